@@ -15,8 +15,8 @@ EXTRAS = {
     "viewer": ["websockets"],
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING],
+    "diagrams": ["pygraphviz"],
     "decomposition": ["coacd"],
-    "c_hooks": ["llvmlite>=0.45"],
     "policy": ["onnxruntime>=1.20"],
     "cluster": ["ray>=2.50"],
     "video": ["av>=14"],
@@ -24,10 +24,10 @@ EXTRAS = {
 
 # Without a compiler the package installs, too: Python does what is compiled here.
 NATIVE = Extension(
-    f"{NAME}.native.messages",
-    [f"{NAME}/native/messages.c"],
+    f"{NAME}.native.compiled",
+    [f"{NAME}/native/messages.c", f"{NAME}/native/callbacks.c"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    extra_compile_args=["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror"],
+    extra_compile_args=["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"],
     py_limited_api=True,
     optional=True,
 )

@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from mujoco_ros.process.middleware_ports import remove_unfinished_ports
+from mujoco_ros.process.memory import remove_unfinished_ports
 
 _DOMAINS = range(1, 102)
 """Without the default domain; above 101, ports reach into Linux' ephemeral range.

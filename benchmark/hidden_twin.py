@@ -11,7 +11,7 @@ from mujoco_ros.control.joints import Clamped
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.identification.excitation import Excitation, excite
 from mujoco_ros.identification.joint_record import JointRecord
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.model.scene.overlay import RobotOverlay, overlaid
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
@@ -52,7 +52,7 @@ class HiddenTwin:
             for kind, base in BASE.items()
         }
         self.delay = 1e-3 * int(random.integers(1, 13))
-        (gains,) = Simulation(self.scene).gains.by_robot().values()
+        (gains,) = Simulation(self.scene).plant.gains.by_robot().values()
         for kind, own in (("kp", gains.kp), ("kd", gains.kd)):
             values = own[:6] * random.uniform(0.6, 1.4, 6)
             self.truth[kind] = dict(zip(JOINTS, values, strict=True))

@@ -8,7 +8,7 @@ from page_animation import save
 from PIL import Image
 from scene_view import COLLISION_GROUP
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

@@ -38,7 +38,7 @@ def fit_plot() -> str:
         paths = [Line(x=times, y=measured, label="measured", colour=_GREY)]
         errors = []
         for label, colour, run in runs:
-            simulated = run.simulated.position[inside, column]
+            simulated = run.simulated[inside, column]
             dashed = label == "fitted"
             paths.append(Line(x=times, y=simulated, label=label, colour=colour, dashed=dashed))
             errors.append(Line(x=times, y=1e3 * (simulated - measured), colour=colour))

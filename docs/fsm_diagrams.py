@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.controllers.fsm.basic_states import STATES
-from mujoco_ros.controllers.fsm.diagram.drawing import draw
+from mujoco_ros.controllers.catalogue import load_table, names
+from mujoco_ros.controllers.fsm.state import STATES
+from mujoco_ros.controllers.fsm.state_diagram import draw
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.library.catalogue import load_table, names
 from mujoco_ros.model.strict import parse_yaml
 
 PAGE = Path(__file__).resolve().parent / "how-to" / "write_controllers.md"

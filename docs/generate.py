@@ -33,13 +33,13 @@ from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.control.robot_streams import FORWARDED
+from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.controllers.ros.controller_settings import NO_NAMES, OF_EACH_CONTROLLER
-from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
+from mujoco_ros.extensions.interface import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_host import ENABLED, ON_ERROR
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.output_files import write_whole
-from mujoco_ros.model.realism.realism_config import SECTIONS
+from mujoco_ros.model.realism_config import SECTIONS
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
@@ -302,7 +302,7 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
         for topic, kind in (
             (EXTERNAL_WRENCH, wrench),
             (PULL, pull),
-            *((within(name, EXTERNAL_WRENCH), wrench) for name in sorted(namespaces)),
+            *((in_namespace(name, EXTERNAL_WRENCH), wrench) for name in sorted(namespaces)),
         )
     ]
     return (

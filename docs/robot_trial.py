@@ -15,7 +15,7 @@ from mujoco_ros.inspection.joints import measure_standstill
 from mujoco_ros.inspection.report import overlaps
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
-from mujoco_ros.sim.perturbation.actuator_controls import free_controls
+from mujoco_ros.sim.actuator_controls import free_controls
 from mujoco_ros.sim.settings.gains import weak_motors
 from mujoco_ros.sim.simulation import Simulation
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from plot import Line, Panel, draw
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene

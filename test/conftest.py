@@ -63,8 +63,8 @@ _LAST = ("control", "docs", "language", "model", "sim")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return the number of workers: one more than cores, because tests often wait."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Return the number of workers: two more than cores, because tests wait half of their time."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 @pytest.hookimpl(optionalhook=True, wrapper=True)

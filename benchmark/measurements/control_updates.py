@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import twist_target
-from mujoco_ros.control.cartesian.settings import CartesianMode
+from mujoco_ros.control.cartesian import CartesianMode, cartesian_command
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, trajectory
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.simulation import Simulation
@@ -48,12 +47,11 @@ def update_costs(steps: int) -> dict[str, float]:
         control.command(CommandSource.JOINT_COMMANDS, message, now)
 
     path = _trajectory(control, names, duration)
-    allowed = tolerances(control.joints, control.trajectory.settings, path.joints)
-    control.follow(path, allowed, 1, now)
+    control.follow(path, now)
     costs = {"trajectory": _fastest(update, steps)}
     control.trajectory.settings = replace(control.trajectory.settings, positions_upsampling=True)
     path = _trajectory(control, names, duration, upsampled=True)
-    control.follow(path, allowed, 2, now)
+    control.follow(path, now)
     costs["upsampled"] = _fastest(update, steps)
     q = control.references.q[path.joints]
     message = joint_command(control.joints, "clamp", names, [(q + 0.01).tolist(), still, still])
@@ -74,7 +72,9 @@ def _cartesian(mode: CartesianMode, steps: int) -> float:
     cartesian.configure(replace(cartesian.settings, mode=mode, twist_timeout=0.0))
     frame = cartesian.chains.resolve("", cartesian.chain.base)
     now = 0.0
-    control.command_cartesian(twist_target(frame, (0.0, 0.0, -1e-3), (0.0, 0.0, 0.0)), now)
+    control.command_cartesian(
+        cartesian_command("twist", frame, (0.0, 0.0, -1e-3), (0.0, 0.0, 0.0)), now
+    )
 
     def update() -> None:
         nonlocal now

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmark.durations import Durations
 from benchmark.report import Row, result
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 

@@ -13,8 +13,7 @@ from benchmark.processes.joint_state_publisher import RATE_HZ, TOPICS
 from benchmark.report import Row, percentiles, result
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 _READY_S = 30.0
 

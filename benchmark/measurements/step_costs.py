@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.thread_priority import schedule
+from mujoco_ros.sim.stepping.real_time import schedule
 
 _PRIORITY = 20
 """That of the physics thread."""

@@ -10,7 +10,7 @@ import numpy as np
 from benchmark.durations import Durations
 from benchmark.processes.child_process import Process, running, simulator
 from benchmark.report import Row, percentiles, result
-from mujoco_ros.controllers.library.catalogue import load_table
+from mujoco_ros.controllers.catalogue import load_table
 
 _KEY, _CONTROLLER, _SCENE = "y", "trot_policy", "quadruped"
 _MODULE = "benchmark.processes.tick_times"

@@ -8,9 +8,9 @@ import numpy as np
 from benchmark.durations import Durations
 from benchmark.report import Row, percentiles
 from mujoco_ros.control.references import References
+from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.observation import Observation
-from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )

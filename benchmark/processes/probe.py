@@ -45,7 +45,7 @@ from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
 CAPACITY = 200_000  # steps
@@ -134,10 +134,9 @@ def cartesian_target(control: RobotControl) -> float:
     controller = control.cartesian
     if not isinstance(controller, CartesianController):
         return 0.0
-    if controller._wrench is not None:
-        return float(controller._wrench.force[0])
-    if controller._turning is not None:
-        return float(controller._turning.linear[0])
+    for kind in ("wrench", "twist"):
+        if kind in controller._acting:
+            return float(controller._acting[kind][0].linear[0])
     return float(controller.reference._goal[0])
 
 

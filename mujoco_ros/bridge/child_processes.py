@@ -139,7 +139,7 @@ class ChildProcesses(Component):
     def load_past(self, time: float, *, rewind: bool) -> float:
         """Return to the last past state not later than `time` [s], in the physics thread.
 
-        See `PastRows.load`.
+        See `SegmentWriter.load_past`.
 
         Raises:
             UserInputError: No past states are kept.

@@ -25,11 +25,10 @@ from mujoco_ros.rclpy_ext.parameter_services import ParameterServices
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.pacer import Pacer
-from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status
-from mujoco_ros.sim.stepping.step_listener import StepListener
 from mujoco_ros.wire.log_handler import forward_log
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -226,9 +225,7 @@ class ComponentNode(Node):
             models=self.models,
             rejections=rejections,
             status=lambda: self.physics.status(),
-            submit=CommandSubmission(
-                simulation, rejections, lockstep.take, lambda: lockstep.stepped
-            ),
+            submit=CommandSubmission(simulation, rejections, lockstep),
             files=files,
             notify_reset=self.notify_reset,
             quit=self.quit,

@@ -41,18 +41,18 @@ from mujoco_ros.controllers.ros.controller_settings import (
 )
 from mujoco_ros.extensions.ros.extension_host import extension_components
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.naming import within
-from mujoco_ros.model.realism.realism_config import load_profiles
+from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.model.realism_config import load_profiles
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.model_folders import client_folders
+from mujoco_ros.model.scene.worlds import client_folders
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes
 from mujoco_ros.recording.ros.state_logging import StateLogging
-from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls
+from mujoco_ros.sim.actuator_controls import Control, free_controls
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.wire.parameter_spec import REALTIME_PRIORITY, ParameterSpec
 
 NODE_PARAMETERS = (
@@ -237,8 +237,7 @@ def _host(
 ) -> list[Component]:
     """Return the hosted controllers, in the order of their ticks, and their services."""
     # A simulator without a controller needs neither state machines nor planning.
-    from mujoco_ros.controllers.ros.hosted.controller_services import ControllerServices
-    from mujoco_ros.controllers.ros.hosted.hosted_controller import HostedController
+    from mujoco_ros.controllers.ros.hosted_controller import ControllerServices, HostedController
     from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 
     controllers = ControllerSet()
@@ -275,10 +274,10 @@ def startup_summary(
         if robot.unused_sensors:
             yield f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}"
         if controls := free[robot.name]:
-            topic = within(robot.namespace, CommandSource.ACTUATORS)
+            topic = in_namespace(robot.namespace, CommandSource.ACTUATORS)
             yield f"{robot.name}: actuators on {topic}: {_listing(controls)}"
         if controllers and control.joints.has_gripper:
-            topic = within(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
+            topic = in_namespace(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
             described = _gripper(simulation.model, robot, control.joints)
             yield f"{robot.name}: gripper on {topic}: {described}"
     pace = f"at factor {factor:g}" if factor else "as fast as possible"

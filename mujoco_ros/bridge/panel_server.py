@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.panel_items import (
     MOST_COLUMNS,
     Button,
@@ -98,7 +98,7 @@ class PanelServer:
                 that is a choice is no text; nothing is opened.
         """
         self._endpoints, self._node = endpoints, endpoints.node
-        self._base = within(base, PANEL)
+        self._base = in_namespace(base, PANEL)
         self._displays: list[_Display] = []
         self._services: list[Service] = []
         for group in groups:
@@ -159,14 +159,14 @@ class PanelServer:
 
     def _serve(self, group: PanelGroup, method: str, label: str) -> str:
         """Open the service of a method; return its full name."""
-        name = within(self._base, *group.path, method)
+        name = in_namespace(self._base, *group.path, method)
         press = partial(self._press, group, method, label)
         self._services.append(Service(self._node, Trigger, name, press))
         return str(self._node.resolve_service_name(name))
 
     def _display(self, group: PanelGroup, item: Display, method: str) -> str:
         """Open the topic of an item that a method computes; return its full name."""
-        name, display = within(self._base, *group.path, method), _Display(group, item, method)
+        name, display = in_namespace(self._base, *group.path, method), _Display(group, item, method)
         kind = Float64MultiArray if isinstance(item, DisplayedPlot) else String
         display.publisher = self._endpoints.publisher(kind, name, RELIABLE, display.count)
         self._displays.append(display)

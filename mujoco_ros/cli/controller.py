@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import configure_fast_dds, run
-from mujoco_ros.controllers.library.catalogue import names
+from mujoco_ros.controllers.catalogue import names
 from mujoco_ros.controllers.ros.node.node import ControllerNode
 
 

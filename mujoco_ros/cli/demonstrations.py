@@ -10,6 +10,7 @@ from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, integer_from
 from mujoco_ros.cli.terminal import write
+from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.demonstration_recording import (
     DemonstrationRun,
     DemonstrationSettings,
@@ -18,11 +19,9 @@ from mujoco_ros.controllers.evaluation.demonstration_recording import (
 from mujoco_ros.controllers.evaluation.demonstration_replay import (
     replay_demonstration,
 )
-from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity, identity_of
+from mujoco_ros.controllers.evaluation.episode import Episode, Identity, identity_of
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import UNFINISHED
 from mujoco_ros.model.robot.layout import lay_out

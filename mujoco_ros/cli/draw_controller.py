@@ -5,8 +5,9 @@ import sys
 from collections.abc import Sequence
 
 from mujoco_ros.cli.command_line import add_output, create_parser, run_command, write_output
-from mujoco_ros.controllers.fsm.diagram.drawing import draw
-from mujoco_ros.controllers.library.catalogue import load_table, names
+from mujoco_ros.controllers.catalogue import load_table, names
+from mujoco_ros.controllers.fsm.state_diagram import draw
+from mujoco_ros.extras import require
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,7 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _draw(options: argparse.Namespace) -> None:
-    write_output(draw(load_table(options.controller)), options.output)
+    table = load_table(options.controller)
+    require("diagrams", "a diagram")
+    write_output(draw(table), options.output)
 
 
 if __name__ == "__main__":

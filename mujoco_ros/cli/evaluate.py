@@ -22,10 +22,12 @@ from mujoco_ros.cli.command_line import (
 from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options, replay
 from mujoco_ros.cli.terminal import report, write
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
-from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
-from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
+from mujoco_ros.controllers.evaluation.episode import Episode, EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.parallel_episodes import (
+    RunEpisode,
+    cluster_episodes,
+    episodes,
+)
 from mujoco_ros.controllers.evaluation.report import (
     Summary,
     as_csv,
@@ -34,7 +36,7 @@ from mujoco_ros.controllers.evaluation.report import (
     summarize,
 )
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
+from mujoco_ros.controllers.evaluation.trials import default_conditions, trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import write_whole

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +16,7 @@ from mujoco_ros.inspection.images import model_image
 from mujoco_ros.model.errors import ParseError, UserInputError
 from mujoco_ros.model.file_access import allowed_files
 from mujoco_ros.model.file_cache import FileCache, user_folder
-from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files, unchanged_files
+from mujoco_ros.model.reading import Reading, recorded_reading, repeated_reading
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.gl import RenderingError
@@ -49,10 +49,10 @@ def image_of(request: FileRequest) -> np.ndarray:
         name = hashlib.sha256(f"{_VERSION}\0{path}".encode()).hexdigest()[:32]
         image = _cached(cache.find(name))
         if image is None:
-            with recorded_files() as stamps:
+            with recorded_reading() as reading:
                 image = _rendered(path)
             with suppress(OSError):  # without the cache, the next list only takes longer
-                cache.write(name, _content(image, stamps))
+                cache.write(name, _content(image, reading))
         return image
 
 
@@ -66,10 +66,10 @@ def _rendered(path: Path) -> np.ndarray:
     return np.asarray(cv2.resize(image, SIZE, interpolation=cv2.INTER_AREA))
 
 
-def _content(image: np.ndarray, stamps: Mapping[str, FileStamp]) -> bytes:
+def _content(image: np.ndarray, reading: Reading) -> bytes:
     """Return a file with an image and the stamps of the files that it shows."""
     buffer = BytesIO()
-    np.savez_compressed(buffer, image=image, stamps=np.array(json.dumps(dict(stamps))))
+    np.savez_compressed(buffer, image=image, stamps=np.array(json.dumps(reading.stamps)))
     return buffer.getvalue()
 
 
@@ -82,7 +82,7 @@ def _cached(file: Path | None) -> np.ndarray | None:
         with np.load(file, allow_pickle=False) as found:
             image: np.ndarray = found["image"]
             stamps = json.loads(str(found["stamps"]))
-        with unchanged_files({path: tuple(stamp) for path, stamp in stamps.items()}):
+        with repeated_reading(Reading({path: tuple(stamp) for path, stamp in stamps.items()})):
             if image.shape == (SIZE[1], SIZE[0], 3) and image.dtype == np.uint8:
                 return image
     return None

@@ -19,8 +19,7 @@ from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
-from mujoco_ros.process.memory_trim import MemoryTrimmer
-from mujoco_ros.process.middleware_ports import remove_unfinished_ports, restrict_shared_memory
+from mujoco_ros.process.memory import MemoryTrimmer, remove_unfinished_ports, restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import flush_responses
 from mujoco_ros.wire.names import ros_distribution

@@ -26,16 +26,15 @@ from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
-from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.recording.bag_contents import listed
-from mujoco_ros.recording.bag_file import COMPRESSIONS, BagFiles
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
-from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock, absolute
+from mujoco_ros.recording.bag_file import COMPRESSIONS
+from mujoco_ros.recording.ros.bag import Bag
+from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock
 from mujoco_ros.recording.ros.repair import repair
 from mujoco_ros.wire.names import ros_distribution
 
 _TAKE_S = 0.05
-_DISCOVERY_S = 0.2
 _FLUSH_S = 0.5
 """A sudden end loses at most the messages of this time and one _TAKE_S."""
 _LAST_TAKE_S = 2.0
@@ -85,7 +84,8 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
                 options.output,
                 ros_distribution(),
                 compression=options.compression,
-                limits=BagLimits(size=options.max_bag_size, duration=options.max_bag_duration),
+                max_bytes=options.max_bag_size,
+                max_seconds=options.max_bag_duration,
             )
         except FileExistsError:
             return fail(f"'{options.output}' exists; name a new folder")
@@ -99,7 +99,7 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
         try:
             session.run(signals)
         except OSError as error:
-            failure = session.failure(error)  # which finds the open files
+            failure = bag.failure(f"'{bag.folder}' cannot be written: {error.strerror}")
             with suppress(OSError):
                 bag.abandon()
             return fail(failure)
@@ -115,13 +115,12 @@ class _Session:
         self._bag = bag
         self._clock = SimClock(node) if options.use_sim_time else None
         selection = Selection(
-            topics=absolute(options.topics),
+            topics=frozenset(options.topics),
             regex=options.regex,
             exclude=options.exclude_regex,
             hidden=options.include_hidden_topics,
         )
         self._recorder = Recorder(node, bag, selection, self._clock)
-        self._files = BagFiles(bag.folder, bag.metadata.files)
         self._began = time.monotonic()
         self._terminal = sys.stderr.isatty()
 
@@ -133,27 +132,22 @@ class _Session:
                 time.sleep(_TAKE_S)
                 self._clock.update()
         _LOG.info("recording into '%s' until Ctrl-C", self._bag.folder)
-        discover_at = flush_at = time.monotonic()
+        flush_at = time.monotonic()
         while not signals:
-            now = time.monotonic()
-            if now >= discover_at:
-                self._recorder.discover()
-                discover_at = now + _DISCOVERY_S
             self._recorder.update()
-            if now >= flush_at:
-                self._flush()
+            if (now := time.monotonic()) >= flush_at:
+                self._bag.flush()
                 flush_at = now + _FLUSH_S
                 if self._terminal:
                     show(sys.stderr, f"\r{self._progress()}\x1b[K")
             time.sleep(_TAKE_S)
         # From here on, a kill loses none of the messages that were written so far.
-        self._flush()
+        self._bag.flush()
         if not self._recorder.close(time.monotonic() + _LAST_TAKE_S):
             _LOG.warning("the last messages of some topics are not recorded: the machine is slow")
         self._warn_of_losses()
-        self._flush()
+        self._bag.flush()
         self._bag.finish()
-        self._files.check()
         if self._terminal:
             show(sys.stderr, "\n")
         _LOG.info("%s in '%s'", self._progress(), self._bag.folder)
@@ -162,21 +156,8 @@ class _Session:
         if lost := self._recorder.lost:
             _LOG.warning("lost on the way to the recorder: %s", listed(lost))
         if overruns := self._recorder.overruns:
-            topics = ", ".join(f"'{it}'" for it in overruns)
+            topics = ", ".join(f"'{topic}'" for topic in overruns)
             _LOG.warning("more messages than the queue holds, so some may be lost: %s", topics)
-
-    def failure(self, error: OSError) -> str:
-        """Return what ended the recording, and what became of its messages."""
-        return self._files.report(f"'{self._bag.folder}' cannot be written: {error.strerror}")
-
-    def _flush(self) -> None:
-        """Write the messages so far, which a kill does not lose then.
-
-        Raises:
-            OSError: They cannot be written, or a file of the bag is not in its place.
-        """
-        self._bag.flush()
-        self._files.check()
 
     def _progress(self) -> str:
         seconds = time.monotonic() - self._began
@@ -220,7 +201,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder to create; default: named after the date and time",
     )
-    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="topics to record")
+    parser.add_argument(
+        "--topics",
+        nargs="+",
+        type=lambda name: "/" + name.removeprefix("/"),
+        default=[],
+        metavar="TOPIC",
+        help="topics to record",
+    )
     parser.add_argument(
         "-e", "--regex", type=_pattern, help="record the topics whose whole name matches"
     )

@@ -6,7 +6,6 @@ import math
 import shlex
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
@@ -24,17 +23,17 @@ from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, withdraw_request
-from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
+from mujoco_ros.recording.demonstrations.demonstration_file import EpisodeFolder
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     CODECS,
     DEFAULT_CODEC,
     DatasetWriter,
     check_new,
 )
-from mujoco_ros.recording.metadata import Definition, RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.recording.ros.demonstration_topics import (
     is_description,
@@ -43,7 +42,6 @@ from mujoco_ros.recording.ros.demonstration_topics import (
 )
 from mujoco_ros.recording.ros.recorder import Recorder, Selection
 from mujoco_ros.recording.ros.topic_demonstrations import (
-    DemonstrationOptions,
     TopicDemonstrations,
 )
 from mujoco_ros.wire.conversions import nanoseconds
@@ -52,7 +50,6 @@ from mujoco_ros.wire.qos import message_class
 _FPS = 30
 _NO_CAMERAS = "none"
 _TAKE_S = 0.05
-_DISCOVERY_S = 0.2
 _DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
 _OTHERS = (
     *("output", "topics", "regex", "exclude_regex", "include_hidden_topics", "use_sim_time"),
@@ -162,9 +159,11 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
         folder = EpisodeFolder(options.lerobot.absolute(), resume=options.resume)
     except OSError as error:
         return _unwritable(options.lerobot, error)
-    what = DemonstrationOptions(fps=options.fps or _FPS, task=options.task, cameras=options.cameras)
+    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
     with closing(folder):
-        with closing(TopicDemonstrations(folder, what)) as demonstrations:
+        with closing(
+            TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
+        ) as demonstrations:
             if options.bag:
                 handle_signals(signals.append, signal.SIGHUP)
                 try:
@@ -199,7 +198,7 @@ def _command(options: argparse.Namespace) -> str:
         "start": [] if start is None else [start],
         "bag": options.bag or [],
     }
-    arguments = ([f"--{name}", *map(str, it)] for name, it in values.items() if it)
+    arguments = ([f"--{name}", *map(str, given)] for name, given in values.items() if given)
     return shlex.join(("record", *chain.from_iterable(arguments)))
 
 
@@ -210,7 +209,7 @@ class _Messages:
         self._demonstrations = demonstrations
         self._classes: dict[str, type] = {}
 
-    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+    def add(self, topic: RecordedTopic) -> None:
         kind = message_class(topic.kind)
         if kind is None or not is_valid(topic.name, topic.kind):
             _LOG.warning("'%s' is ignored: its type is %s", topic.name, topic.kind)
@@ -248,7 +247,9 @@ class _Session:
             Service(self._node, Trigger, f"~/{name}_episode", partial(self._serve, action))
             for name, action in zip(("start", "end", "discard"), actions, strict=True)
         ]
-        self._executor = Executor()  # before our signal handlers: that of rclpy 7.1.4 sets its own
+        self._executor = (
+            Executor()
+        )  # before our signal handlers, as rclpy 7.1.4's executor sets its own
         self._executor.add_node(self._node)
 
     def run(self, signals: list[int]) -> None:
@@ -261,12 +262,7 @@ class _Session:
                     _LOG.info("keys: s starts an episode, e ends it, d discards it")
                 name = self._node.get_fully_qualified_name()
                 _LOG.info("ready: service %s/start_episode starts an episode", name)
-                discover_at = 0.0
                 while not signals:
-                    now = time.monotonic()
-                    if now >= discover_at:
-                        self._recorder.discover()
-                        discover_at = now + _DISCOVERY_S
                     self._recorder.update()
                     self._executor.spin_once(timeout_sec=_TAKE_S)
                     for key in keys.read():
@@ -383,7 +379,7 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
             for count, path in enumerate(paths, 1):
                 frames.append(writer.add(path))
                 _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))
-            episodes = [{"frames": it} for it in frames]
+            episodes = [{"frames": count} for count in frames]
             writer.finish({"command": _command(options), "episodes": episodes})
     except KeyboardInterrupt as error:
         if not options.lerobot.exists():

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.child_process import CANNOT_RUN_HERE
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
-from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
-from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.process.memory import restrict_shared_memory
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -52,64 +52,51 @@ class Outcome(IntEnum):
     GOAL_TOLERANCE_VIOLATED = -5
 
 
+class ActionGoal:
+    """A goal of an action client, which the events of its execution carry."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalStarted:
     """Execution of a goal started."""
 
-    goal: object
+    goal: ActionGoal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalEnded:
-    """Execution of a goal ended; position [m or rad] and effort [N or Nm] are a gripper's.
+    """Execution of a goal ended; position [m or rad] and effort [N or Nm] are a gripper's."""
 
-    Attributes:
-        stalled: Whether the gripper stalled on an obstacle or an object.
-    """
-
-    goal: object
+    goal: ActionGoal
     outcome: Outcome
     message: str
     position: float = 0.0
     effort: float = 0.0
-    stalled: bool = False
+    stalled: bool = False  # whether the gripper stalled on an obstacle or an object
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalProgress:
-    """Feedback of a goal; the effort [N or Nm] is a gripper's.
+    """Feedback of a goal; the effort [N or Nm] is a gripper's."""
 
-    Attributes:
-        time: Simulated time [s].
-        since_start: Time since the trajectory's start [s].
-        index: Index of the next waypoint.
-        desired: References: position, velocity, acceleration.  # (3, n)
-        actual: Position, velocity.  # (2, n)
-    """
-
-    goal: object
-    time: float
-    since_start: float
-    index: int
-    desired: np.ndarray
-    actual: np.ndarray
+    goal: ActionGoal
+    time: float  # simulated time [s]
+    since_start: float  # time since the trajectory's start [s]
+    index: int  # index of the next waypoint
+    desired: np.ndarray  # references: position, velocity, acceleration (3, n)
+    actual: np.ndarray  # position, velocity (2, n)
     effort: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandPreempted:
-    """Joints have a new owner.
+    """Joints have a new owner."""
 
-    Attributes:
-        source: The preempted source.
-        was_idle: Whether the preempted source had completed its command.
-    """
-
-    source: CommandSource
+    source: CommandSource  # the preempted source
     new_owner: CommandSource
     joints: tuple[str, ...]
     robot: str = ""
-    was_idle: bool = False
+    was_idle: bool = False  # whether the preempted source had completed its command
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,48 +154,25 @@ RobotEvent = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CommandFailed:
-    """A command raised an unexpected error; its goal, if any, is not executed."""
-
-    topic: str
-    message: str
-    goal: object | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class CommandDropped:
-    """A command became obsolete before it was applied; its goal, if any, is not executed."""
+    """A command was not applied: it became obsolete, or failed with an unexpected error."""
 
     topic: str
     message: str
-    goal: object | None = None
+    kind: str = "dropped"  # "dropped" or "failed"
+    goal: ActionGoal | None = None  # its goal, which is not executed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimulationReset:
-    """The simulation was reset.
+    """The simulation was reset."""
 
-    Attributes:
-        time: Simulated time after the reset [s].
-        gain_changes: Number of changes of gains since the start.
-        before: Simulated time before the reset [s].
-        state: Whether the state was reset; otherwise only the time.
-        gains: Gains after the reset by robot; None if the state stayed.
-    """
-
-    time: float
-    gain_changes: int
-    before: float = 0.0
-    state: bool = True
+    time: float  # simulated time after the reset [s]
+    gain_changes: int  # number of changes of gains since the start
+    before: float = 0.0  # simulated time before the reset [s]
+    state: bool = True  # whether the state was reset; otherwise only the time
+    # Gains after the reset by robot; None if the state stayed
     gains: Mapping[object, Gains] | None = field(default=None, compare=False)
 
 
-Event = (
-    GoalStarted
-    | GoalEnded
-    | GoalProgress
-    | RobotEvent
-    | CommandFailed
-    | CommandDropped
-    | SimulationReset
-)
+Event = GoalStarted | GoalEnded | GoalProgress | RobotEvent | CommandDropped | SimulationReset

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mujoco_ros.control.events import (
+    ActionGoal,
     CommandError,
     Event,
     GoalEnded,
@@ -24,19 +25,14 @@ _SAVED = ("_moving", "_target", "_speed")
 
 @dataclass(frozen=True, kw_only=True)
 class GripperCommand:
-    """A checked command.
+    """A checked command."""
 
-    Attributes:
-        position: Goal position of the gripper's joint or tendon [m or rad].
-        velocity: Largest speed of the reference [m/s or rad/s]; 0 is the setting's.
-        effort: Largest effort [N or Nm]; 0 is the setting's.
-        clamped: Whether the position was clamped to the limits.
-    """
-
-    position: float
-    velocity: float = 0.0
-    effort: float = 0.0
+    position: float  # goal position of the gripper's joint or tendon [m or rad]
+    velocity: float = 0.0  # largest speed of the reference [m/s or rad/s]; 0 is the setting's
+    effort: float = 0.0  # largest effort [N or Nm]; 0 is the setting's
+    # Whether the position was clamped to the limits
     clamped: Clamped = field(default_factory=Clamped)
+    goal: ActionGoal | None = None  # the goal of an action client that it executes
 
 
 def gripper_command(
@@ -82,10 +78,6 @@ class GripperController:
     """Ramps the reference of a gripper to a goal and reports when it reaches it or stalls.
 
     A stall is a standstill before the goal, as on an obstacle or a gripped object.
-
-    Attributes:
-        settings: Tolerances, stall detection and default limits.
-        drive: The servo of its joint or tendon.
     """
 
     def __init__(
@@ -94,17 +86,10 @@ class GripperController:
         settings: GripperSettings,
         emit: Callable[[Event], None],
     ) -> None:
-        """Start without a goal.
-
-        Args:
-            drive: The servo of its joint or tendon.
-            settings: Tolerances, stall detection and default limits.
-            emit: Called with each event.
-        """
         self.settings = settings
         self.drive = drive
         self._emit = emit
-        self._goal: object | None = None
+        self._goal: ActionGoal | None = None
         self._started = False
         self._target = 0.0
         self._speed = 0.0
@@ -121,16 +106,16 @@ class GripperController:
         """Return whether no goal is active and the reference has reached its target."""
         return not self.busy
 
-    def accept(self, command: GripperCommand, goal: object, time: float) -> None:
+    def accept(self, command: GripperCommand, time: float) -> None:
         """Execute a command; the previous goal is canceled."""
         self._end(Outcome.CANCELED, "preempted by a new command")
-        self._goal, self._started, self._moving = goal, False, True
+        self._goal, self._started, self._moving = command.goal, False, True
         self._target = command.position
         self._speed = command.velocity or self.settings.max_velocity or np.inf
         self._next_feedback = time
         self.drive.limit_effort(command.effort or self.settings.max_effort)
 
-    def cancel(self, goal: object) -> None:
+    def cancel(self, goal: ActionGoal) -> None:
         """Hold the reference if `goal` is active; the effort limit remains."""
         if self._goal == goal:
             self._moving = False
@@ -168,14 +153,14 @@ class GripperController:
                 reference + math.copysign(step, remaining) if self._moving else self._target
             )
         if self._goal is not None:
-            self._monitor(time)
+            self._monitor(self._goal, time)
 
-    def _monitor(self, time: float) -> None:
+    def _monitor(self, goal: ActionGoal, time: float) -> None:
         settings, (q, dq, effort) = self.settings, self.drive.measured()
         if not self._started:
             self._started = True
             self._still_since, self._still_at = time, q
-            self._emit(GoalStarted(goal=self._goal))
+            self._emit(GoalStarted(goal=goal))
         # By the mean speed: in stiff contacts the momentary speed oscillates without end.
         if abs(q - self._still_at) > settings.stall_velocity_threshold * settings.stall_timeout:
             self._still_since, self._still_at = time, q
@@ -188,7 +173,7 @@ class GripperController:
             self._next_feedback = time + _FEEDBACK_PERIOD_S
             self._emit(
                 GoalProgress(
-                    goal=self._goal,
+                    goal=goal,
                     time=time,
                     since_start=0.0,
                     index=0,

@@ -1,12 +1,52 @@
-"""Ownership of joints: every joint has at most one command source at a time."""
+"""Which command source owns a joint, and how often each source commands."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mujoco_ros.control.events import CommandSource
+
+
+class CommandTally(NamedTuple):
+    """Commands of one source."""
+
+    source: str
+    rate: float  # commands per second of simulated time since the last report [Hz]
+    age: float  # simulated time since its newest command [s]
+
+
+class CommandRates:
+    """Counts commands by source; times are simulated [s]."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._newest: dict[str, float] = {}
+
+    def add(self, source: str, time: float) -> None:
+        """Count a command that takes effect at `time`."""
+        self._counts[source] = self._counts.get(source, 0) + 1
+        self._newest[source] = time
+
+    def report(self, time: float, elapsed: float) -> tuple[CommandTally, ...]:
+        """Return the tally of each source over the last `elapsed` seconds, and reset the counts."""
+        tallies = tuple(
+            CommandTally(
+                source=source,
+                rate=self._counts.get(source, 0) / elapsed if elapsed > 0 else 0.0,
+                age=max(0.0, time - newest),
+            )
+            for source, newest in self._newest.items()
+        )
+        self._counts.clear()
+        return tallies
+
+    def clear(self) -> None:
+        """Remove all sources."""
+        self._counts.clear()
+        self._newest.clear()
+
 
 _SOURCES = tuple(CommandSource)
 _CODES = {source: code for code, source in enumerate(_SOURCES)}
@@ -54,7 +94,7 @@ class JointOwners:
         for code in sorted(set(self._codes.tolist())):
             yield _SOURCES[code], np.flatnonzero(self._codes == code)
 
-    def of(self, source: CommandSource) -> np.ndarray:
+    def joints_of(self, source: CommandSource) -> np.ndarray:
         """Return the indices of the joints that `source` owns."""
         return np.flatnonzero(self._codes == _CODES[source])
 

@@ -42,23 +42,14 @@ def command_interfaces(modes: tuple[Mode, ...]) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class GripperTendon:
-    """A tendon that the gripper controller moves by the position servos on it.
+    """A tendon that the gripper controller moves by the position servos on it."""
 
-    Attributes:
-        name: Name of the tendon.
-        actuators: Names of its position servos.
-        joints: Indices of the robot's joints that change its length.  # (k,)
-        lower: Smallest position [m, or rad over hinge joints], -inf where unlimited.
-        upper: Largest position, inf where unlimited.
-        is_angle: Whether its position is an angle [rad].
-    """
-
-    name: str
-    actuators: tuple[str, ...]
-    joints: np.ndarray
-    lower: float
-    upper: float
-    is_angle: bool
+    name: str  # name of the tendon
+    actuators: tuple[str, ...]  # names of its position servos
+    joints: np.ndarray  # indices of the robot's joints that change its length (k,)
+    lower: float  # smallest position [m, or rad over hinge joints], -inf where unlimited
+    upper: float  # largest position, inf where unlimited
+    is_angle: bool  # whether its position is an angle [rad]
 
 
 class GripperDrive(Protocol):
@@ -128,26 +119,18 @@ class Clamped:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlledJoints:
-    """A robot's scalar joints in model order.
+    """A robot's scalar joints in model order."""
 
-    Attributes:
-        names: ROS names.
-        interfaces: Command interfaces of each joint: ``position``, ``velocity``, ``effort``.
-        lower: Smallest position [rad or m], -inf where unlimited.  # (n,)
-        upper: Largest position [rad or m], inf where unlimited.  # (n,)
-        continuous: Whether the joint is continuous: full turns are equivalent.  # (n,) bool
-        gripper: Index of the gripper controller's joint, None without one.
-        tendon: Tendon that the gripper controller moves instead of a joint.
-        moved_by: Names of the actuators that move a joint without command interfaces, by its index.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # ROS names
+    # Command interfaces of each joint: ``position``, ``velocity``, ``effort``
     interfaces: tuple[frozenset[str], ...]
-    lower: np.ndarray
-    upper: np.ndarray
-    continuous: np.ndarray
-    gripper: int | None = None
+    lower: np.ndarray  # smallest position [rad or m], -inf where unlimited (n,)
+    upper: np.ndarray  # largest position [rad or m], inf where unlimited (n,)
+    continuous: np.ndarray  # whether the joint is continuous: full turns are equivalent (n,) bool
+    gripper: int | None = None  # index of the gripper controller's joint, None without one
+    # Tendon that the gripper controller moves instead of a joint
     tendon: GripperTendon | None = None
+    # Names of the actuators that move a joint without command interfaces, by its index
     moved_by: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -241,12 +224,9 @@ class ControlledJoints:
     def clamp(
         self, joints: np.ndarray, positions: np.ndarray, out_of_limits: OutOfLimits
     ) -> tuple[np.ndarray, Clamped]:
-        """Return positions clamped to the limits, and a description of the clamped ones.
+        """Return positions clamped to the limits of `joints` (k,), and which ones were clamped.
 
-        Args:
-            joints: Indices of the joints.  # (k,)
-            positions: Positions, NaN where there is none.  # (..., k)
-            out_of_limits: Whether positions beyond the limits are clamped or rejected.
+        Positions (..., k) are NaN where there is none.
 
         Raises:
             CommandError: A position is beyond the limits and `out_of_limits` is ``refuse``.

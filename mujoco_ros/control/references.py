@@ -5,6 +5,13 @@ from typing import Self
 import numpy as np
 
 
+def as_slice(indices: np.ndarray) -> slice | np.ndarray:
+    """Return consecutive `indices` as a slice, which NumPy reads without a copy; others as is."""
+    if not len(indices) or (np.diff(indices) != 1).any():
+        return indices
+    return slice(int(indices[0]), int(indices[-1]) + 1)
+
+
 class References:
     """One reference per scalar joint; the PD law sums position, velocity and effort.
 

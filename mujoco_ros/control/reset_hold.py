@@ -9,7 +9,7 @@ from mujoco_ros.control.events import CommandHeld, CommandSource, Event, HoldEnd
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import ResetPolicy
-from mujoco_ros.control.stream import Stream
+from mujoco_ros.control.streams import Stream
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 RUNNING_S = 0.5
@@ -27,17 +27,11 @@ _STATE = ("_held", "_times", "_recent", "_low", "_high")
 
 
 class HeldBack(NamedTuple):
-    """Joints that are held against a source.
-
-    Attributes:
-        joints: Their names.
-        commands: Number of commands since the reset that were not near.
-        reason: Why the first of them was not; empty without one.
-    """
+    """Joints that are held against a source."""
 
     joints: tuple[str, ...]
-    commands: int
-    reason: str
+    commands: int  # number of commands since the reset that were not near
+    reason: str  # why the first of them was not; empty without one
 
 
 class ResetHold:
@@ -51,24 +45,14 @@ class ResetHold:
     waypoint is `RUNNING_S` or more ahead, because it leads there from the reference.
 
     Everything depends on commands and simulated time alone.
-
-    Attributes:
-        active: Whether any joint is held.
     """
 
     def __init__(
         self, joints: ControlledJoints, references: References, emit: Callable[[Event], None]
     ) -> None:
-        """Hold no joint.
-
-        Args:
-            joints: The joints of the robot.
-            references: Their references.
-            emit: Called with each event.
-        """
         self._joints, self._references, self._emit = joints, references, emit
         shape = len(_SOURCES), len(joints.names)
-        self.active = False
+        self.active = False  # whether any joint is held
         self._policy: ResetPolicy = "hold"
         self._tolerance = 0.0
         self._held = np.zeros(shape, dtype=bool)
@@ -98,11 +82,9 @@ class ResetHold:
             self._emit(JointsHeld(source=source, joints=self._names(held)))
 
     def forget_clock(self, time: float, *, keep: bool) -> None:
-        """Forget the times of commands, as the clock may be set.
+        """Forget the times of commands, as the clock, which was at `time` [s], may be set.
 
-        Args:
-            time: The time before [s].
-            keep: Whether the sources that run now count as running until the next `begin`.
+        With `keep`, the sources that run now count as running until the next `begin`.
         """
         running = time - self._times <= RUNNING_S
         self._recent[:] = (self._recent | running) if keep else False
@@ -139,15 +121,11 @@ class ResetHold:
         q: np.ndarray,
         time: float,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the joints and values of a command without those that stay held.
+        """Return the joints and values of a command without the joints that stay held.
 
-        Args:
-            source: The source.
-            stream: Its stream.
-            joints: Indices of the joints that it commands.  # (k,)
-            values: Position, velocity and effort; NaN where there is none.  # (3, k)
-            q: Measured positions of all joints.  # (n,)
-            time: Simulated time of the next step [s].
+        `joints` (k,) are indices, and `values` (3, k) positions, velocities and efforts, NaN where
+        there is none. `q` (n,) are the measured positions of all joints; `time` [s] is the next
+        step.
         """
         row = _ROWS.get(source)
         if row is None:
@@ -174,10 +152,7 @@ class ResetHold:
     def refuses(self, trajectory: Trajectory, q: np.ndarray, time: float) -> str:
         """Return why a trajectory must not move joints from `time` [s] on; empty if it may.
 
-        Args:
-            trajectory: The trajectory.
-            q: Measured positions of all joints.  # (n,)
-            time: Simulated time of the next step [s].
+        `q` (n,) are the measured positions of all joints.
         """
         row, joints = _ROWS[CommandSource.TRAJECTORY], trajectory.joints
         self._times[row, joints] = time
@@ -260,4 +235,4 @@ class ResetHold:
                 self._refused.pop(source, None)
 
     def _names(self, joints: np.ndarray) -> tuple[str, ...]:
-        return tuple(self._joints.names[it] for it in joints)
+        return tuple(self._joints.names[joint] for joint in joints)

@@ -4,10 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import CartesianCommand
-from mujoco_ros.control.cartesian.settings import CartesianSettings
-from mujoco_ros.control.cartesian.source import CartesianSource
-from mujoco_ros.control.command_rates import CommandRates
+from mujoco_ros.control.cartesian import CartesianCommand, CartesianSettings, CartesianSource
 from mujoco_ros.control.events import (
     CommandError,
     CommandPreempted,
@@ -20,14 +17,14 @@ from mujoco_ros.control.events import (
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joint_command import JointCommand
-from mujoco_ros.control.joint_owners import ControlState, JointOwner, JointOwners
+from mujoco_ros.control.joint_owners import CommandRates, ControlState, JointOwner, JointOwners
 from mujoco_ros.control.joints import ControlledJoints, GripperDrive, JointDrive
 from mujoco_ros.control.references import References
 from mujoco_ros.control.reset_hold import ResetHold
-from mujoco_ros.control.robot_streams import RobotStreams
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
+from mujoco_ros.control.streams import RobotStreams
 from mujoco_ros.control.trajectory.controller import TrajectoryController
-from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
+from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 _CONTINUING = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER, CommandSource.CARTESIAN)
 """Sources that continue from the present velocity and effort references."""
@@ -40,20 +37,6 @@ class RobotControl:
 
     The newest command claims its joints. The preempted source is reported by an event, and a goal
     that needs these joints ends. An unclaimed joint keeps its reference.
-
-    Attributes:
-        joints: The joints.
-        references: Their references, written by `update`.
-        stream: Settings of streams.
-        streams: The streams.
-        rates: Rates of the command sources.
-        q: Measured positions, to be set before `update` while `active`.  # (n,)
-        dq: Measured velocities.  # (n,)
-        effort: Efforts of the actuators.  # (n,)
-        timestep: Simulated time between steps [s].
-        limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
-        state_set_at: Simulated time at which `hold_at` was called last [s]; -inf since a reset.
-        reset_hold: Holds joints at the state of a reset against sources that do not notice it.
     """
 
     def __init__(
@@ -66,25 +49,22 @@ class RobotControl:
         tendon: GripperDrive | None = None,
         cartesian: Callable[["RobotControl"], CartesianSource] | None = None,
     ) -> None:
-        """Start with all joints unclaimed.
+        """Start with all joints unclaimed; `emit` is called with each event.
 
-        Args:
-            joints: The joints.
-            references: Their references.
-            timestep: Simulated time between steps [s].
-            emit: Called with each event.
-            limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
-            tendon: The servo of the gripper's tendon, if it has one.
-            cartesian: Returns the Cartesian controller, which writes the references.
+        `timestep` is the simulated time between steps [s], `tendon` the servo of the gripper's
+        tendon, and `cartesian` returns the Cartesian controller, which writes the references.
         """
         count = len(joints.names)
         self.joints = joints
-        self.references = references
+        self.references = references  # of the joints, written by `update`
         self.stream, self.rates = StreamSettings(), CommandRates()
+        # Measured positions, velocities and efforts, to be set before `update` while `active` (n,)
         self.q, self.dq, self.effort = np.zeros((3, count))
-        self.timestep = timestep
+        self.timestep = timestep  # simulated time between steps [s]
         self._emit = emit
+        # Limits the effort of a joint [N or Nm]; 0 restores its own limit
         self.limit_effort = limit_effort
+        # Simulated time at which `hold_at` was called last [s]; -inf since a reset
         self.state_set_at = -np.inf
         self.reset_hold = ResetHold(joints, references, emit)
         self.reset_hold.configure(self.stream.reset_hold, self.stream.reset_hold_tolerance)
@@ -151,13 +131,18 @@ class RobotControl:
         if self.gripper is not None and gripper is not None:
             self.gripper.settings = gripper
 
-    def follow(
-        self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
-    ) -> None:
+    def follow(self, trajectory: Trajectory, time: float) -> None:
         """Execute a trajectory from the step at `time` on; one in the past is rejected by an event.
 
-        Events carry `goal`; without an action client it is None.
+        One without points stops its joints at their references, whatever their owner.
         """
+        goal = trajectory.goal
+        if trajectory.is_hold:
+            self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
+            self.trajectory.hold(trajectory)
+            return
+        if trajectory.restarts:
+            self.reset_hold.release(CommandSource.TRAJECTORY)
         try:
             trajectory.check_in_time(time)
         except CommandError as error:
@@ -174,12 +159,7 @@ class RobotControl:
                 self._emit(GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason))
             return
         self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
-        self.trajectory.accept(trajectory, tolerances, goal, time)
-
-    def hold(self, joints: np.ndarray, time: float, goal: object | None = None) -> None:
-        """Stop joints at their references from the step at `time` on, whatever their owner."""
-        self._claim(CommandSource.TRAJECTORY, joints, time)
-        self.trajectory.hold(joints, goal)
+        self.trajectory.accept(trajectory, time)
 
     def command(
         self,
@@ -190,7 +170,7 @@ class RobotControl:
     ) -> None:
         """Apply a command of a stream from the step at `time` on, but for joints that are held.
 
-        The interpolation is that of all streams unless `settings` are given.
+        `settings` replace the interpolation of all streams.
         """
         if not len(command.joints):
             return
@@ -214,20 +194,20 @@ class RobotControl:
         self._claim(CommandSource.CARTESIAN, cartesian.joints, time)
         cartesian.accept(command, time)
 
-    def command_gripper(self, command: GripperCommand, goal: object, time: float) -> None:
+    def command_gripper(self, command: GripperCommand, time: float) -> None:
         """Execute a gripper command."""
         if self.gripper is not None:
             self.rates.add(CommandSource.GRIPPER, time)
             self._claim(CommandSource.GRIPPER, self.joints.gripper_joints, time)
-            self.gripper.accept(command, goal, time)
+            self.gripper.accept(command, time)
 
     def preempt_gripper(self, time: float) -> None:
         """End the gripper's command, as the actuators of its tendon are commanded directly."""
-        gripper, owned = self.gripper, self._owners.of(CommandSource.GRIPPER)
+        gripper, owned = self.gripper, self._owners.joints_of(CommandSource.GRIPPER)
         if gripper is None:
             return
         if not (gripper.busy or owned.size):
-            gripper.drive.limit_effort(0.0)  # that of the last goal
+            gripper.drive.limit_effort(0.0)  # end the limit of the last goal
             return
         self._emit(
             CommandPreempted(
@@ -247,15 +227,10 @@ class RobotControl:
         joints: np.ndarray | None = None,
         measured: bool = False,
     ) -> None:
-        """Release joints of a stream; they hold their position.
+        """Release joints of a stream, all or those in `joints` (n,) bool; they hold their position.
 
         A joint that received no position holds its measured one. With `measured`, all joints of the
         stream and all unclaimed ones do: references set under other gains are far from positions.
-
-        Args:
-            source: The stream.
-            joints: Which joints are released; None for all.  # (n,) bool
-            measured: Whether joints hold their measured positions.
         """
         stream = self.streams.by_source[source]
         released = stream.owned.copy()
@@ -295,16 +270,11 @@ class RobotControl:
             self.gripper.stop(reason)
 
     def hold_at(self, joints: np.ndarray, positions: np.ndarray, time: float, reason: str) -> None:
-        """Continue from a state that was set: `joints` hold at `positions`, the others as they do.
+        """Continue from a state that was set: `joints` (k,) hold at `positions` (k,) [rad or m].
 
-        As a `reset`, it releases all joints, ends goals for a `reason` and restores the effort
-        limit of the gripper. Commands stamped before `time` are from before it.
-
-        Args:
-            joints: Indices of the joints whose state was set.  # (k,)
-            positions: Their positions [rad or m].  # (k,)
-            time: Simulated time of the first step in the new state [s].
-            reason: Why goals end.
+        The others hold as they do. As a `reset`, it releases all joints, ends goals for a `reason`
+        and restores the effort limit of the gripper. Commands stamped before `time` [s], the first
+        step in the new state, are from before it.
         """
         self._hold_positions()
         self.references.tau[joints] = 0.0
@@ -370,7 +340,7 @@ class RobotControl:
 
     def _release_ended_cartesian(self) -> None:
         if self.cartesian is not None and not self.cartesian.busy:
-            self._owners.release(self._owners.of(CommandSource.CARTESIAN))
+            self._owners.release(self._owners.joints_of(CommandSource.CARTESIAN))
 
     def _hold_positions(self) -> None:
         """Set the references of all joints to hold their position."""

@@ -34,7 +34,7 @@ def setting(
         low: Smallest value, if there is a largest one.
         high: Largest value; None if it is no number.
         least: Smallest value but for 0.
-        parameter: Name of the parameter, if it is not that of the field.
+        parameter: Name of the parameter, if the field has another one.
     """
     bounds = {"low": low, "high": high, "least": least} if high is not None else {}
     metadata = {"description": description, "parameter": parameter, **bounds}

@@ -17,7 +17,7 @@ class ExtensionEndpoint:
     Attributes:
         role: What the extension does with it.
         kind: The type of the message or service.
-        name: The name below that of the extension.
+        name: The name, below the name of the extension.
         of_robot: Whether the name is directly in the namespace of the robot.
         rate_hz: Rate of publishing [Hz of simulated time].
         method: Name of the method.
@@ -38,7 +38,7 @@ def publisher(
 
     Args:
         kind: Type of the messages.
-        name: Name of the topic below that of the extension.
+        name: Name of the topic, below the name of the extension.
         rate_hz: Rate of publishing [Hz of simulated time].
         of_robot: Whether the name is directly in the namespace of the robot.
     """

@@ -3,21 +3,21 @@
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from operator import attrgetter
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mujoco_ros.extensions.catalogue import load_extension
-from mujoco_ros.extensions.hooks.callbacks import register, stepping, unregister
-from mujoco_ros.extensions.hooks.hook_table import HookTable
-from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.callbacks import register, stepping, unregister
+from mujoco_ros.extensions.hook_table import HookTable
+from mujoco_ros.extensions.interface import Extension, load_extension
 from mujoco_ros.extensions.own_elements import OwnElements
 from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, raised
 from mujoco_ros.extensions.settings import read_settings
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import ExtensionConfig
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import ExtensionState
@@ -36,7 +36,7 @@ class ExtensionSet:
 
     Attributes:
         runners: Call the extensions of the present model, in the order of the scene.
-        next: Those of the next model, from `build` until `commit`.
+        next: Call the extensions of the next model, from `build` until `commit`.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class ExtensionSet:
 
         Args:
             simulation: The simulation.
-            initial_settings: Returns the settings that an extension begins with, given those of the
-                scene; called in any thread.
+            initial_settings: Returns the settings that an extension begins with; its runner has the
+                settings of the scene. Called in any thread.
 
         Raises:
             UserInputError: No package has an extension, a setting is wrong, or the model lacks
@@ -97,7 +97,7 @@ class ExtensionSet:
         self._hooks = self._next_hooks
         for runner, extension, state in self._bound:
             runner.bind(extension, state, self._next_guard)
-            runner.reset()  # the state is that of the previous model
+            runner.reset()  # the state is from the previous model
         self.runners, self.next, self._bound = self.next, (), ()
         self._before = self._overriding("before_step")
         self._after = self._overriding("after_step")
@@ -115,14 +115,14 @@ class ExtensionSet:
     def before_step(self) -> None:
         """Call all extensions before a step."""
         if self._is_timed:
-            stepping.begin(self._hooks)
+            stepping[get_ident()] = self._hooks
         for runner in self._before:
             runner.before_step()
 
     def after_step(self) -> None:
         """Call all extensions after a step."""
         if self._is_timed:
-            stepping.end()
+            stepping.pop(get_ident(), None)
         for runner in self._after:
             runner.after_step()
         for runner in self.runners:
@@ -137,7 +137,7 @@ class ExtensionSet:
             runner.reset()
 
 
-def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, Part | None]]:
+def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, ScenePart | None]]:
     """Yield the extensions of a scene with their robots."""
     robots = list(zip(plant.layout.robots, plant.assembly.robots, strict=True))
     for config in plant.assembly.config.extensions:
@@ -160,7 +160,11 @@ def _loaded(config: ExtensionConfig, where: str) -> type[Extension]:
 
 
 def _create(
-    runner: ExtensionRunner, plant: Plant, robot: RobotLayout | None, part: Part | None, seed: int
+    runner: ExtensionRunner,
+    plant: Plant,
+    robot: RobotLayout | None,
+    part: ScenePart | None,
+    seed: int,
 ) -> BoundExtension:
     cls = load_extension(runner.config.use)
     try:

@@ -1,13 +1,18 @@
-"""The class that an extension derives from."""
+"""The class that an extension derives from, and the extensions by name."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.entry_points import described, find_entry, load_class
+from mujoco_ros.extensions.endpoints import endpoints_of
 from mujoco_ros.extensions.own_elements import OwnElements
-from mujoco_ros.extensions.settings import NoSettings
+from mujoco_ros.extensions.settings import NoSettings, bounds_of
+from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.panel_items import PanelItem
 
 
@@ -16,7 +21,7 @@ class Extension:
 
     There is one instance for each model: a change of the model creates the next one, in a
     background thread, which continues with the state. All other methods run in the physics thread,
-    and so do those of topics and services.
+    also the methods of topics and services.
 
     An error in a method undoes what it wrote, and disables the extension until its parameter
     ``enabled`` is set.
@@ -60,14 +65,14 @@ class Extension:
         """Find the elements, and allocate; slow work is possible, in a background thread.
 
         Raises:
-            UserInputError: The model has not what the extension needs.
+            UserInputError: The model lacks what the extension needs.
         """
 
     def before_step(self) -> None:
         """Act on the state that the next step starts from, by writing to `data`.
 
-        Positions and velocities are those of now; what the engine computes from them, as body
-        poses and contacts, is that of the start of the previous step.
+        Positions and velocities are current. What the engine computes from them, such as body poses
+        and contacts, is from the start of the previous step.
         """
 
     def after_step(self) -> None:
@@ -119,8 +124,8 @@ class Extension:
         """Return whether a contact of two geoms is discarded: an engine hook.
 
         It is called for each pair that may be in contact and has an own geom, after the engine has
-        excluded those of one body, of parent and child, and by ``contype`` and ``conaffinity``. It
-        is not called for a ``<pair>`` of the model.
+        excluded geoms of one body or of parent and child, and by ``contype`` and ``conaffinity``.
+        It is not called for a ``<pair>`` of the model.
         """
 
     def time(self) -> float | None:
@@ -146,3 +151,50 @@ class Extension:
         It is called when the extension is disabled, also by an error, which may be within a step;
         and while it is disabled, instead of `reset`.
         """
+
+
+GROUP = "mujoco_ros.extensions"
+"""Group of entry points with which installed packages register extensions."""
+_LIBRARY = "mujoco_ros.extensions.ros.library"
+SHIPPED = {
+    "battery": f"{_LIBRARY}.battery:Battery",
+    "contact_groups": f"{_LIBRARY}.contacts:ContactGroups",
+    "conveyor_belt": f"{_LIBRARY}.contacts:ConveyorBelt",
+    "suction_cup": f"{_LIBRARY}.contacts:SuctionCup",
+    "thruster": f"{_LIBRARY}.forces:Thruster",
+    "unitree_go": f"{_LIBRARY}.unitree_go:UnitreeGo",
+    "wind": f"{_LIBRARY}.forces:Wind",
+}
+"""The extensions of this package, as in entry points."""
+_RESERVED = ("enabled", "on_error")
+"""Parameters that every extension has."""
+
+
+@cache
+def load_extension(name: str) -> type[Extension]:
+    """Return the class of an extension; installed packages take precedence over this one.
+
+    Raises:
+        UserInputError: No installed package has it, several have it, or it is not a valid
+            extension.
+    """
+    installed = entry_points(group=GROUP)
+    entry = find_entry(name, installed)
+    if entry is None and name in SHIPPED:
+        entry = EntryPoint(name=name, value=SHIPPED[name], group=GROUP)
+    if entry is None:
+        raise unknown("extension", name, sorted({*installed.names, *SHIPPED}))
+    cls, where = load_class(entry, Extension), described(entry)
+    try:
+        names = [*bounds_of(cls.Settings), *_RESERVED]
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
+    _check_unique(names, f"{where}: two settings")
+    _check_unique([endpoint.name for endpoint in endpoints_of(cls)], f"{where}: two endpoints")
+    return cls
+
+
+def _check_unique(names: list[str], where: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise UserInputError(f"{where} are named '{name}'")

@@ -23,9 +23,9 @@ class JointMotors:
         self._model = model
         joints = [elements.id("joint", name) for name in names]
         motors = [joint_actuators(model, joint) for joint in joints]
-        for name, its in zip(names, motors, strict=True):
-            if len(its) != 1:
-                raise UserInputError(f"joint '{name}' has {len(its)} actuators; it must have one")
+        for name, found in zip(names, motors, strict=True):
+            if len(found) != 1:
+                raise UserInputError(f"joint '{name}' has {len(found)} actuators; it must have one")
         self._motors = np.array(motors, dtype=np.intp).reshape(-1)
         self._dofs, self._outputs = model.jnt_dofadr[joints], model.actuator_outadr[self._motors]
         self._gear = model.actuator_gear[self._outputs, 0]
@@ -54,7 +54,7 @@ class JointMotors:
         """Restore the laws of the motors; in `Extension.release` and `Extension.reset`."""
         self._model.actuator_gainprm[self._motors] = self._gains
         self._model.actuator_biasprm[self._motors] = self._biases
-        self._drives.set_gains(self._drives.kp, self._drives.kd)  # those of now
+        self._drives.set_gains(self._drives.kp, self._drives.kd)  # the present gains
 
     def read(self, data: mujoco.MjData) -> np.ndarray:
         """Return position, velocity, torque and acceleration of the joints.  # (4, n)"""

@@ -12,13 +12,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.extensions.hooks.compiled import HookCell
+from mujoco_ros.extensions.callbacks import HookCell
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.scene.config import ExtensionConfig
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import ExtensionState
 from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.stepping.histogram import Histogram
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class ExtensionRunner:
     """Calls one extension, over all models of a simulation; in the physics thread.
 
     Attributes:
-        key: Its name, with that of its robot as a prefix.
+        key: Its name, with the name of its robot as a prefix.
         namespace: Namespace of its robot.
         config: Its entry in the scene.
         extension: The instance for the present model.
@@ -124,7 +124,7 @@ class ExtensionRunner:
         pauses: Whether an error in it pauses the simulation.
         failure: The error that disabled it; empty without one.
         cost: Wall time of its calls in a step.
-        cell: What its compiled hooks read and add to.
+        cell: What its C functions share with it.
         on_failure: Called after an error has disabled it.
     """
 
@@ -249,7 +249,7 @@ class ExtensionRunner:
 
     def _release(self) -> None:
         """Call `Extension.release`; an error in it is undone and logged."""
-        # Copies of its own: a call of another extension may be using those of `call`.
+        # Other copies than `call` has: a call of another extension may be using them.
         guard, values, error = WriteGuard(self._simulation.data), self._values.copy(), ""
         was_busy, self._guard.busy.value = self._guard.busy.value, 1
         try:

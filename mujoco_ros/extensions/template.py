@@ -5,7 +5,7 @@ from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
-from mujoco_ros.extensions.catalogue import GROUP, SHIPPED
+from mujoco_ros.extensions.interface import GROUP, SHIPPED
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_folder
 

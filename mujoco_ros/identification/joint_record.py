@@ -169,8 +169,8 @@ def _repeats(samples: np.ndarray) -> np.ndarray:
 def _filled(record: JointRecord, period: float, where: str) -> JointRecord:
     """Return a record in which references of lost messages are interpolated.
 
-    Held references would be late by the gap; those of a controller are smooth. Akima's spline does
-    not overshoot where they are not.
+    Held references would be late by the gap, and a controller's references are smooth. Where they
+    are not, Akima's spline does not overshoot.
     """
     times, references = record.command_times, record.references
     lost = np.maximum(np.round(np.diff(times) / period).astype(np.intp), 1) - 1

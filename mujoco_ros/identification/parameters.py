@@ -1,12 +1,12 @@
-"""The unknown parameters of a fit: of single joints, and the delay of the commands."""
+"""The unknown parameters of a fit, which of them a recording determines, and their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from mujoco_ros.identification.replay import LARGEST_DELAY_S
 from mujoco_ros.identification.robot_model import KINDS, IdentifiedRobot
-from mujoco_ros.identification.windows import LARGEST_DELAY_S
 from mujoco_ros.model.errors import UserInputError
 
 DELAY = "delay"
@@ -42,61 +42,58 @@ class Parameter:
 
 
 class ParameterSet:
-    """Unknowns as one vector, and the values that are not among them.
+    """Unknowns as one vector, and the values of all other parameters.
 
     Attributes:
         unknowns: The unknowns.  # p
     """
 
     def __init__(self, unknowns: Sequence[Parameter], values: np.ndarray, delay: float) -> None:
-        """Take the values of all parameters: of joints (5, n), and the delay [s]."""
-        self.unknowns = list(unknowns)
-        self._values, self._delay = values.copy(), delay
+        """Store the values of all parameters: of joints (5, n), and the delay [s]."""
+        self.unknowns, self._shape = list(unknowns), values.shape
+        self._numbers = np.append(values, delay)
+        self._scales = np.array([unknown.scale for unknown in unknowns])
+        self._indices = np.array([self._index(unknown) for unknown in unknowns], dtype=np.intp)
 
     @property
     def vector(self) -> np.ndarray:
         """Return the values of the unknowns in units of their scales.  # (p,)"""
-        return np.array([self.value(it) / it.scale for it in self.unknowns])
+        vector: np.ndarray = self._numbers[self._indices] / self._scales
+        return vector
 
     @property
-    def bounds(self) -> list[np.ndarray]:
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and largest vector."""
-        low = [LEAST_DELAY_S / it.scale if it.kind == DELAY else 0.0 for it in self.unknowns]
-        high = [
-            LARGEST_DELAY_S / it.scale if it.kind == DELAY else _LARGEST for it in self.unknowns
-        ]
-        return [np.array(low), np.array(high)]
+        is_delay = np.array([unknown.kind == DELAY for unknown in self.unknowns])
+        low = np.where(is_delay, LEAST_DELAY_S / self._scales, 0.0)
+        return low, np.where(is_delay, LARGEST_DELAY_S / self._scales, _LARGEST)
 
     def value(self, parameter: Parameter) -> float:
         """Return the value of a parameter, whether it is an unknown or not."""
-        if parameter.kind == DELAY:
-            return self._delay
-        return float(self._values[parameter.row, parameter.column])
+        return float(self._numbers[self._index(parameter)])
 
     def at(self, vector: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the parameters of joints (5, n) and the delay [s] for a vector (p,)."""
-        values, delay = self._values.copy(), self._delay
-        for parameter, number in zip(self.unknowns, vector, strict=True):
-            if parameter.kind == DELAY:
-                delay = float(number) * parameter.scale
-            else:
-                values[parameter.row, parameter.column] = number * parameter.scale
-        return values, delay
+        numbers = self._numbers.copy()
+        numbers[self._indices] = vector * self._scales
+        return numbers[:-1].reshape(self._shape), float(numbers[-1])
 
     def with_vector(self, vector: np.ndarray) -> "ParameterSet":
         """Return the set with other values of the unknowns."""
         return ParameterSet(self.unknowns, *self.at(vector))
 
     def without(self, fixed: Sequence[Parameter], start: "ParameterSet") -> "ParameterSet":
-        """Return the set in which some parameters are no unknowns, with their values of `start`."""
-        values, delay = self._values.copy(), self._delay
+        """Return the set in which some parameters are known: they have their value in `start`."""
+        left = [unknown for unknown in self.unknowns if unknown not in fixed]
+        changed = ParameterSet(left, self._numbers[:-1].reshape(self._shape), self._numbers[-1])
         for parameter in fixed:
-            if parameter.kind == DELAY:
-                delay = start.value(parameter)
-            else:
-                values[parameter.row, parameter.column] = start.value(parameter)
-        left = [it for it in self.unknowns if it not in fixed]
-        return ParameterSet(left, values, delay)
+            changed._numbers[self._index(parameter)] = start.value(parameter)
+        return changed
+
+    def _index(self, parameter: Parameter) -> int:
+        if parameter.kind == DELAY:
+            return -1
+        return parameter.row * int(self._shape[1]) + parameter.column
 
 
 def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
@@ -133,13 +130,158 @@ def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarra
             if kind in ("kp", "kd") and not robot.driven[column]:
                 continue
             scale = max(typical[kind], float(robot.values[row, column]))
+            joint = robot.joints[column]
             found.append(
-                Parameter(
-                    kind=kind,
-                    joint=robot.joints[column],
-                    row=row,
-                    column=int(column),
-                    scale=scale,
-                )
+                Parameter(kind=kind, joint=joint, row=row, column=int(column), scale=scale)
             )
     return ParameterSet(found, robot.values, delay)
+
+
+CONFIDENCE = 1.96
+"""Half width of an interval of 95 % over the standard deviation."""
+LARGEST_SHARE = 0.2
+"""Half width over the value, beyond which an interval is wide."""
+LARGEST_DELAY_ERROR_S = 0.001
+"""Half width beyond which the interval of a delay is wide; the delay may be zero."""
+_NEAR_ZERO = 0.1
+"""Value in units of the scale, below which the half width is compared with this one."""
+_CORRELATED = 0.9
+_ALMOST = 1.0 - 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The estimate of a parameter from a recording.
+
+    Attributes:
+        parameter: The parameter.
+        before: Its value in the scene.
+        value: Its fitted value, or its value in the scene if it is not determined.
+        half_width: Half width of the interval of 95 % of the value; inf if nothing determines it.
+        reason: Why it is not determined; empty if it is.
+    """
+
+    parameter: Parameter
+    before: float
+    value: float
+    half_width: float
+    reason: str = ""
+
+    @property
+    def determined(self) -> bool:
+        """Whether the recording determines the parameter."""
+        return not self.reason
+
+
+def judge(
+    found: ParameterSet, jacobian: np.ndarray, scale: float, start: ParameterSet, effort: bool
+) -> list[Estimate]:
+    """Return the estimates of unknowns, and which of them the recording does not determine.
+
+    An unknown is not determined if its interval is wide and contains the value of the scene, which
+    it then keeps. The least determined unknown is removed until the others are determined: of two
+    that only act together, one stays. The intervals of the others hold for the value of the scene.
+
+    Args:
+        found: The unknowns, with the least sum of squares.
+        jacobian: Derivatives of the residuals there, by the vector of the unknowns.  # (r, p)
+        scale: Mean square of the residuals.
+        start: Unknowns with the values of the scene.
+        effort: Whether efforts are measured.
+    """
+    information = jacobian.T @ jacobian / max(scale, np.finfo(float).tiny)
+    numbers = found.vector
+    before = np.array([start.value(unknown) / unknown.scale for unknown in found.unknowns])
+    left, reasons, widths = list(range(len(numbers))), {}, np.zeros(len(numbers))
+    while left:
+        covariance = _covariance(information, left)
+        widths[left] = CONFIDENCE * np.sqrt(np.diag(covariance))
+        excess = [_excess(found.unknowns[i], numbers[i], before[i], widths[i]) for i in left]
+        worst = int(np.argmax(excess))
+        if excess[worst] <= 1.0:
+            break
+        index = left[worst]
+        reasons[index] = _reason(found, covariance, left, index, widths[index], effort)
+        left.remove(index)
+        # Where the others are best if this unknown has the value of the scene.
+        change = before[index] - numbers[index]
+        numbers[left] -= _covariance(information, left) @ information[left, index] * change
+    return [
+        Estimate(
+            parameter=parameter,
+            before=start.value(parameter),
+            value=start.value(parameter) if index in reasons else found.value(parameter),
+            half_width=float(widths[index]) * parameter.scale,
+            reason=reasons.get(index, ""),
+        )
+        for index, parameter in enumerate(found.unknowns)
+    ]
+
+
+def check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -> None:
+    """Check that a robot can have the estimated parameters.
+
+    Args:
+        found: The unknowns that are determined.
+        estimates: Estimates by unknown.
+
+    Raises:
+        UserInputError: A delay is below zero, or an estimate at the largest value.
+    """
+    for parameter, number, high in zip(found.unknowns, found.vector, found.bounds[1], strict=True):
+        value, half = estimates[parameter].value, estimates[parameter].half_width
+        if parameter.kind == DELAY and (value + half < 0.0 or number >= _ALMOST * high):
+            raise UserInputError(
+                f"the delay of the commands is {1e3 * value:.3g} ms ± {1e3 * half:.2g} ms; from 0 "
+                f"to {1e3 * LARGEST_DELAY_S:g} ms are possible: the stamps of states and commands "
+                "are not of one clock, or the drives have other references"
+            )
+        if number >= _ALMOST * high:
+            raise UserInputError(
+                f"the {parameter.name} grows beyond {value:.3g}: the drives have other references, "
+                "or positions or efforts have other units"
+            )
+
+
+def _covariance(information: np.ndarray, left: Sequence[int]) -> np.ndarray:
+    """Return the covariance of some unknowns if all others are known."""
+    own = information[np.ix_(left, left)]
+    size = np.sqrt(np.maximum(np.diag(own), np.finfo(float).tiny))
+    inverse = np.linalg.pinv(own / np.outer(size, size), rcond=1e-14, hermitian=True)
+    # Of an unknown alone; a direction without information is not in the pseudoinverse.
+    np.fill_diagonal(inverse, np.maximum(np.diag(inverse), 1.0))
+    covariance: np.ndarray = inverse / np.outer(size, size)
+    return covariance
+
+
+def _excess(parameter: Parameter, number: float, before: float, width: float) -> float:
+    """Return the half width of an interval over the largest one of a determined parameter."""
+    if abs(number - before) > width:
+        return 0.0  # the recording excludes the value of the scene
+    if parameter.kind == DELAY:
+        return width * parameter.scale / LARGEST_DELAY_ERROR_S
+    return float(width / (LARGEST_SHARE * max(number, _NEAR_ZERO)))
+
+
+def _reason(
+    found: ParameterSet,
+    covariance: np.ndarray,
+    left: list[int],
+    index: int,
+    width: float,
+    effort: bool,
+) -> str:
+    """Return why an unknown is not determined."""
+    parameter = found.unknowns[index]
+    if parameter.kind == DELAY:
+        return f"its interval of 95 % is ±{1e3 * width * parameter.scale:.2g} ms"
+    row = left.index(index)
+    deviation = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+    correlation = np.abs(covariance[row] / (deviation[row] * deviation))
+    correlation[row] = 0.0
+    closest = int(np.argmax(correlation))
+    if correlation[closest] > _CORRELATED:
+        text = f"the motion shows it only together with {found.unknowns[left[closest]].name}"
+        return text if effort else f"{text}; measured efforts would separate them"
+    most = found.value(parameter) + width * parameter.scale
+    return f"its effect is too small to measure; it is at most {most:.2g}"

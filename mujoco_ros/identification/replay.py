@@ -1,12 +1,214 @@
-"""How well a model repeats a recording, next to the noise of the recording."""
+"""Simulation of a recording: in windows that begin in measured states, or without a restart."""
 
+import os
 from dataclasses import dataclass
+from typing import Literal
 
+import mujoco
 import numpy as np
+from mujoco import rollout
 
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.robot_model import IdentifiedRobot
-from mujoco_ros.identification.windows import Interpolation, Prediction, Windows
+
+Interpolation = Literal["hold", "linear"]
+
+
+class DelayedReferences:
+    """References of commands that arrive late by any time, as the mean over each step.
+
+    With ``hold``, a command acts until the next one. The mean over a step is continuous in the
+    delay, which a delay of whole steps would not be.
+    """
+
+    def __init__(self, times: np.ndarray, values: np.ndarray, interpolation: Interpolation) -> None:
+        """Store commands.
+
+        Args:
+            times: Stamps, increasing [s].  # (m,)
+            values: References at them.  # (m, c)
+            interpolation: References between them.
+        """
+        self._times, self._values = times, values
+        self._hold = interpolation == "hold"
+        held = values[:-1] * np.diff(times)[:, None]
+        self._integral = np.concatenate([np.zeros((1, values.shape[1])), held.cumsum(axis=0)])
+
+    def at(self, begin: np.ndarray, timestep: float, delay: float) -> np.ndarray:
+        """Return the references of steps.
+
+        Args:
+            begin: Times at which steps begin [s].  # (…,)
+            timestep: Their duration [s].
+            delay: Time from the stamp of a command until it acts [s].
+
+        Returns:
+            The references.  # (…, c)
+        """
+        if not self._hold:
+            return self._interpolated(begin - delay, self._values)
+        ends = self._integrated(begin + timestep - delay) - self._integrated(begin - delay)
+        means: np.ndarray = ends / timestep
+        return means
+
+    def _integrated(self, times: np.ndarray) -> np.ndarray:
+        """Return the integral of the references, which are held beyond both ends."""
+        first, last = self._times[0], self._times[-1]
+        before = np.minimum(times - first, 0.0)[..., None] * self._values[0]
+        after = np.maximum(times - last, 0.0)[..., None] * self._values[-1]
+        total: np.ndarray = self._interpolated(times, self._integral) + before + after
+        return total
+
+    def _interpolated(self, times: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Interpolate linearly; constant beyond both ends."""
+        right = np.clip(np.searchsorted(self._times, times, "right"), 1, len(self._times) - 1)
+        left = right - 1
+        share = (times - self._times[left]) / (self._times[right] - self._times[left])
+        share = np.clip(share, 0.0, 1.0)[..., None]
+        result: np.ndarray = (1.0 - share) * values[left] + share * values[right]
+        return result
+
+
+LARGEST_DELAY_S = 0.1
+LEAD_S = 0.3
+"""Time of a window before its samples count: errors of the measured start decay."""
+_SMOOTHING_S = 0.02
+_ORDER = 3
+
+
+class Windows:
+    """Simulates the windows of a recording with the present parameters of a model.
+
+    Attributes:
+        counted: Samples of the recording that windows predict, in order.  # (m,)
+    """
+
+    def __init__(
+        self,
+        robot: IdentifiedRobot,
+        record: JointRecord,
+        noise: np.ndarray,
+        duration: float,
+        interpolation: Interpolation = "hold",
+        most: int | None = None,
+    ) -> None:
+        """Divide a recording into windows.
+
+        Args:
+            robot: The robot.
+            record: States and references of joints of the robot; others hold their start.
+            noise: Deviations of position and velocity of the recorded joints.  # (2, k)
+            duration: Time that counts of each window, but for the last [s]; inf for one window.
+            interpolation: References between commands.
+            most: Largest number of windows, evenly spaced over the recording; None for all.
+        """
+        self._robot, self._record = robot, record
+        self._columns = robot.index(record.joints, "the recording")
+        times, step = record.times, robot.timestep
+        count = len(robot.joints)
+        references = np.zeros((len(record.command_times), 3, count))
+        references[:, 0] = robot.home
+        known = np.where(np.isfinite(record.references), record.references, 0.0)
+        has = np.flatnonzero(record.commanded)
+        references[:, :, self._columns[has]] = known[:, :, has]
+        # Joints without references hold where they are.
+        held = np.flatnonzero(~record.commanded)
+        references[:, 0, self._columns[held]] = np.median(record.position[:, held], axis=0)
+        self._references = DelayedReferences(
+            record.command_times, references.reshape(len(references), -1), interpolation
+        )
+        ready = record.command_times[0] + LARGEST_DELAY_S
+        first = max(times[0] + _SMOOTHING_S, ready)
+        span = times[-1] - first - LEAD_S
+        number = max(1, int(np.ceil(span / duration - 1e-9)))
+        length = span / number
+        wanted = first + length * np.arange(number)
+        if most is not None and most < number:
+            wanted = wanted[np.linspace(0, number - 1, most).round().astype(np.intp)]
+            number = most
+        starts = np.searchsorted(times, wanted - 1e-9)
+        self._begin = times[starts]
+        self._steps = int(np.ceil((LEAD_S + length) / step)) + 2
+        q, dq = smooth_states(record, starts, noise)
+        self._q, self._dq = np.tile(robot.home, (number, 1)), np.zeros((number, count))
+        self._q[:, self._columns], self._dq[:, self._columns] = q, dq
+        self._times = self._begin[:, None] + step * np.arange(self._steps + 1)
+        counts = self._begin + LEAD_S - 1e-9
+        window = np.searchsorted(counts, times, "right") - 1
+        inside = (window >= 0) & (times <= counts[window] + length)
+        place = (times[inside] - self._begin[window[inside]]) / step
+        is_simulated = place <= self._steps - 1
+        self.counted = np.flatnonzero(inside)[is_simulated]
+        self._window, place = window[self.counted], place[is_simulated]
+        self._left = np.minimum(np.floor(place + 1e-6).astype(np.intp), self._steps - 1)
+        self._share = np.clip(place - self._left, 0.0, 1.0)[:, None]
+        threads = min(len(os.sched_getaffinity(0)), number)
+        self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
+
+    def simulate(self, delay: float) -> np.ndarray:
+        """Simulate all windows.
+
+        Args:
+            delay: Time from the stamp of a command until it acts [s].
+
+        Returns:
+            Positions, velocities and efforts of the recorded joints at the counted samples. Efforts
+            are of the PD law, and NaN where there is none.  # (3, m, k)
+        """
+        robot = self._robot
+        references = self._references.at(self._times, robot.timestep, delay)
+        controls = robot.controls(references[:, :-1])
+        first = robot.states(self._q, self._dq)
+        states, _ = rollout.rollout(
+            robot.model, self._datas, first, controls, skip_checks=False, persistent_pool=True
+        )
+        nq = robot.model.nq
+        states = np.concatenate([first[:, None], states], axis=1)
+        q = states[:, :, 1 + robot.qpos]
+        dq = states[:, :, 1 + nq + robot.dof]
+        effort = robot.efforts(references, q, dq)
+        return np.stack([self._sample(signals) for signals in (q, dq, effort)])
+
+    def _sample(self, signals: np.ndarray) -> np.ndarray:
+        """Return signals of all windows (w, s, n) at the counted stamps.  # (m, k)"""
+        left = signals[self._window, self._left][:, self._columns]
+        right = signals[self._window, self._left + 1][:, self._columns]
+        # Where the right one has no share, its state may have diverged.
+        result: np.ndarray = np.where(
+            self._share > 0.0, (1.0 - self._share) * left + self._share * right, left
+        )
+        return result
+
+
+def smooth_states(
+    record: JointRecord, starts: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions and velocities at samples, from a cubic through the samples around.
+
+    Args:
+        record: The recording.
+        starts: Indices of samples.  # (w,)
+        noise: Deviations of position and velocity.  # (2, k)
+    """
+    q, dq = record.position[starts].copy(), np.nan_to_num(record.velocity[starts])
+    powers = np.arange(_ORDER + 1)
+    for row, start in enumerate(starts):
+        offset = record.times - record.times[start]
+        near = np.flatnonzero(np.abs(offset) <= _SMOOTHING_S)
+        if len(near) <= _ORDER + 1:  # lost messages
+            near = np.argsort(np.abs(offset))[: _ORDER + 2]
+        t = offset[near, None]
+        slope = powers * t ** np.maximum(powers - 1, 0)
+        for column in range(q.shape[1]):
+            weights, wanted = [t**powers], [record.position[near, column]]
+            if np.isfinite(record.velocity[near, column]).all():
+                ratio = noise[0, column] / noise[1, column]
+                weights.append(slope * ratio)
+                wanted.append(record.velocity[near, column] * ratio)
+            solution = np.linalg.lstsq(np.vstack(weights), np.concatenate(wanted), rcond=None)[0]
+            q[row, column], dq[row, column] = solution[:2]
+    return q, dq
+
 
 _DIFFERENCES = 3
 _GAIN = np.sqrt(20.0)
@@ -20,9 +222,9 @@ _FLOOR = 1e-5
 def noise_of(samples: np.ndarray) -> np.ndarray:
     """Return the standard deviation of the white noise in signals.
 
-    Third differences of a smooth signal vanish, and those of noise do not. The median is
-    insensitive to jumps, as at a reversal with dry friction. The noise is at least that of rounding
-    to the smallest difference between two samples.
+    The third differences of a smooth signal vanish, so the noise remains. The median is insensitive
+    to jumps, as at a reversal with dry friction. The noise is at least the error of rounding to the
+    smallest difference between two samples.
 
     Args:
         samples: Signals, evenly sampled.  # (n, k)
@@ -50,20 +252,20 @@ class Replay:
         joints: Names of the joints.  # k
         times: Stamps of the samples [s].  # (m,)
         measured: Measured positions [rad or m].  # (m, k)
-        simulated: Simulated signals at the same stamps.
+        simulated: Simulated positions [rad or m].  # (m, k)
         noise: Deviation of the noise of the measured positions [rad or m].  # (k,)
     """
 
     joints: tuple[str, ...]
     times: np.ndarray
     measured: np.ndarray
-    simulated: Prediction
+    simulated: np.ndarray
     noise: np.ndarray
 
     @property
     def error(self) -> np.ndarray:
         """Return the root mean square of the position errors [rad or m].  # (k,)"""
-        square = (self.simulated.position - self.measured) ** 2
+        square = (self.simulated - self.measured) ** 2
         error: np.ndarray = np.sqrt(np.mean(square, axis=0))
         return error
 
@@ -97,6 +299,6 @@ def replay(
         joints=record.joints,
         times=record.times[windows.counted],
         measured=record.position[windows.counted],
-        simulated=windows.simulate(delay),
+        simulated=windows.simulate(delay)[0],
         noise=noise[0],
     )

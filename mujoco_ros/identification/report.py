@@ -1,14 +1,13 @@
-"""The result of a fit, as text and as a scene that extends the one it began with."""
+"""The result of a fit, as text and as a scene that extends the scene of the robot."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from mujoco_ros.identification.confidence import Estimate
 from mujoco_ros.identification.fit import Fit
-from mujoco_ros.identification.parameters import DELAY
+from mujoco_ros.identification.parameters import DELAY, Estimate
 from mujoco_ros.identification.replay import Replay
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.scene.config import scene_path, shipped_scenes
@@ -25,17 +24,18 @@ def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
         scene: The scene that it began with, as for `load_scene`.
         robot: The robot, of that scene.
     """
-    determined = [it for it in fit.estimates if it.determined]
+    determined = [estimate for estimate in fit.estimates if estimate.determined]
     joints: dict[str, dict[str, float]] = {}
-    for it in determined:
-        if it.parameter.joint:
-            joints.setdefault(it.parameter.joint, {})[it.parameter.kind] = _rounded(it.value)
+    for estimate in determined:
+        joint, kind = estimate.parameter.joint, estimate.parameter.kind
+        if joint:
+            joints.setdefault(joint, {})[kind] = _rounded(estimate.value)
     content: dict[str, Any] = {"name": fit.robot}
     if joints:
         content["joints"] = joints
-    delays = [it for it in determined if it.parameter.kind == DELAY]
+    delays = [estimate for estimate in determined if estimate.parameter.kind == DELAY]
     if delays:
-        fitted = list(dict.fromkeys(it.parameter.joint for it in fit.estimates))
+        fitted = list(dict.fromkeys(estimate.parameter.joint for estimate in fit.estimates))
         entries = robot.realism.delayed(fitted, _rounded(delays[0].value))
         content["realism"] = {"actuators": entries}
     extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
@@ -49,18 +49,19 @@ def _comment(fit: Fit) -> list[str]:
         "Written by fit. ± is the half width of the interval of 95 %; parameters that are not",
         "determined have the values of the scene, for which the others hold.",
     ]
-    lines += [_line(it) for it in fit.estimates if it.determined]
-    lines += [
-        f"{it.parameter.name}: not determined: {it.reason}"
-        for it in fit.estimates
-        if not it.determined
-    ]
-    lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
-    return lines
+    unsure = []
+    for estimate in fit.estimates:
+        if estimate.determined:
+            value, half_width = f"{estimate.value:.5g}", f"{estimate.half_width:.2g}"
+            before = f"before {estimate.before:.5g}"
+            lines.append(f"{estimate.parameter.name}: {value} ± {half_width}, {before}")
+        else:
+            unsure.append(f"{estimate.parameter.name}: not determined: {estimate.reason}")
+    return [*lines, *unsure, *_skipped(fit)]
 
 
-def _line(it: Estimate) -> str:
-    return f"{it.parameter.name}: {it.value:.5g} ± {it.half_width:.2g}, before {it.before:.5g}"
+def _skipped(fit: Fit) -> list[str]:
+    return [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
 
 
 def _rounded(value: float) -> float:
@@ -82,19 +83,19 @@ LARGEST_RESIDUAL = 1.2
 
 def fit_report(fit: Fit) -> str:
     """Return a table of all parameters, before and after, with intervals of 95 %."""
-    width = max(len(it.parameter.name) for it in fit.estimates)
+    width = max(len(estimate.parameter.name) for estimate in fit.estimates)
     lines = [f"{'parameter':{width}}  {'before':>10}  {'fitted':>10}  {'± 95 %':>8}"]
-    for it in fit.estimates:
-        lines.append(f"{it.parameter.name:{width}}  {_numbers(it)}")
-    if not all(it.determined for it in fit.estimates):
+    for estimate in fit.estimates:
+        lines.append(f"{estimate.parameter.name:{width}}  {_numbers(estimate)}")
+    if not all(estimate.determined for estimate in fit.estimates):
         lines.append("the others and their intervals hold for the scene's values of these")
-    lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
+    lines += _skipped(fit)
     lines.append(f"residuals: {fit.residual:.3f} times the noise")
     if fit.residual > LARGEST_RESIDUAL:
         lines.append(
             "warning: the model does not repeat the recording, so that the parameters contain its "
             "errors, and the intervals do not: look for contacts, other masses, backlash, lost "
-            "messages, or references that are not those of the drives"
+            "messages, or other references than the drives have"
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -105,22 +106,21 @@ def replay_report(name: str, before: Replay, after: Replay) -> str:
     Args:
         name: Name of the recording.
         before: Its replay with the parameters of the scene.
-        after: The same with the fitted ones.
+        after: Its replay with the fitted parameters.
     """
-    return "".join(f"{line}\n" for line in _replay_lines(name, before, after))
-
-
-def _replay_lines(name: str, before: Replay, after: Replay) -> Iterator[str]:
     width = max(len(joint) for joint in after.joints)
-    yield f"replay of {name}: errors of positions over the noise"
-    yield f"{'joint':{width}}  {'before':>10}  {'fitted':>10}"
+    lines = [
+        f"replay of {name}: errors of positions over the noise",
+        f"{'joint':{width}}  {'before':>10}  {'fitted':>10}",
+    ]
     for joint, old, new in zip(after.joints, before.ratio, after.ratio, strict=True):
-        yield f"{joint:{width}}  {old:>10.4g}  {new:>10.4g}"
+        lines.append(f"{joint:{width}}  {old:>10.4g}  {new:>10.4g}")
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _numbers(it: Estimate) -> str:
-    factor, unit = (1e3, " ms") if it.parameter.kind == DELAY else (1.0, "")
-    before, half = f"{factor * it.before:>10.5g}", f"{factor * it.half_width:>8.2g}"
-    if not it.determined:
-        return f"{before}  {'':>10}  {'':>8}  not determined: {it.reason}"
-    return f"{before}  {factor * it.value:>10.5g}  {half}{unit}"
+def _numbers(estimate: Estimate) -> str:
+    factor, unit = (1e3, " ms") if estimate.parameter.kind == DELAY else (1.0, "")
+    before, half = f"{factor * estimate.before:>10.5g}", f"{factor * estimate.half_width:>8.2g}"
+    if not estimate.determined:
+        return f"{before}  {'':>10}  {'':>8}  not determined: {estimate.reason}"
+    return f"{before}  {factor * estimate.value:>10.5g}  {half}{unit}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.realism_config import Entry, RealismConfig, Section
+from mujoco_ros.model.realism_config import Entry, RealismConfig, Section
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
@@ -27,9 +27,9 @@ class SceneRealism:
     """Imperfections of drives and joint states that a scene has of a robot.
 
     Attributes:
-        config: Its realism.
+        config: The realism of the robot.
         joints: All joints of the robot.
-        actuated: Those with an actuator, which entries of actuators apply to.
+        actuated: The joints with an actuator, which entries of actuators apply to.
     """
 
     config: RealismConfig
@@ -49,7 +49,7 @@ class SceneRealism:
             delay: Time from the stamp of a command until it acts [s].
 
         Returns:
-            Values by entry, which replace those of the scene.
+            Values by entry, which replace the values of the scene.
         """
         changed: dict[str, dict[str, Any]] = {}
         left = [joint for joint in joints if joint in self.actuated]
@@ -83,7 +83,7 @@ class SceneRealism:
     def _entries(
         self, section: Section, joints: Sequence[str]
     ) -> Iterator[tuple[Entry, list[str]]]:
-        """Yield the entries of a section that apply to any of some joints, with all of theirs."""
+        """Yield the entries of a section that apply to any of the joints, with all their joints."""
         every = self.actuated if section == "actuators" else self.joints
         for entry in self.config.entries():
             if entry.section == section:
@@ -135,7 +135,7 @@ class IdentifiedRobot:
         qpos: Addresses of the joints in qpos.  # (n,)
         dof: Addresses of the joints in qvel.  # (n,)
         inertia: Diagonal of the joint-space inertia at the start, without armature.  # (n,)
-        measures_effort: Joints whose effort is that of the PD law alone.  # (n,) bool
+        measures_effort: Joints whose effort is from the PD law alone.  # (n,) bool
     """
 
     def __init__(self, scene: SceneConfig, robot: RobotConfig) -> None:
@@ -227,7 +227,7 @@ class IdentifiedRobot:
             dq: Velocities.  # (…, n)
 
         Returns:
-            The efforts; those of other drives are NaN.  # (…, n)
+            The efforts, NaN for joints without the PD law.  # (…, n)
         """
         count = len(self.joints)
         kp, kd = self._gains

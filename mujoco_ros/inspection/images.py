@@ -25,7 +25,7 @@ _VISUAL, _COLLIDES, _HIDDEN = 2, 3, 5
 _COLLISION_RGBA = (0.9, 0.55, 0.2, 1.0)
 _BACKGROUND = 240
 _HEADLIGHT = 0.45
-"""Light of models alone, most of which have none."""
+"""Light of models alone; most have no light."""
 _MARGIN = 0.75
 """Distance in terms of the sphere around the boxes of all geoms, which robots do not fill."""
 
@@ -36,9 +36,7 @@ def robot_images(
     """Return caption and PNG of each image of the robots of a scene.
 
     Args:
-        model: The model.
         data: State with its poses computed.
-        layout: The robots.
 
     Raises:
         RenderingError: OpenGL does not work on this machine.

@@ -6,13 +6,13 @@ import mujoco
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION
-from mujoco_ros.control.robot_streams import FORWARDED
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.control.streams import FORWARDED
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
-from mujoco_ros.sim.perturbation.actuator_controls import free_controls
+from mujoco_ros.sim.actuator_controls import free_controls
 from mujoco_ros.sim.plant import Plant
 
 _ACTUATOR_CONTROLLER = "actuator_controller/commands"
@@ -36,7 +36,6 @@ class SensorEntry:
     """A sensor, camera or lidar.
 
     Attributes:
-        name: Its name, without the prefix of its robot.
         kind: Kinds of its MuJoCo sensors, ``camera`` or ``lidar``.
         topic: Its topic, or the namespace of its topics; empty without one.
         message: Type of the message; empty without a topic.
@@ -72,9 +71,7 @@ class CommandInput:
     """A topic or action that commands a robot.
 
     Attributes:
-        name: Its name.
         message: Its type.
-        joints: The joints, tendon or actuators that it commands.
     """
 
     name: str
@@ -126,7 +123,7 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
     for joint, name in enumerate(robot.joints.names):
         modes = plant.drives.modes(first + joint)
         taken = plant.controls[index].joints.interfaces[joint]
-        interfaces = [it for it in INTERFACES if it in taken]
+        interfaces = [interface for interface in INTERFACES if interface in taken]
         if not modes:
             continue
         slides = bool(model.jnt_type[robot.joints.ids[joint]] == mujoco.mjtJoint.mjJNT_SLIDE)
@@ -139,7 +136,7 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
                 target=f"joint {name}",
                 limits=(lower, upper) if limited else None,
                 command=f"joint: {', '.join(interfaces)}",
-                unit=", ".join(_UNITS[slides, it] for it in interfaces),
+                unit=", ".join(_UNITS[slides, interface] for interface in interfaces),
             )
         )
     for control in free_controls(plant)[robot.name]:
@@ -173,8 +170,8 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
         (str(CommandSource.JOINT_COMMANDS), "sensor_msgs/msg/JointState", any_command),
         (_TRAJECTORY, "control_msgs/action/FollowJointTrajectory", positioned),
         *(
-            (f"{source}/commands", _ARRAY, joints.with_interface(it))
-            for source, it in FORWARDED.items()
+            (f"{source}/commands", _ARRAY, joints.with_interface(interface))
+            for source, interface in FORWARDED.items()
         ),
     ]
     entries = [
@@ -185,8 +182,12 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
     free = free_controls(plant)[robot.name]
     further = [
         (_GRIPPER, _GRIPPER_ACTION, (joints.gripper_name,) if joints.has_gripper else ()),
-        (str(CommandSource.ACTUATORS), _BY_NAME, tuple(it.name for it in free)),
-        (_ACTUATOR_CONTROLLER, _ARRAY, tuple(it.name for it in free if not it.of_gripper)),
+        (str(CommandSource.ACTUATORS), _BY_NAME, tuple(control.name for control in free)),
+        (
+            _ACTUATOR_CONTROLLER,
+            _ARRAY,
+            tuple(control.name for control in free if not control.of_gripper),
+        ),
     ]
     entries += [
         CommandInput(name=_absolute(namespace, name), message=message, joints=commanded)
@@ -197,7 +198,7 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
 
 
 def _absolute(namespace: str, *names: str) -> str:
-    return f"/{within(namespace, *names)}"
+    return f"/{in_namespace(namespace, *names)}"
 
 
 def _sensor_kind(model: mujoco.MjModel, sensor: int) -> str:

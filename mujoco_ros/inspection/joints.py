@@ -45,8 +45,6 @@ def measure_standstill(
     """Simulate robots without commands from their start.
 
     Args:
-        simulation: The simulation, at its start; it is stepped.
-        seconds: Simulated time [s].
         is_over: Called after each step; true ends the measurement before its time.
 
     Returns:
@@ -93,10 +91,9 @@ _STEP = 1e-5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointEntry:
-    """A scalar joint; its units are those of a hinge, with m and N for a slide.
+    """A scalar joint; units are for a hinge, with m and N in place of rad and Nm for a slide.
 
     Attributes:
-        name: Its name, without the prefix of its robot.
         kind: ``hinge`` or ``slide``.
         limits: Range of positions [rad]; None if unlimited.
         armature: Inertia of the rotor at the joint [kg m²].
@@ -138,7 +135,6 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
     Args:
         plant: The plant, in the initial state of its scene.
         still: The motion without commands of the same scene.
-        index: Index of the robot in the layout.
     """
     robot, columns = plant.layout.robots[index], plant.layout.columns[index]
     model = _unlimited(plant.model)
@@ -164,6 +160,7 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
         effort = joint_effort(plant.model, joint) if modes[i] else math.inf
         low, high = (float(end) for end in model.jnt_range[joint])
         root = math.sqrt(kp * mass) if holds else 0.0
+        passive = float(np.ravel(model.dof_damping[dof])[0])
         entries.append(
             JointEntry(
                 name=name,
@@ -176,7 +173,7 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
                 kd=kd if holds else None,
                 inertia=mass,
                 bandwidth=math.sqrt(kp / mass) / (2 * math.pi) if holds else None,
-                damping_ratio=(kd + _damping(model, dof)) / (2 * root) if root else None,
+                damping_ratio=(kd + passive) / (2 * root) if root else None,
                 sag=abs(float(load[dof])) / kp if holds and not robot.bases else None,
                 drift=float(still.drift[columns][i]),
                 speed=float(still.speed[columns][i]),
@@ -190,10 +187,6 @@ def _drive(modes: Sequence[Mode], *, held: bool) -> str:
     if modes:
         return ", ".join(dict.fromkeys(map(str, modes)))
     return "tendon or other" if held else ""
-
-
-def _damping(model: mujoco.MjModel, dof: int) -> float:
-    return float(np.ravel(model.dof_damping[dof])[0])
 
 
 def _unlimited(model: mujoco.MjModel) -> mujoco.MjModel:
@@ -220,7 +213,6 @@ def _stiffness(
     """Return stiffness and damping of actuators at joints, by differences of their efforts.
 
     Args:
-        model: The model.
         data: The state, which is not changed.
         qpos: Addresses of the joints in qpos.  # (n,)
         dofs: Addresses of the joints in qvel.  # (n,)

@@ -25,14 +25,14 @@ from mujoco_ros.model.errors import UserInputError, one_line
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import XACRO_SUFFIX, RobotConfig, SceneConfig, load_scene
-from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.model.scene.robot_options.self_collision import overlap_depths
+from mujoco_ros.model.scene.parts import ScenePart
+from mujoco_ros.model.scene.robot_options.collisions import overlap_depths
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import state_vector
-from mujoco_ros.sim.stepping.solver_check import SolverCheck, check_solver
+from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
 
 
 def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
@@ -133,7 +133,7 @@ class LinkMass:
     remark: str = ""
 
 
-def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: Part) -> Urdf | None:
+def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) -> Urdf | None:
     """Return the URDF of a robot, with xacro expanded; None for another format."""
     path = assembly.config.path(config.model)
     if path.suffix in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
@@ -142,13 +142,11 @@ def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: Part) -> Urdf
 
 
 def link_masses(
-    model: mujoco.MjModel, robot: RobotLayout, part: Part, urdf: Urdf | None
+    model: mujoco.MjModel, robot: RobotLayout, part: ScenePart, urdf: Urdf | None
 ) -> tuple[LinkMass, ...]:
     """Return the masses of a robot's links, in the order of the model.
 
     Args:
-        model: The model.
-        robot: The robot.
         part: Its part of the scene.
         urdf: Its URDF; None if its model is no URDF.
     """
@@ -237,11 +235,7 @@ class RobotReport:
     """A robot of the scene.
 
     Attributes:
-        name: Its name.
-        file: Its model.
-        namespace: Namespace of its topics.
         base: ``fixed`` or ``floating``.
-        bodies: Number of bodies.
         mass: Total mass in the simulated model [kg].
         file_mass: Sum of the masses in the file [kg]; None where the file has none.
         has_gains_file: Whether PD gains are from a file; they are derived otherwise.
@@ -274,14 +268,10 @@ class Report:
     """A scene or model.
 
     Attributes:
-        reference: What was loaded.
-        name: Name of the scene.
         versions: Versions by program.
         timestep: Simulated time between steps [s].
         integrator: Integrator of MuJoCo.
-        robots: Its robots.
         overlaps: Pairs of bodies that overlap at the start.
-        seconds: Simulated time without commands [s].
         base_drift: Largest distance of a floating base from its start in this time [m]; None
             without one.
         base_speed: Its largest speed at the end [m/s].
@@ -373,7 +363,10 @@ def inspect(
         base_speed=still.base_speed,
         divergences=still.divergences,
         solver=check_solver(plant.model, state_vector(plant.model, plant.data)),
-        messages=(*logged, *(f"MuJoCo compiler: {it}" for it in plant.assembly.compiler_log)),
+        messages=(
+            *logged,
+            *(f"MuJoCo compiler: {warning}" for warning in plant.assembly.compiler_log),
+        ),
         engine_warnings=engine_warnings,
     )
     return report, plant

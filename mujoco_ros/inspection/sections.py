@@ -91,8 +91,13 @@ def _standstill(report: Report) -> str:
 
 def _overlaps(report: Report) -> Section:
     rows = tuple(
-        (it.first, it.second, f"{_MILLI * it.depth:.2f}", "excluded" if it.excluded else "collide")
-        for it in report.overlaps
+        (
+            overlap.first,
+            overlap.second,
+            f"{_MILLI * overlap.depth:.2f}",
+            "excluded" if overlap.excluded else "collide",
+        )
+        for overlap in report.overlaps
     )
     return Section(
         title="Bodies that overlap at the start",
@@ -157,13 +162,23 @@ def _actuators(robot: RobotReport, where: str) -> Section:
         if robot.actuators
         else (),
         rows=tuple(
-            (it.name, it.target, _range(it.limits), it.command, it.unit) for it in robot.actuators
+            (
+                actuator.name,
+                actuator.target,
+                _range(actuator.limits),
+                actuator.command,
+                actuator.unit,
+            )
+            for actuator in robot.actuators
         ),
     )
 
 
 def _sensors(robot: RobotReport, where: str) -> Section:
-    rows = tuple((it.name, it.kind, it.topic or "NONE", it.message) for it in robot.sensors)
+    rows = tuple(
+        (sensor.name, sensor.kind, sensor.topic or "NONE", sensor.message)
+        for sensor in robot.sensors
+    )
     return Section(
         title=f"{where}Sensors, cameras and lidars",
         lines=() if rows else ("none",),
@@ -176,7 +191,10 @@ def _masses(robot: RobotReport, where: str) -> Section:
     return Section(
         title=f"{where}Masses",
         header=("link", "model [kg]", "file [kg]", "remark"),
-        rows=tuple((it.name, _number(it.model), _number(it.file), it.remark) for it in robot.links),
+        rows=tuple(
+            (link.name, _number(link.model), _number(link.file), link.remark)
+            for link in robot.links
+        ),
     )
 
 

@@ -23,9 +23,9 @@ from typing import BinaryIO
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.file_access import allow_folder, open_file
 from mujoco_ros.model.file_cache import user_folder
-from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.output_files import UNFINISHED
-from mujoco_ros.model.scene.size_limits import (
+from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.scene.limits import (
     MAX_ARCHIVE_BYTES,
     MAX_ARCHIVE_DIRECTORY_BYTES,
     MAX_ARCHIVE_FILES,
@@ -77,7 +77,7 @@ def archive_above(path: Path) -> Path | None:
     """Return the archive that an absolute path leads through; None if there is none."""
     if not any(f"{suffix}/" in str(path).lower() for suffix in SUFFIXES):
         return None
-    return next((it for it in reversed(path.parents) if is_archive(it)), None)
+    return next((above for above in reversed(path.parents) if is_archive(above)), None)
 
 
 def on_disk(path: Path) -> Path:
@@ -100,7 +100,7 @@ def on_disk(path: Path) -> Path:
 
 
 def model_on_disk(path: Path) -> Path:
-    """Return the file that the path of a model stands for: that of an archive is its model.
+    """Return the file that the path of a model stands for; an archive stands for its model.
 
     The model has a name that MuJoCo searches for, or is the only MJCF at the top of the archive.
 
@@ -120,7 +120,9 @@ def model_on_disk(path: Path) -> Path:
     if len(only) == 1:
         return only[0]
     models = sorted(
-        str(it.relative_to(folder)) for kind in ("xml", "urdf") for it in folder.rglob(f"*.{kind}")
+        str(file.relative_to(folder))
+        for kind in ("xml", "urdf")
+        for file in folder.rglob(f"*.{kind}")
     )
     listing = ", ".join(models[:_LISTED]) + (", …" if len(models) > _LISTED else "")
     raise MissingFileError(
@@ -239,7 +241,7 @@ def _checked(
     entries = content.infolist()
     if len(entries) > MAX_ARCHIVE_FILES:
         raise too_large(where, f"{len(entries)} files", MAX_ARCHIVE_FILES)
-    size = sum(it.file_size for it in entries)
+    size = sum(entry.file_size for entry in entries)
     if size > MAX_ARCHIVE_BYTES:
         raise too_large(where, f"{size} bytes after extraction", MAX_ARCHIVE_BYTES)
     taken = set()
@@ -247,7 +249,11 @@ def _checked(
         name = info.orig_filename
         path = PurePosixPath(name)
         kind = stat.S_IFMT(info.external_attr >> 16)
-        if path.is_absolute() or ".." in path.parts or any(it in name for it in "\\:\0"):
+        if (
+            path.is_absolute()
+            or ".." in path.parts
+            or any(character in name for character in "\\:\0")
+        ):
             raise ParseError(f"{where}: '{name}' is not a relative path below the archive")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             what = "a symbolic link" if kind == stat.S_IFLNK else "not a regular file"

@@ -121,7 +121,6 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> U
 
     Args:
         kind: Kind of the named item, e.g. ``"keyframe"``.
-        name: The name.
         known: The valid choices, in the order of the message.
         where: Beginning of the message, e.g. a file and key path.
     """

@@ -19,12 +19,7 @@ from mujoco_ros.model.errors import MissingFileError, UserInputError
 
 @dataclass(frozen=True, slots=True)
 class SizeLimit:
-    """A limit at the start, and a lower one for requests of clients, while the physics runs.
-
-    Attributes:
-        at_start: Limit at the start, which delays nothing.
-        of_client: Limit for clients.
-    """
+    """A limit at the start, and a lower one for requests of clients, while the physics runs."""
 
     at_start: int
     of_client: int
@@ -69,7 +64,7 @@ class FileAccess:
 
     @contextmanager
     def at_start(self) -> Iterator[None]:
-        """Allow every file, and allow clients those that are opened in this block."""
+        """Allow every file; clients may name the files that are opened in this block."""
         with _block(self._opened):
             yield
 
@@ -93,7 +88,7 @@ class _Client:
 
     @cached_property
     def _folders(self) -> list[str]:
-        return list(dict.fromkeys(os.path.realpath(it) for it in self._find()))
+        return list(dict.fromkeys(os.path.realpath(folder) for folder in self._find()))
 
     def files(self) -> "ClientFiles":
         return ClientFiles(tuple(self._folders), frozenset(self._opened), self._remedy)
@@ -104,7 +99,7 @@ class _Client:
             self._folders.append(folder)
 
     def check(self, named: str, real: str) -> None:
-        if real in self._opened or any(is_within(real, it) for it in self._folders):
+        if real in self._opened or any(is_within(real, folder) for folder in self._folders):
             return
         raise ForbiddenFileError(
             f"'{named}' is not in a folder of which clients may name files: "
@@ -144,7 +139,7 @@ class ClientFiles:
     @contextmanager
     def allowed(self) -> Iterator[None]:
         """Allow only these files to the calls of the block, in its thread."""
-        folders = [Path(it) for it in self.folders]
+        folders = [Path(folder) for folder in self.folders]
         with _block(_Client(lambda: folders, set(self.opened), self.remedy)):
             yield
 
@@ -168,7 +163,7 @@ def is_within(path: str, folder: str) -> bool:
 
 
 def is_for_client() -> bool:
-    """Whether the current request is that of a client, whose files are restricted."""
+    """Whether a client has made the current request, so that its files are restricted."""
     return isinstance(_CURRENT.get(), _Client)
 
 
@@ -178,7 +173,6 @@ def check_access(path: Path, named: str = "") -> None:
     The answer does not depend on whether the file exists.
 
     Args:
-        path: The path, which need not exist.
         named: The path or URI in the error message, if it differs from `path`.
 
     Raises:
@@ -203,7 +197,9 @@ def is_input(path: Path) -> bool:
         return False
     with suppress(OSError, ValueError):
         status = os.stat(path)
-        return any(os.path.exists(it) and os.path.samestat(os.stat(it), status) for it in current)
+        return any(
+            os.path.exists(read) and os.path.samestat(os.stat(read), status) for read in current
+        )
     return False
 
 
@@ -220,8 +216,6 @@ def read_file(
     """Read a regular file, as `open_file` opens it.
 
     Args:
-        path: The file.
-        kind: Kind of file in error messages.
         largest: Largest allowed size [byte].
         first: Number of bytes to read from its beginning, of any size; None reads all.
 
@@ -250,7 +244,6 @@ def _read(file: FileIO, size: int, most: int) -> bytes:
     """Read a file of a size, which need not be its true one: files grow, and /proc has no sizes.
 
     Args:
-        file: The file.
         size: The size that it states [byte], for which memory is requested.
         most: Number of bytes after which reading ends.
     """
@@ -276,7 +269,6 @@ def open_file(path: Path, kind: str = "file") -> int:
 
     Args:
         path: The file.
-        kind: Kind of file in error messages.
 
     Raises:
         ForbiddenFileError: The client of the current request may not name it.

@@ -23,7 +23,6 @@ class FileCache:
         """Use a folder.
 
         Args:
-            folder: The folder.
             suffix: Suffix of its files; others are left alone.
             limit_bytes: Size beyond which files that were not used for a day are removed, the
                 longest unused first; None is no limit.

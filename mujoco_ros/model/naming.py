@@ -1,8 +1,11 @@
-"""Names in ROS: checks, conversion, unique names, and names of coordinate frames."""
+"""Names in ROS and in the headers of files: checks, conversion, unique names, frames."""
 
 import re
 from collections.abc import Container
-from itertools import chain, count
+from contextlib import suppress
+from io import StringIO
+from itertools import chain, count, dropwhile, takewhile
+from xml.etree import ElementTree
 
 from mujoco_ros.model.errors import NameInvalidError
 
@@ -29,12 +32,16 @@ def to_name(text: str) -> str:
 def unique_name(name: str, taken: Container[str]) -> str:
     """Return a name; if it is taken, the first free one of name_1, name_2, …"""
     numbered = (f"{name[:_MAX_LENGTH]}_{number}" for number in count(1))
-    return next(it for it in chain([name], numbered) if it not in taken)
+    return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 
 
 def numbered_name(name: str, taken: Container[str]) -> str:
     """Return a name; if it is taken, the first free one of name_2, name_3, …"""
-    return next(it for it in chain([name], (f"{name}_{n}" for n in count(2))) if it not in taken)
+    return next(
+        candidate
+        for candidate in chain([name], (f"{name}_{n}" for n in count(2)))
+        if candidate not in taken
+    )
 
 
 def topic_token(name: str) -> str:
@@ -43,7 +50,7 @@ def topic_token(name: str) -> str:
     return token if token[:1].isalpha() or token[:1] == "_" else f"_{token}"
 
 
-def within(namespace: str, *names: str) -> str:
+def in_namespace(namespace: str, *names: str) -> str:
     """Return a name in a namespace; empty parts are omitted."""
     return "/".join(part for part in (namespace, *names) if part)
 
@@ -67,3 +74,32 @@ def site_frame(site: str, bodies: Container[str]) -> str:
 def optical_frame(camera: str) -> str:
     """Return the optical frame of a camera (REP-103)."""
     return f"{camera}_optical_frame"
+
+
+HEADER_CHARACTERS = 1 << 16
+"""Length of the part of a file in which its header is."""
+
+_SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
+
+
+def root_element(text: str) -> tuple[str, str]:
+    """Return tag and name of the first element of an XML text; empty strings if missing."""
+    with suppress(ElementTree.ParseError, ValueError):
+        _, root = next(ElementTree.iterparse(StringIO(text[:HEADER_CHARACTERS]), events=("start",)))
+        return root.tag, to_name(root.get("model" if root.tag == "mujoco" else "name", ""))
+    return "", ""
+
+
+def header_comment(text: str) -> str:
+    """Return the first sentence of the first comment in an XML or YAML text; empty if none."""
+    begin = text[:HEADER_CHARACTERS]
+    if begin.lstrip().startswith("<"):
+        comment, end, _ = begin.partition("<!--")[2].partition("-->")
+        comment = comment if end else ""
+    else:
+        lines = [line.strip() for line in begin.splitlines()]
+        comments = dropwhile(lambda line: not line.startswith("#"), lines)
+        comment = " ".join(takewhile(lambda line: not line or line.startswith("#"), comments))
+    words = " ".join(comment.replace("#", " ").split())
+    sentence = _SENTENCE.match(words)
+    return sentence.group() if sentence else words

@@ -4,6 +4,7 @@ Only logs and bags, which grow for hours, are written under their own names.
 """
 
 import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -32,7 +33,6 @@ class OutputFile:
 
     Attributes:
         path: Its path; a symbolic link stays, and the file that it names is replaced.
-        file: The open file, in its context.
     """
 
     file: BinaryIO
@@ -41,7 +41,6 @@ class OutputFile:
         """Prepare.
 
         Args:
-            path: The file.
             replaces: Whether it may replace a file.
             mode: Permissions of a new file, which the umask restricts.
         """
@@ -143,7 +142,6 @@ def output_file(path: Path, kind: str = "file") -> Iterator[BinaryIO]:
 
     Args:
         path: The file; another file of that name is replaced, unless this program has read it.
-        kind: Kind of file in error messages.
 
     Raises:
         UserInputError: It cannot be written, or is an input.
@@ -162,11 +160,7 @@ def write_whole(path: Path, content: str | bytes, kind: str = "file") -> None:
 
 
 def check_output(path: Path, kind: str = "file") -> None:
-    """Reject an output that would replace an input, by whatever name.
-
-    Raises:
-        UserInputError: The file was read in this block of `recorded_inputs`.
-    """
+    """Reject an output that would replace an input, by whatever name."""
     if is_input(path):
         raise UserInputError(
             f"{kind} '{path}' is not written: it is an input, or a file that an input names; "
@@ -180,7 +174,6 @@ def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterat
 
     Args:
         path: The file, which must not exist.
-        kind: Kind of file in error messages.
         below: Folder below which it must be, after symbolic links are followed; it is created.
 
     Raises:
@@ -197,11 +190,7 @@ def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterat
 
 @contextmanager
 def complete_folder(path: Path) -> Iterator[Path]:
-    """Yield a new folder, which gets its name at the end of the block.
-
-    Raises:
-        UserInputError: It exists, or cannot be written.
-    """
+    """Yield a new folder, which gets its name at the end of the block."""
     with _reported(path, "folder"):
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -230,12 +219,24 @@ def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
             os.close(folder)
 
 
-def create_folder(path: Path) -> None:
-    """Create a folder for files that only its user can read, and its parents, where they lack.
+def locked(folder: Path) -> int:
+    """Return the descriptor of a folder that this process alone has locked; closing it unlocks.
 
     Raises:
-        UserInputError: It cannot be created.
+        UserInputError: Another process has locked it.
+        OSError: It cannot be read.
     """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise UserInputError(f"another process writes into {folder}") from error
+    return descriptor
+
+
+def create_folder(path: Path) -> None:
+    """Create a folder for files that only its user can read, and its parents, where they lack."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 _SOURCE_TREE = Path(__file__).resolve().parents[2]
 _WHEELS = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
-"""Prefix of wheels that cmeel has built, such as those of Pinocchio and example-robot-data."""
+"""Prefix of wheels that cmeel has built, such as Pinocchio and example-robot-data."""
 _MANIFEST_NAME = re.compile(r"<name>\s*(\S+)\s*</name>")
 PACKAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -26,21 +26,8 @@ def share_directory() -> Path:
 def package_directory(
     package: str, above: Path | None = None, packages: Mapping[str, Path] | None = None
 ) -> Path:
-    """Return the first one of `package_directories`.
-
-    Raises:
-        MissingFileError: There is none.
-    """
-    found = package_directories(package, above, packages)
-    if not found:
-        searched = [str(folder) for folder in _prefixes()]
-        searched += [f"{folder} (ROS_PACKAGE_PATH)" for folder in _source_folders()]
-        searched += [f"the folders above {above}"] if above is not None else []
-        raise MissingFileError(
-            f"package '{package}' not found; searched: {', '.join(searched)}; source its "
-            "workspace, or add its folder to ROS_PACKAGE_PATH, or to `packages` in a scene file"
-        )
-    return found[0]
+    """Return the first folder of `package_directories`."""
+    return package_directories(package, above, packages)[0]
 
 
 def package_directories(
@@ -49,13 +36,13 @@ def package_directories(
     """Return the existing folders of a package, the preferred one first.
 
     Args:
-        package: Name of the package.
         above: Folder of the file that names the package; a package around it, or beside one of the
             folders above it, need not be installed.
         packages: Folders of packages by name; they precede all others.
 
     Raises:
-        UserInputError: The name is not one of a package.
+        MissingFileError: There is none.
+        UserInputError: The name is not a name of a package.
     """
     if not PACKAGE_NAME.fullmatch(package):
         raise UserInputError(f"'{package}' is not the name of a package")
@@ -65,7 +52,16 @@ def package_directories(
     folders += [prefix / "share" / package for prefix in (*_prefixes(), _WHEELS)]
     for folder in (*_source_folders(), *((above, *above.parents) if above is not None else ())):
         folders.append(folder if _is_package(folder, package) else folder / package)
-    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+    found = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+    if not found:
+        searched = [str(folder) for folder in _prefixes()]
+        searched += [f"{folder} (ROS_PACKAGE_PATH)" for folder in _source_folders()]
+        searched += [f"the folders above {above}"] if above is not None else []
+        raise MissingFileError(
+            f"package '{package}' not found; searched: {', '.join(searched)}; source its "
+            "workspace, or add its folder to ROS_PACKAGE_PATH, or to `packages` in a scene file"
+        )
+    return found
 
 
 def _is_package(folder: Path, package: str) -> bool:
@@ -105,4 +101,4 @@ def _source_folders() -> list[Path]:
 
 
 def _folders(variable: str) -> list[Path]:
-    return [Path(it) for it in os.environ.get(variable, "").split(os.pathsep) if it]
+    return [Path(folder) for folder in os.environ.get(variable, "").split(os.pathsep) if folder]

@@ -12,7 +12,6 @@ class Button:
     """A button that calls a method.
 
     Attributes:
-        label: Its text.
         method: Name of the method. That of a state takes the context; its return value is ignored.
     """
 
@@ -28,7 +27,6 @@ class SettingField:
     vector for several floats.
 
     Attributes:
-        label: Text beside it.
         setting: Name of the setting.
     """
 
@@ -49,7 +47,7 @@ class ChoiceField(SettingField):
     """A setting of type str whose alternatives change at run time.
 
     Attributes:
-        alternatives: Name of the method, without arguments, that returns the present ones: texts.
+        alternatives: Name of a method without arguments that returns the present texts.
     """
 
     alternatives: str
@@ -60,10 +58,8 @@ class Form:
     """Settings that are edited together without effect, and a button that sets all of them.
 
     Attributes:
-        label: Text above it.
-        fields: The settings.
         button: Text of the button, which sets the parameters atomically.
-        method: Name of the method that is called after that, as that of a `Button`; empty for none.
+        method: Name of the method that is called after that, or empty; see `Button`.
     """
 
     label: str
@@ -94,9 +90,7 @@ class DisplayedTable:
     """A table of what a method returns: rows of texts and numbers.
 
     Attributes:
-        label: Text above it.
         method: Name of the method, without arguments.
-        columns: Its heads.
     """
 
     label: str
@@ -109,9 +103,7 @@ class DisplayedPlot:
     """A plot over time of what a method returns: a number for each curve.
 
     Attributes:
-        label: Text above it.
         method: Name of the method, without arguments.
-        curves: Names of the curves.
         unit: Unit of all curves.
     """
 
@@ -127,12 +119,12 @@ MOST_COLUMNS = 32
 
 
 def button_methods(panel: Iterable[PanelItem]) -> list[str]:
-    """Return the methods that the buttons of a panel call, with those of its forms."""
-    return [it.method for it in panel if isinstance(it, Button | Form) and it.method]
+    """Return the methods that the buttons of a panel and of its forms call."""
+    return [item.method for item in panel if isinstance(item, Button | Form) and item.method]
 
 
 def setting_fields(panel: Iterable[PanelItem]) -> list[SettingField]:
-    """Return the fields of a panel, with those of its forms."""
+    """Return the fields of a panel and of its forms."""
     return [field for item in panel for field in _fields(item)]
 
 
@@ -140,7 +132,6 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
     """Check that an object has what its panel names.
 
     Args:
-        panel: The items.
         owner: The object, or its class.
         settings: Names of its settings that are parameters.
         name: Name of the owner, for errors.

@@ -50,11 +50,7 @@ class Pose:
         )
 
     def check(self, name: str) -> None:
-        """Reject non-finite numbers and a quaternion without orientation.
-
-        Raises:
-            UserInputError: The pose is invalid; the message starts with `name`.
-        """
+        """Reject non-finite numbers and a quaternion without orientation."""
         norm = float(np.linalg.norm(self.quat_wxyz))
         if not np.isfinite(self.position).all() or not _SMALLEST_NORM < norm < np.inf:
             position, quat_wxyz = self.position.tolist(), self.quat_wxyz.tolist()

@@ -17,7 +17,6 @@ class SettingBounds:
     """Description and bounds of a setting.
 
     Attributes:
-        description: What it is, with its unit.
         low: Smallest number.
         high: Largest number.
         choices: The valid texts.
@@ -85,9 +84,6 @@ def read_settings(settings: type, values: Mapping[str, Any], where: str) -> Any:
         settings: Their class.
         values: The values that the scene gives.
         where: Begins error messages.
-
-    Raises:
-        UserInputError: A value has no such setting, the wrong type, or is out of bounds.
     """
     bounds_of(settings)
     read: Any = from_dict(settings, values, where)

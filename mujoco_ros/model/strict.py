@@ -44,11 +44,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def _check_size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
-    """Return the number of values of a node; `sizes` has those of other nodes.
-
-    Raises:
-        UserInputError: There are too many.
-    """
+    """Return the number of values of a node; `sizes` has the numbers of other nodes."""
     if sizes.get(node) == 0:
         raise UserInputError(f"line {node.start_mark.line + 1}: a value contains itself")
     if node not in sizes:
@@ -193,7 +189,7 @@ def convert(kind: Any, value: Any, where: str) -> Any:
         return value
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        kinds = [it for it in get_args(kind) if it is not type(None)]
+        kinds = [member for member in get_args(kind) if member is not type(None)]
         if value is None and len(kinds) < len(get_args(kind)):
             return None
         return convert(_chosen(kinds, value, where), value, where)
@@ -217,14 +213,14 @@ def _chosen(kinds: list[Any], value: Any, where: str) -> Any:
     if len(kinds) == 1:
         return kinds[0]
     if isinstance(value, list):
-        lists = [it for it in kinds if get_origin(it) is tuple]
+        lists = [member for member in kinds if get_origin(member) is tuple]
         if lists:
             return lists[0]
     if type(value) in kinds:
         return type(value)
     if type(value) is int and float in kinds:
         return float
-    names = ", ".join(_KINDS.get(it, "a list") for it in kinds)
+    names = ", ".join(_KINDS.get(member, "a list") for member in kinds)
     raise UserInputError(f"{where}: expected {names}; got {_shown(value)}")
 
 

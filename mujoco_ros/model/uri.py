@@ -7,19 +7,19 @@ from urllib.parse import unquote, urlparse
 from mujoco_ros.model.archives import archive_above, model_on_disk
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 from mujoco_ros.model.file_access import check_access
-from mujoco_ros.model.packages import PACKAGE_NAME, package_directories, package_directory
+from mujoco_ros.model.packages import PACKAGE_NAME, package_directories
 
 
 def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
     """Return the absolute path of a path, ``file://`` or ``package://`` URI.
 
-    Among several folders of a package, that with the file precedes; see `package_directories`. A
-    path can lead through an archive, and that of an archive stands for its model; see `archives`.
+    Among several folders of a package, the folder with the file precedes; see
+    `package_directories`. A path can lead through an archive, and an archive stands for its model;
+    see `archives`.
 
     Args:
         uri: The path or URI; ``~`` is expanded.
         base: Folder of relative paths, above which packages need not be installed.
-        packages: Folders of packages by name.
 
     Raises:
         ForbiddenFileError: The client of the current request may not name it.
@@ -28,9 +28,13 @@ def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) ->
             in a package need not exist.
     """
     try:
-        candidates = [it.resolve() for it in _candidates(uri, base, packages)]
+        candidates = [candidate.resolve() for candidate in _candidates(uri, base, packages)]
         # `exists` raises for invalid names and missing permissions.
-        found = (it for it in candidates if it.exists() or archive_above(it) is not None)
+        found = (
+            candidate
+            for candidate in candidates
+            if candidate.exists() or archive_above(candidate) is not None
+        )
         path = next(found, candidates[0])
         check_access(path, uri)
         path = model_on_disk(path)
@@ -55,8 +59,7 @@ def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> li
         package, _, path = unquote(rest).lstrip("/").partition("/")
         if not PACKAGE_NAME.fullmatch(package):
             raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
-        package_directory(package, base, packages)  # raises if there is none
-        return [it / path for it in package_directories(package, base, packages)]
+        return [folder / path for folder in package_directories(package, base, packages)]
     if scheme == "file":
         parts = urlparse(uri)
         if parts.netloc not in ("", "localhost") or not parts.path:
@@ -71,7 +74,6 @@ def check_file(path: Path, kind: str, hint: str = "") -> None:
     """Reject a path that is not a file.
 
     Args:
-        path: The path.
         kind: Kind of file in the message, e.g. ``"model file"``.
         hint: End of the message.
     """

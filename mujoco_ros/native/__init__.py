@@ -3,19 +3,29 @@
 The environment variable ``MUJOCO_ROS_NATIVE=0`` selects the counterparts.
 """
 
+import ctypes
 import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mujoco_ros.native import messages
+    from mujoco_ros.native.compiled import Messages
 
 
-def messages_type() -> "type[messages.Messages] | None":
+def messages_type() -> "type[Messages] | None":
     """Return the compiled class of messages; None where there is none, or it is not wanted."""
     if os.environ.get("MUJOCO_ROS_NATIVE") == "0":
         return None
     try:
-        from mujoco_ros.native import messages
+        from mujoco_ros.native.compiled import Messages
     except ImportError:  # no C compiler when the package was installed
         return None
-    return messages.Messages
+    return Messages
+
+
+def library() -> ctypes.CDLL | None:
+    """Return the compiled functions of ``callbacks.c``; None as for `messages_type`."""
+    if messages_type() is None:
+        return None
+    from mujoco_ros.native import compiled
+
+    return ctypes.CDLL(compiled.__file__)

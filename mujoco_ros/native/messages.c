@@ -340,10 +340,10 @@ static PyType_Slot SLOTS[] = {
 };
 static PyType_Spec SPEC = {"mujoco_ros.native.Messages", sizeof(Messages), 0, Py_TPFLAGS_DEFAULT,
                            SLOTS};
-static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "native", NULL, -1, NULL,
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled", NULL, -1, NULL,
                                     NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit_messages(void) {
+PyMODINIT_FUNC PyInit_compiled(void) {
   PyObject *module = PyModule_Create(&MODULE);
   PyObject *type = module == NULL ? NULL : PyType_FromSpec(&SPEC);
   if (type == NULL || PyModule_AddObject(module, "Messages", type) < 0) {

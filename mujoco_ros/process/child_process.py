@@ -1,4 +1,7 @@
-"""Start and end of child processes."""
+"""Start and end of child processes, and the program that they run.
+
+``python -m mujoco_ros.process.child_process PARENT MODULE ARGUMENTS…``
+"""
 
 import os
 import signal
@@ -7,9 +10,10 @@ import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
-from mujoco_ros.process.fork_server import ForkedProcess
+from mujoco_ros.process.fork_server import ForkedProcess, end_with
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Environment variables by which numerical libraries compute in one thread.
@@ -17,8 +21,15 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 The last digits of products and solutions from about 100 × 100 on depend on the number of threads.
 Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
 """
-_ENTRY = "mujoco_ros.process.child_main"
+CANNOT_RUN_HERE = 3
+"""Exit code of a process that would end in the same way after a restart."""
+_PROGRAM = "mujoco_ros.process.child_process"
 _KILL_TIMEOUT_S = 5.0
+_NICE = 5
+_PLUGINS = "MUJOCO_ROS_PLUGINS"
+"""Variable with the engine plugins that the parent loaded; without them, MuJoCo would crash when
+this process reads the parent's models."""
+_PLUGIN_LOADER = "mujoco_ros.model.scene.engine_plugins"
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -28,7 +39,7 @@ def python_command(module: str, *arguments: str) -> list[str]:
     The child has a lower priority than this process and is killed when this process ends. The
     working folder is not on its module path: files there may be named like modules.
     """
-    return [sys.executable, "-P", "-m", _ENTRY, str(os.getpid()), module, *arguments]
+    return [sys.executable, "-P", "-m", _PROGRAM, str(os.getpid()), module, *arguments]
 
 
 def start(
@@ -94,3 +105,32 @@ def _environment() -> dict[str, str]:
         path = filter(None, (os.environ.get("PYTHONPATH"), package))
         environment["PYTHONPATH"] = os.pathsep.join(path)
     return environment
+
+
+def _main() -> int:
+    """Tie this process to its parent, then run ``main`` of a module; return the exit code."""
+    parent, module, *arguments = sys.argv[1:]
+    # The parent's real-time priority may be inherited.
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    os.nice(_NICE)
+    end_with(int(parent))
+    # The parent may end during this import, which takes long: so it comes last.
+    try:
+        run = import_module(module).main
+        if os.environ.get(_PLUGINS):
+            import_module(_PLUGIN_LOADER).load_inherited()
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if missing.partition(".")[0] == "mujoco_ros":
+            raise  # incomplete installation of this package
+        sys.stderr.write(
+            f"Python module '{missing}' is not installed; install the dependencies of mujoco_ros, "
+            "with rosdep or pip, and start again\n"
+        )
+        return CANNOT_RUN_HERE
+    code: int = run(arguments)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

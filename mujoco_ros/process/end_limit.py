@@ -1,24 +1,39 @@
-"""Signals that request the end of this process, and a limit on the time that it takes."""
+"""Signals that request the end of a program, and a limit on the time that the end takes.
+
+The limit is kept by another process, which runs this file and kills the program. Each executable
+starts it, so this file imports little.
+"""
 
 import atexit
 import faulthandler
 import os
+import select
 import signal
-import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
-from mujoco_ros.process import end_watcher
-
+_STDIN, _STDOUT, _STDERR = range(3)
+_WITHDRAWN = 255
+"""Byte in the pipe: the request was for a part of the work."""
+_EXIT = 254
+"""Byte in the pipe: the program is complete, and its interpreter exits."""
+_LIMIT_S = 8.0
+"""Default time from the request to the kill [s]; `ros2 launch` kills 10 s after its SIGINT."""
 _DUMP = signal.SIGRTMAX
-"""The signal at which this process reports the frames of its main thread."""
+"""The signal at which a program writes the frames of its main thread."""
+_DUMP_S = 0.3
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_REQUESTS: dict[int, str] = {int(it): f"it received {it.name}" for it in _SIGNALS}
+_REQUESTS[_EXIT] = "its work is complete"
+_FRAMES = 3
+_UNKNOWN = "code without Python frames"
 _pipe: int | None = None
 """Where CPython's handler of signals writes their numbers."""
 
 
-def limit_end(limit_s: float = end_watcher.LIMIT_S) -> None:
+def limit_end(limit_s: float = _LIMIT_S) -> None:
     """Have this process killed if it has not ended a few seconds after a signal.
 
     A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock,
@@ -35,14 +50,16 @@ def limit_end(limit_s: float = end_watcher.LIMIT_S) -> None:
     requests, _pipe = os.pipe()
     frames, dump = os.pipe()
     os.set_blocking(_pipe, False)
-    command = [sys.executable, "-I", "-S", str(Path(end_watcher.__file__))]
     try:
-        subprocess.Popen(
-            [*command, *map(str, (os.getpid(), requests, frames, int(_DUMP), limit_s))],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[requests, frames],
-            start_new_session=True,  # signals to the process group are not for it
+        os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(limit_s)],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, requests, _STDIN),
+                (os.POSIX_SPAWN_DUP2, frames, _STDOUT),
+            ],
+            setsid=True,  # signals to the process group are not for it
         )
     except OSError as error:
         sys.stderr.write(f"mujoco_ros: warning: nothing limits the time to end: {error}\n")
@@ -66,7 +83,7 @@ def end_at_signals() -> None:
 
 def withdraw_request() -> None:
     """End the limit that began with a signal: it ended a part of the work, not the program."""
-    _report(end_watcher.WITHDRAWN)
+    _report(_WITHDRAWN)
 
 
 def limit_exit() -> None:
@@ -85,7 +102,7 @@ def _begin_exit() -> None:
     # The interpreter restores the default actions: another signal would look like a crash.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    _report(end_watcher.EXIT)
+    _report(_EXIT)
 
 
 def _report(byte: int) -> None:
@@ -99,3 +116,52 @@ def _forget() -> None:
     global _pipe
     _pipe = None
     signal.set_wakeup_fd(-1)
+
+
+def _watch(parent: int, limit_s: float) -> None:
+    """Wait for a request or the end of the parent, and kill the parent after the limit [s].
+
+    Standard input has the number of each signal, and the bytes above. Standard output is a pipe
+    from which the frames of the parent's main thread can be read.
+    """
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # Ctrl-C is for the parent
+    process = os.pidfd_open(parent)
+    if os.getppid() != parent:
+        return  # it ended before the line above
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    poll.register(_STDIN, select.POLLIN)
+    reason, deadline = "", float("inf")
+    while (left := deadline - time.monotonic()) > 0.0:
+        ready = [descriptor for descriptor, _ in poll.poll(1e3 * left if reason else None)]
+        if process in ready:
+            return
+        for byte in os.read(_STDIN, 64) if ready else b"":
+            if byte == _WITHDRAWN:
+                reason, deadline = "", float("inf")
+            elif byte in _REQUESTS and not reason:
+                reason, deadline = _REQUESTS[byte], time.monotonic() + limit_s
+    signal.pidfd_send_signal(process, _DUMP)
+    poll.unregister(_STDIN)
+    if poll.poll(1e3 * _DUMP_S):
+        return
+    text = f"{limit_s:g} s after {reason}, this program still runs {_place()}; it is killed"
+    with suppress(OSError):  # its terminal is closed
+        os.write(_STDERR, f"mujoco_ros: error: {text}\n".encode())
+    signal.pidfd_send_signal(process, signal.SIGKILL)
+
+
+def _place() -> str:
+    """Return the innermost frames, as the module faulthandler writes them."""
+    os.set_blocking(_STDOUT, False)
+    try:
+        text = os.read(_STDOUT, 1 << 16).decode(errors="replace")
+    except BlockingIOError:
+        return _UNKNOWN
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("File ")]
+    return " < ".join(lines[:_FRAMES]) or _UNKNOWN
+
+
+if __name__ == "__main__":
+    _watch(int(sys.argv[1]), float(sys.argv[2]))

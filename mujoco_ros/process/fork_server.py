@@ -28,7 +28,7 @@ _NUMBER = struct.Struct("i")
 """A process id or an exit code in a pipe; both may be in it before one is read."""
 _STANDARD_STREAMS = 3
 _DESCRIPTORS = 2
-"""Of a request: the one that the worker gets, and the pipe for its process id and exit code."""
+"""A request has the descriptor for the worker, and the pipe for its process id and exit code."""
 
 
 class ForkedProcess:
@@ -171,13 +171,16 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
     gc.disable()
     gc.freeze()  # a collection of the forks would copy all pages
     running: dict[int, tuple[int, int]] = {}  # process and pipe by pidfd
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
     try:
         while True:
-            for ready in select.select([control.fileno(), *running], [], [])[0]:
-                if ready != control.fileno():
+            for ready, _ in poll.poll():
+                if ready in running:
                     pid, status = running.pop(ready)
                     _report(status, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
                     os.close(status)
+                    poll.unregister(ready)
                     os.close(ready)
                     continue
                 module, files, _, _ = socket.recv_fds(control, _MODULE_BYTES, _DESCRIPTORS)
@@ -186,20 +189,35 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
                         os.kill(pid, signal.SIGKILL)
                         os.waitpid(pid, 0)
                     os._exit(0)
-                own = os.getpid()
-                try:
-                    pid = os.fork()
-                except OSError:  # the closed pipe tells the client
+                forked = _fork(module.decode(), files)
+                if forked is None:
+                    for file in files:  # the closed pipe tells the client
+                        os.close(file)
+                else:
+                    pid, watch = forked
                     os.close(files[0])
-                    os.close(files[1])
-                    continue
-                if pid == 0:
-                    _run(module.decode(), files[0], own)
-                os.close(files[0])
-                _report(files[1], pid)
-                running[os.pidfd_open(pid)] = pid, files[1]
+                    _report(files[1], pid)
+                    running[watch] = pid, files[1]
+                    poll.register(watch, select.POLLIN)
     finally:
         os._exit(1)
+
+
+def _fork(module: str, files: list[int]) -> tuple[int, int] | None:
+    """Return the id and the pidfd of a fork; None without a process or descriptor left."""
+    if len(files) < _DESCRIPTORS:  # the kernel drops the ones for which there is no place
+        return None
+    own, pid = os.getpid(), 0
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _run(module, files[0], own)
+        return pid, os.pidfd_open(pid)
+    except OSError:
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        return None
 
 
 def _report(status: int, number: int) -> None:

@@ -10,8 +10,6 @@ from pathlib import Path
 from mujoco_ros.process import child_process
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 
-CANNOT_RUN_HERE = 3
-"""Exit code of a process that would end in the same way after a restart."""
 START_S = 120.0
 """Longest time from the start of a process to its first heartbeat."""
 EARLY_S = 5.0
@@ -34,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 def processor_times(pid: int) -> tuple[float, float]:
     """Return the processor time of a process, and the time for which it waited for a processor [s].
 
-    The former is that of all its threads; the latter is that of its first thread, and 0 where the
-    kernel does not report it. Both are 0 for a process that does not exist.
+    The processor time is of all threads. The wait is of the first thread, and 0 where the kernel
+    does not report it. Both are 0 for a process that does not exist.
     """
     used = waited = 0.0
     with suppress(OSError, IndexError, ValueError):
@@ -179,7 +177,7 @@ class ManagedProcess:
         process.stderr.close()
         if code == 0:
             _LOG.info("child process '%s' ended", self.name)
-        elif code == CANNOT_RUN_HERE:
+        elif code == child_process.CANNOT_RUN_HERE:
             self.trouble = self._last_line() or "cannot run here"
             _LOG.error("child process '%s' is not available: %s", self.name, self.trouble)
         else:

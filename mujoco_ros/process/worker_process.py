@@ -2,7 +2,9 @@
 
 import logging
 import pickle
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -12,9 +14,10 @@ from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process, fork_server
 from mujoco_ros.process.fork_server import ForkedProcess
-from mujoco_ros.process.worker_limits import (
-    LimitWatch,
+from mujoco_ros.process.limits import (
+    GIB,
     WorkerDiedError,
+    WorkerLimitError,
     WorkerLimits,
     used_memory,
 )
@@ -23,8 +26,8 @@ _LOG = logging.getLogger(__name__)
 
 _EXIT_S = 1.0
 """Time for a process that closed its connection to exit by itself [s]."""
-
-
+_PERIOD_S = 0.05
+"""Time between two checks of the limits."""
 _MOST_GROWTH = 64 << 20
 """Memory that a limited process may keep, beyond its use after the first request [byte]."""
 
@@ -110,23 +113,42 @@ class WorkerProcess:
                 self._connection.send(_Setup(setup()))
 
     def _request(self, request: object) -> Any:
-        watch = None
+        exceeded, limits = "", self._limits
         try:
             connection = self._connect()
             connection.send(request)
-            if self._limits is not None and self._process is not None:
-                watch = LimitWatch(self._process, self._limits)
-                watch.wait(connection)
+            if limits is not None:
+                exceeded = self._enforce(limits, connection)
             succeeded, answer = connection.recv()
             self._end_if_grown()
         except (EOFError, OSError) as error:
             reason = self._discard()
-            if watch is not None:
-                watch.check(reason)
+            if limits is not None and reason == signal.SIGXCPU.name:
+                exceeded = f"{limits.processor_s:g} s of processor time"
+            if exceeded:
+                raise WorkerLimitError(exceeded) from error
             raise self._died(f"the worker process is gone: {reason}") from error
         if not succeeded:
             raise answer
         return answer
+
+    def _enforce(self, limits: WorkerLimits, connection: Connection) -> str:
+        """Wait for the answer, or kill the process at a limit and return the limit.
+
+        The process limits its processor time by itself.
+        """
+        process, deadline = self._process, time.monotonic() + limits.wall_s
+        assert process is not None
+        while not connection.poll(_PERIOD_S):
+            exceeded = ""
+            if used_memory(process.pid) > limits.memory_bytes:
+                exceeded = f"{limits.memory_bytes / GIB:.1f} GiB of memory"
+            elif time.monotonic() > deadline:
+                exceeded = f"{limits.wall_s:g} s"
+            if exceeded:
+                process.kill()
+                return exceeded
+        return ""
 
     def _connect(self) -> Connection:
         """Return the connection to the process, which is started if necessary.

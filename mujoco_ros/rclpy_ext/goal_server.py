@@ -17,7 +17,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from unique_identifier_msgs.msg import UUID
 
-from mujoco_ros.control.events import GoalEnded, Outcome
+from mujoco_ros.control.events import ActionGoal, GoalEnded, Outcome
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
@@ -251,7 +251,7 @@ class GoalServer(Generic[T]):
 
 
 @dataclass(eq=False)
-class Goal:
+class Goal(ActionGoal):
     """A goal; the physics thread refers to it by this object.
 
     Attributes:

@@ -68,7 +68,7 @@ class BagContents:
         self.scans: list[McapScan] = []
         self.problems: list[str] = []
         self.is_lossy = False
-        expected = [(it.name, it.kind) for it in self.metadata.topics.values()]
+        expected = [(topic.name, topic.kind) for topic in self.metadata.topics.values()]
         errors = []
         for path in bag_files(bag):
             try:
@@ -81,12 +81,16 @@ class BagContents:
             raise errors[0]
         self.problems += map(str, errors)
         self._name_channels()
-        self.counts = sum((self._by_topic(it, it.counts) for it in self.scans), Counter[str]())
+        self.counts = sum(
+            (self._by_topic(scan, scan.counts) for scan in self.scans), Counter[str]()
+        )
         self.lost = self._missing()
-        self.is_lossy |= bool(errors or self.lost or any(it.is_lossy for it in self.scans))
-        self.unchecked = sum(it.unchecked for it in self.scans)
+        self.is_lossy |= bool(errors or self.lost or any(scan.is_lossy for scan in self.scans))
+        self.unchecked = sum(scan.unchecked for scan in self.scans)
         for scan in self.scans:
-            self.problems += [self._described(scan, it) for it in scan.damages[:_MOST_LISTED]]
+            self.problems += [
+                self._described(scan, damage) for damage in scan.damages[:_MOST_LISTED]
+            ]
             if (more := len(scan.damages) - _MOST_LISTED) > 0:
                 self.problems.append(f"'{scan.path}': {more} more places are damaged")
         if self.unchecked:
@@ -99,9 +103,9 @@ class BagContents:
     def topics(self) -> dict[str, str]:
         """Types of the topics with messages by name."""
         return {
-            scan.channels[it].topic: self.kind(scan, scan.channels[it])
+            scan.channels[channel].topic: self.kind(scan, scan.channels[channel])
             for scan in self.scans
-            for it in scan.counts
+            for channel in scan.counts
         }
 
     @property
@@ -144,7 +148,7 @@ class BagContents:
             (block.first, number, index, scan, block)
             for number, scan in enumerate(self.scans)
             for index, block in enumerate(scan.blocks)
-            if any(scan.channels[it].topic in topics for it in block.counts)
+            if any(scan.channels[channel].topic in topics for channel in block.counts)
         ]
         blocks.sort(key=lambda it: it[:3])
         waiting: list[tuple[int, int, McapScan, McapMessage]] = []
@@ -164,9 +168,9 @@ class BagContents:
     def _name_channels(self) -> None:
         """Name channels whose records are damaged, by what metadata.yaml has in addition."""
         for scan in self.scans:
-            named = {it.topic for it in scan.channels.values()}
+            named = {channel.topic for channel in scan.channels.values()}
             topics = self.metadata.topics.values()
-            others = [it.name for it in topics if it.count and it.name not in named]
+            others = [topic.name for topic in topics if topic.count and topic.name not in named]
             unnamed = scan.counts.keys() - scan.channels.keys()
             is_clear = len(unnamed) == len(others) == 1
             for number in unnamed:
@@ -185,11 +189,11 @@ class BagContents:
                 self.is_lossy |= not is_clear
 
     def _missing(self) -> Counter[str]:
-        lost = sum((self._by_topic(it, it.lost) for it in self.scans), Counter[str]())
-        present = {it.path.name for it in self.scans}
-        absent = [it for it in self.metadata.files if it not in present]
-        if absent or any(it.statistics is None for it in self.scans):
-            expected = Counter({it.name: it.count for it in self.metadata.topics.values()})
+        lost = sum((self._by_topic(scan, scan.lost) for scan in self.scans), Counter[str]())
+        present = {scan.path.name for scan in self.scans}
+        absent = [name for name in self.metadata.files if name not in present]
+        if absent or any(scan.statistics is None for scan in self.scans):
+            expected = Counter({topic.name: topic.count for topic in self.metadata.topics.values()})
             lost |= expected - self.counts
             if lost:
                 self.problems += [f"'{self.bag / name}' is missing" for name in absent]
@@ -210,7 +214,7 @@ class BagContents:
             f"damaged{reason}"
         )
         if damage.span is not None and damage.is_loss:
-            first, last = (it / 1e9 for it in damage.span)
+            first, last = (time / 1e9 for time in damage.span)
             text += f"; it is from {first:.3f} s to {last:.3f} s"
         if damage.lost:
             text += f", and {listed(self._by_topic(scan, damage.lost))} are missing"

@@ -1,21 +1,15 @@
-"""One MCAP file of a bag, valid after every flush, and what became of a bag's files."""
+"""One MCAP file of a bag, valid after every flush."""
 
 import os
-import struct
-from collections import defaultdict
 from collections.abc import Mapping
-from errno import ENOENT
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 from mcap.data_stream import RecordBuilder
-from mcap.opcode import Opcode
-from mcap.records import DataEnd, Footer, MessageIndex
+from mcap.records import DataEnd, Footer
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
-from mujoco_ros.recording.metadata import Span
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
 
 COMPRESSIONS = {
     "none": CompressionType.NONE,
@@ -24,9 +18,8 @@ COMPRESSIONS = {
 }
 _CHUNK_BYTES = 1 << 20
 """Readers hold whole chunks in memory, so a chunk of this size is written at once."""
-_MESSAGE = struct.Struct("<BQHIQQ")
-_MESSAGE_FIELDS = 22
-"""Bytes of a message record between its length and its data."""
+_MESSAGE_BYTES = 31
+"""Size of a message record without its data."""
 
 
 def _provisional_end() -> bytes:
@@ -38,7 +31,7 @@ def _provisional_end() -> bytes:
 
 
 _PROVISIONAL_END = _provisional_end()
-"""End of a valid file without summary; readers then scan the whole file."""
+"""End of a valid file without a summary; readers then scan the whole file."""
 
 
 class BagFile:
@@ -46,12 +39,11 @@ class BagFile:
 
     Each flush writes the chunk and a provisional end in one call, and the next flush overwrites
     that end: whenever the process dies, all flushed messages are in a valid file. `finish` replaces
-    the provisional end by the summary. Messages go into the chunk of mcap's writer all at once,
-    by its private attributes: its `add_message` takes four times as long.
+    the provisional end by the summary.
 
     Attributes:
         path: The file.
-        writer: Writer of schemas, channels and what else is no message.
+        writer: Writer of schemas, channels and everything else that is no message.
     """
 
     def __init__(
@@ -75,13 +67,8 @@ class BagFile:
         self.path = path
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         self._stream = _Stream(os.open(path, flags, 0o600) if descriptor is None else descriptor)
-        self.writer = Writer(self._stream, compression=COMPRESSIONS[compression])
-        self._chunk = self.writer._Writer__chunk_builder  # type: ignore[attr-defined]
-        self._statistics = self.writer._Writer__statistics  # type: ignore[attr-defined]
-        self._buffered = 0  # bytes of messages that are not in the writer
-        self._parts: list[bytes] = []  # of these messages
-        # By channel: time, offset, time, offset, …
-        self._entries: defaultdict[int, list[int]] = defaultdict(list)
+        self.writer = Writer(self._stream, _CHUNK_BYTES, COMPRESSIONS[compression])
+        self._buffered = 0  # bytes of messages in the writer's chunk
         self.writer.start(profile, library="mujoco_ros")
         self._stream.save()
 
@@ -103,13 +90,10 @@ class BagFile:
         Raises:
             OSError: A full chunk could not be written; `abandon` the file.
         """
-        length = _MESSAGE_FIELDS + len(data)
-        head = _MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, publish_time)
-        self._parts += (head, data)
-        self._entries[channel] += (log_time, self._buffered)
-        self._buffered += 9 + length
-        if self._buffered >= _CHUNK_BYTES:
-            self.flush()
+        self.writer.add_message(channel, log_time, data, publish_time, sequence)
+        self._buffered += _MESSAGE_BYTES + len(data)
+        if self._stream.pending:  # the chunk was full
+            self._save()
 
     def flush(self) -> None:
         """Write the buffered messages; a later crash of this process cannot lose them.
@@ -117,10 +101,8 @@ class BagFile:
         Raises:
             OSError: They could not be written; `abandon` the file.
         """
-        if self._entries:
-            self._fill_chunk()
         self.writer.flush()  # type: ignore[no-untyped-call]
-        self._stream.save()
+        self._save()
 
     def finish(self, metadata: Mapping[str, Mapping[str, str]]) -> None:
         """Write the buffered messages, metadata records and the summary, and close the file.
@@ -147,41 +129,54 @@ class BagFile:
             finally:
                 self._stream.close()
 
-    def _fill_chunk(self) -> None:
-        """Hand the messages to mcap's writer, whose chunk has definitions alone so far."""
-        chunk, total, begin = self._chunk, self._statistics, self._chunk.count
-        firsts, lasts = [], []
-        for channel, entries in self._entries.items():
-            index = np.array(entries, dtype="<u8")
-            index[1::2] += np.uint64(begin)
-            chunk.message_indices[channel] = _PackedIndex(channel, index)  # type: ignore[arg-type]
-            firsts.append(int(index[::2].min()))
-            lasts.append(int(index[::2].max()))
-            chunk.num_messages += len(index) // 2
-            total.channel_message_counts[channel] += len(index) // 2
-        chunk.record_writer.write(b"".join(self._parts))
-        chunk.message_start_time, chunk.message_end_time = min(firsts), max(lasts)
-        if total.message_count:
-            firsts.append(total.message_start_time)
-            lasts.append(total.message_end_time)
-        total.message_start_time, total.message_end_time = min(firsts), max(lasts)
-        total.message_count += chunk.num_messages
+    def _save(self) -> None:
+        self._stream.save()
         self._buffered = 0
-        self._parts.clear()
-        self._entries.clear()
 
 
-class _PackedIndex(MessageIndex):
-    """Times and offsets of the messages of a channel in a chunk, as one array."""
+class TopicFile(BagFile):
+    """Writes the messages of topics, each with its definition, as a file of a bag.
 
-    def write(self, stream: RecordBuilder) -> None:
-        """Write the record in one call instead of two for each message."""
-        content = np.asarray(self.records).tobytes()
-        stream.start_record(Opcode.MESSAGE_INDEX)
-        stream.write2(self.channel_id)
-        stream.write4(len(content))
-        stream.write(content)
-        stream.finish_record()  # type: ignore[no-untyped-call]
+    Attributes:
+        span: Number and times of its messages.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        metadata: Metadata,
+        compression: str = "none",
+        descriptor: int | None = None,
+    ) -> None:
+        """Add an empty file to the metadata of a bag, as `BagFile` does."""
+        super().__init__(path, compression, descriptor)
+        self.span = metadata.files[path.name] = Span()
+        self._metadata = metadata
+        self._schemas: dict[str, int] = {}
+        self._channels: dict[str, int] = {}
+
+    def add(
+        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
+    ) -> None:
+        """Add a message of a topic, and count it; else as `write`."""
+        channel = self._channels.get(topic.name)
+        if channel is None:
+            channel = self._channels[topic.name] = self._channel(topic)
+        self.write(channel, log_time, publish_time, sequence, data)
+        topic.count += 1
+        self.span.add(log_time)
+
+    def complete(self) -> None:
+        """`finish` with a copy of metadata.yaml."""
+        self.finish({"rosbag2": {"serialized_metadata": self._metadata.text()}})
+
+    def _channel(self, topic: RecordedTopic) -> int:
+        schema = self._schemas.get(topic.kind)
+        if schema is None:
+            encoding, text = definition(topic.kind)
+            schema = self.writer.register_schema(topic.kind, encoding, text.encode())
+            self._schemas[topic.kind] = schema
+        return self.writer.register_channel(topic.name, "cdr", schema, topic.channel_metadata)
 
 
 class _Stream(BytesIO):
@@ -215,7 +210,7 @@ class _Stream(BytesIO):
             self.truncate()
 
     def discard(self) -> None:
-        """End the file after what was saved."""
+        """Cut the file after the saved bytes."""
         os.ftruncate(self.descriptor, self._saved)
         _write_at(self.descriptor, _PROVISIONAL_END, self._saved)
 
@@ -231,81 +226,3 @@ def _write_at(file: int, data: bytes, offset: int) -> None:
     while view:
         written = os.pwrite(file, view, offset)
         view, offset = view[written:], offset + written
-
-
-_DESCRIPTORS = Path("/proc/self/fd")
-
-
-class _Flushed(NamedTuple):
-    """Device and inode of a file, and the number of messages that were written into it."""
-
-    device: int
-    inode: int
-    messages: int
-
-
-class BagFiles:
-    """Detects files that are deleted, moved or replaced while a bag is written.
-
-    An open file can be written after it was deleted: only its name is missing.
-    """
-
-    def __init__(self, folder: Path, spans: Mapping[str, Span]) -> None:
-        """Check the files in a folder, whose names and messages are in `spans`."""
-        self._folder, self._spans = folder.absolute(), spans
-        self._flushed: dict[str, _Flushed] = {}
-
-    def check(self) -> None:
-        """Register that all messages so far are written.
-
-        Raises:
-            OSError: A file has been deleted, moved or replaced.
-        """
-        for name, span in self._spans.items():
-            status = os.stat(self._folder / name)
-            known = self._flushed.setdefault(name, _Flushed(status.st_dev, status.st_ino, 0))
-            if known[:2] != (status.st_dev, status.st_ino):
-                raise FileNotFoundError(ENOENT, "another file has its name", name)
-            self._flushed[name] = known._replace(messages=span.count)
-
-    def report(self, problem: str) -> str:
-        """Return the problem that ended the recording, and where its messages are.
-
-        The numbers are of the last `check`; more messages may have been written since.
-        """
-        found: dict[Path, int] = {}
-        lost: dict[str, int] = {}
-        for name, file in self._flushed.items():
-            place = self._place(name, file)
-            if place is None:
-                lost[name] = file.messages
-            else:
-                found[place.parent] = found.get(place.parent, 0) + file.messages
-        text = problem
-        if lost:
-            text += f"; {sum(lost.values())} messages are lost with {', '.join(lost)}"
-            text += ", which was deleted" if len(lost) == 1 else ", which were deleted"
-        for folder, count in found.items():
-            text += (
-                f"; the messages recorded before, at least {count}, are kept"
-                f"{'' if folder == self._folder else f' in {folder}, to which they were moved'}; "
-                f"'record --repair {folder}' indexes them"
-            )
-        return text
-
-    def _place(self, name: str, file: _Flushed) -> Path | None:
-        """Return where a file is, as far as it can be found; None if it was deleted."""
-        try:
-            status = os.stat(self._folder / name)
-            if (status.st_dev, status.st_ino) == file[:2]:
-                return self._folder / name
-        except OSError:
-            pass
-        for descriptor in _DESCRIPTORS.iterdir():
-            try:
-                status = descriptor.stat()
-                if (status.st_dev, status.st_ino) == file[:2] and status.st_nlink:
-                    return descriptor.readlink()
-            except OSError:
-                continue
-        return None

@@ -26,7 +26,7 @@ MESSAGE = struct.Struct("<HIQQ")
 CHUNK = struct.Struct("<QQQII")
 """First and last time, size, check sum, length of the name of the compression."""
 DAMAGED = 0
-"""Opcode of what is no record."""
+"""Opcode of bytes that are no record."""
 _TYPES: dict[int, type[McapRecord]] = {
     Opcode.HEADER: records.Header,
     Opcode.FOOTER: records.Footer,
@@ -217,7 +217,7 @@ def _chunk_size(head: bytes) -> int:
 def parsed(opcode: int, content: bytes) -> McapRecord | None:
     """Return a record from its content; None if it is damaged.
 
-    mcap's parsers accept much of what is damaged, so it must be what mcap would write.
+    mcap's parsers accept many damaged records, so it must equal what mcap would write.
     """
     builder = RecordBuilder()
     try:
@@ -234,7 +234,7 @@ def parsed(opcode: int, content: bytes) -> McapRecord | None:
 def split(content: bytes, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Yield the opcode, offset and size of consecutive records that a check sum confirms.
 
-    DAMAGED is what follows a record of which the writer was wrong.
+    If the writer made a wrong record, DAMAGED is the rest after it.
     """
     at = begin
     while at + HEAD.size <= end:
@@ -255,9 +255,9 @@ _OPEN: dict[str, Callable[[bytes], Any]] = {
 _MAGIC = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _PART = 1 << 20
 _SMALL_CHUNK = 1 << 27
-"""Bytes to which every chunk may expand."""
+"""Every chunk may expand to this size [bytes]."""
 _GROWTH = 1000
-"""Times its size to which a larger one may; constant images reach some hundreds."""
+"""A larger chunk may expand by this factor; constant images reach some hundreds."""
 
 
 class McapMessage(NamedTuple):

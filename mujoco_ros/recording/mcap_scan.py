@@ -1,18 +1,17 @@
-"""What is sound in an MCAP file that may be damaged, and what is missing.
+"""The sound contents of an MCAP file that may be damaged, and what is missing.
 
-mcap's own readers end at the first error, and take what a check sum contradicts.
+mcap's own readers end at the first error, and read a whole chunk before they check its sum.
 """
 
 import os
 import zlib
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mcap.opcode import Opcode
 from mcap.records import (
@@ -72,11 +71,14 @@ class Damage:
     is_loss: bool = True
 
 
-@dataclass(kw_only=True)
+@dataclass
 class _Definition:
-    """A schema or a channel, its first and last offset, number of copies, and credibility."""
+    """A schema or a channel; `meaning` has only the parts that decide how messages are read."""
 
     record: Schema | Channel
+    name: str
+    meaning: Schema | Channel
+    size: int
     first: int
     last: int = 0
     copies: int = 0
@@ -133,13 +135,13 @@ class McapScan:
             summary = self._check_summary()
             self._follow_indexes(is_sound=summary is not None)
             data = self._check_data()
-        self.counts = sum((it.counts for it in self.blocks), Counter[int]())
-        self._check_statistics()
-        for it in self._definitions.values():
-            it.is_checked |= it.first < data or (summary is not None and it.last >= summary)
+        self.counts = sum((block.counts for block in self.blocks), Counter[int]())
+        for known in self._definitions.values():
+            known.is_checked |= known.first < data
+            known.is_checked |= summary is not None and known.last >= summary
         self.channels = self._chosen(Channel, {name for name, _ in topics})
         self.schemas = self._chosen(Schema, {kind for _, kind in topics})
-        self._find_spans()
+        self._correct()
 
     @property
     def is_indexed(self) -> bool:
@@ -149,21 +151,21 @@ class McapScan:
     @property
     def unchecked(self) -> int:
         """Number of sound messages that no check sum confirms."""
-        return sum(it.counts.total() for it in self.blocks if not it.is_checked)
+        return sum(block.counts.total() for block in self.blocks if not block.is_checked)
 
     @property
     def lost(self) -> Counter[int]:
         """Number of missing messages by channel, as far as it is known."""
         if self.statistics is not None:
             return Counter(self.statistics.channel_message_counts) - self.counts
-        return sum((it.lost for it in self.damages), Counter[int]())
+        return sum((damage.lost for damage in self.damages), Counter[int]())
 
     @property
     def is_lossy(self) -> bool:
         """Whether something is missing, or may be wrong."""
         total = self.statistics
         if total is None:
-            return any(it.is_loss for it in self.damages)
+            return any(damage.is_loss for damage in self.damages)
         return (
             self._is_doubtful
             or bool(self.lost)
@@ -187,10 +189,9 @@ class McapScan:
         size, magic = os.fstat(self._file.fileno()).st_size, len(MCAP0_MAGIC)
         is_whole = size > magic and self._read(size - magic, magic) == MCAP0_MAGIC
         end = self._end = size - magic if is_whole else size
-        begins = self._read(0, magic) == MCAP0_MAGIC
-        if not begins:
+        is_mcap = self._read(0, magic) == MCAP0_MAGIC
+        if not is_mcap:
             self._add_damage(0, min(magic, size), "begin", is_loss=False)
-        is_mcap = begins
         for opcode, at, length in McapRecords(self._read, min(magic, end), end):
             is_mcap = is_mcap or opcode != DAMAGED
             if opcode != Opcode.MESSAGE:
@@ -242,8 +243,8 @@ class McapScan:
         start = min(start + letters + 8, size)
         is_cut = HEAD.size + length > size and self._read(at + size, 1) == b""
         block = Block(begin=at, end=at + size, data=at + start, compression=name)
-        problem = "it ends early" if is_cut else ""
-        problem = block.fill(self._file, 0 if is_cut else crc, partial(self._define, at)) or problem
+        problem = block.fill(self._file, 0 if is_cut else crc, partial(self._define, at))
+        problem = problem or ("it ends early" if is_cut else "")
         self._cut = None
         if problem:
             damage = self._add_damage(at, size, "chunk", problem)
@@ -255,10 +256,15 @@ class McapScan:
     def _define(self, at: int, opcode: int, content: bytes, is_checked: bool) -> None:
         known = self._definitions.get((opcode, content))
         if known is None:
-            record = parsed(opcode, content)
-            if not isinstance(record, Schema | Channel):
+            record, size = parsed(opcode, content), HEAD.size + len(content)
+            if isinstance(record, Channel):
+                meaning = replace(record, metadata={})
+                known = _Definition(record, record.topic, meaning, size, first=at)
+            elif isinstance(record, Schema):
+                known = _Definition(record, record.name, record, size, first=at)
+            else:
                 return
-            known = self._definitions[opcode, content] = _Definition(record=record, first=at)
+            self._definitions[opcode, content] = known
         known.last = at
         known.copies += 1
         known.is_checked |= is_checked
@@ -321,11 +327,6 @@ class McapScan:
         self._add_damage(0, end, "data section", reason, is_loss=self._is_doubtful)
         return 0
 
-    def _check_statistics(self) -> None:
-        """Drop statistics of fewer messages than were found."""
-        if self.statistics is not None and self.statistics.message_count < self.counts.total():
-            self.statistics = None
-
     def _crc(self, begin: int, end: int) -> int:
         crc = 0
         for at in range(begin, end, _PART):
@@ -334,7 +335,7 @@ class McapScan:
 
     def _follow_indexes(self, *, is_sound: bool) -> None:
         """Find the chunks whose own lengths are damaged."""
-        found, left = {it.begin for it in self.blocks}, self._end
+        found, left = {block.begin for block in self.blocks}, self._end
         for index in self._indexes:
             begin, size = index.chunk_start_offset, index.chunk_length
             end, length = begin + size, index.compressed_size
@@ -344,25 +345,27 @@ class McapScan:
             first = bisect_right(self.blocks, begin, key=lambda it: it.end)
             last = bisect_left(self.blocks, end, key=lambda it: it.begin)
             over = self.blocks[first:last]
-            if left < 0 or any(it.is_checked for it in over):
+            if left < 0 or any(block.is_checked for block in over):
                 continue  # a damaged index
             block = Block(begin=begin, end=end, data=end - length, compression=index.compression)
             crc = int.from_bytes(self._read(begin + _CRC_AT, 4), "little")
             problem = block.fill(self._file, crc, partial(self._define, begin))
-            inside = [it for it in self.damages if begin <= it.offset < end]
-            if problem and not (is_sound or any(it.offset == begin for it in inside)):
+            inside = [damage for damage in self.damages if begin <= damage.offset < end]
+            if problem and not (is_sound or any(other.offset == begin for other in inside)):
                 continue
-            if block.counts.total() < sum(it.counts.total() for it in over):
+            if block.counts.total() < sum(other.counts.total() for other in over):
                 continue  # a wrong index
-            self.damages = [it for it in self.damages if it not in inside]
+            self.damages = [damage for damage in self.damages if damage not in inside]
             self.blocks[first:last] = [block] if block.counts or not problem else []
             if problem:
                 damage = self._add_damage(begin, size, "chunk", problem)
                 damage.span = index.message_start_time, index.message_end_time
-                damage.lost = sum((it.lost for it in inside), Counter())
+                damage.lost = sum((other.lost for other in inside), Counter())
 
-    def _find_spans(self) -> None:
-        """Take the times of neighbours where damaged bytes have none, or wrong ones."""
+    def _correct(self) -> None:
+        """Drop wrong statistics; replace wrong times of damaged bytes by the neighbours' times."""
+        if self.statistics is not None and self.statistics.message_count < self.counts.total():
+            self.statistics = None  # more messages were found
         self.damages.sort(key=lambda it: it.offset)
         for damage in self.damages:
             at = bisect_left(self.blocks, damage.offset, key=lambda it: it.begin)
@@ -375,30 +378,21 @@ class McapScan:
 
     def _chosen(self, kind: type[_Kind], expected: Collection[str]) -> dict[int, _Kind]:
         """Return the most credible definitions by id; of credible ones that differ, none."""
-        found: dict[int, list[tuple[tuple[bool, bool, int], _Kind, int, int]]] = {}
-        for (_, content), it in self._definitions.items():
-            if isinstance(it.record, kind):
-                name = it.record.topic if isinstance(it.record, Channel) else it.record.name
-                credibility = it.is_checked, name in expected, it.copies
-                found.setdefault(it.record.id, []).append(
-                    (credibility, it.record, it.first, HEAD.size + len(content))
-                )
-        chosen = {}
-        for number, them in found.items():
-            (is_checked, *_), chosen[number], *_ = max(them, key=itemgetter(0))
+        found: defaultdict[int, list[_Definition]] = defaultdict(list)
+        for known in self._definitions.values():
+            if isinstance(known.record, kind):
+                found[known.record.id].append(known)
+        chosen: dict[int, Any] = {}
+        for number, definitions in found.items():
+            best = max(definitions, key=lambda it: (it.is_checked, it.name in expected, it.copies))
             # Damaged bytes rarely repeat; a writer that uses a number twice does.
-            rivals = [it for it in them if it[0][0] == is_checked and (is_checked or it[0][2] > 1)]
-            if any(_differ(rivals[0][1], it) for _, it, *_ in rivals[1:]):
-                del chosen[number]
-                self._is_doubtful = True
-                reason = f"there are others with the number {number}"
-                for *_, at, size in rivals:
-                    self._add_damage(at, size, kind.__name__.lower(), reason)
+            rivals = [known for known in definitions if known.is_checked == best.is_checked]
+            rivals = [known for known in rivals if known.is_checked or known.copies > 1]
+            if all(known.meaning == rivals[0].meaning for known in rivals):
+                chosen[number] = best.record
+                continue
+            self._is_doubtful = True
+            reason = f"there are others with the number {number}"
+            for rival in rivals:
+                self._add_damage(rival.first, rival.size, kind.__name__.lower(), reason)
         return chosen
-
-
-def _differ(one: Channel | Schema, other: Channel | Schema) -> bool:
-    """Return whether two definitions describe different messages."""
-    if isinstance(one, Channel) and isinstance(other, Channel):
-        return replace(one, metadata={}) != replace(other, metadata={})
-    return one != other

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ UNKNOWN = Definition("", "")
 _Read = Callable[[str], tuple[str, list[str]]]
 
 
+@cache
 def definition(kind: str) -> Definition:
     """Return the definition of a message type such as ``std_msgs/msg/String``, with dependencies.
 
@@ -54,7 +56,7 @@ def definition(kind: str) -> Definition:
 
 
 def _collect(kind: str, read: _Read, texts: dict[str, str]) -> None:
-    """Add the text of a type, and those of its dependencies, each once."""
+    """Add the texts of a type and of its dependencies, each once."""
     texts[kind], dependencies = read(kind)
     for name in dependencies:
         if name not in texts:
@@ -151,6 +153,12 @@ class RecordedTopic:
     qos: Any
     count: int = 0
 
+    @property
+    def channel_metadata(self) -> dict[str, str]:
+        """Metadata of the topic's channel in a file."""
+        qos = yaml.safe_dump(self.qos, sort_keys=False)
+        return {"offered_qos_profiles": qos, "topic_type_hash": self.type_hash}
+
     def as_rosbag2(self) -> dict[str, Any]:
         """Return the entry of the topic in metadata.yaml."""
         return {
@@ -191,7 +199,7 @@ class Metadata:
 
     @classmethod
     def read(cls, folder: Path, distribution: str) -> "Metadata":
-        """Return the contents of metadata.yaml up to what is damaged; nothing without the file.
+        """Return the readable part of metadata.yaml; nothing without the file.
 
         Args:
             folder: The folder of the bag.

@@ -1,18 +1,117 @@
-"""The joints of a robot as commands address them, and a model with only their drives."""
+"""The joints of a robot as commands address them, and the tendon of its gripper."""
 
 from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.joints import POSITION, ControlledJoints, command_interfaces
+from mujoco_ros.control.joints import POSITION, ControlledJoints, GripperTendon, command_interfaces
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.actuators import (
+    fixed_joints,
+    tendon_actuators,
+    tendon_dofs,
+    tendon_is_angle,
+    tendon_of,
+    tendon_range,
+)
 from mujoco_ros.model.robot.layout import RobotLayout, all_joints, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.sim.drives import Drives
-from mujoco_ros.sim.gripper_tendon import gripper_tendon, is_drivable, movers
+from mujoco_ros.sim.drives import Drives, position_inputs
 from mujoco_ros.sim.settings.gains import configured_gains
 from mujoco_ros.sim.state.initial_state import initial_state
+
+
+class TendonDrive:
+    """The position servos on a tendon, as a `GripperDrive`.
+
+    Their controls store the reference, so that it follows resets and loaded states.
+    """
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, drives: Drives, tendon: int
+    ) -> None:
+        actuators = tendon_actuators(model, tendon)
+        self._actuators = [servo for servo in actuators if position_inputs(model, [servo])]
+        self._inputs = position_inputs(model, actuators)
+        outputs = model.actuator_outadr[actuators].tolist()
+        self._forces = [(output, float(model.actuator_gear[output, 0])) for output in outputs]
+        joints = [joint for joint, _ in fixed_joints(model, tendon)]
+        self._qpos, self._dof = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
+        self._coefficients = np.array([factor for _, factor in fixed_joints(model, tendon)])
+        self._tendon, self._model, self._data, self._drives = tendon, model, data, drives
+        self._lower, self._upper = position_range(model, tendon)
+
+    def reference(self) -> float:
+        """Return the position of which the first servo has the control [m or rad]."""
+        slot, factor, offset = self._inputs[0]
+        position = (float(self._data.ctrl[slot]) - offset) / factor
+        return min(max(position, self._lower), self._upper)
+
+    def set_reference(self, position: float) -> None:
+        """Write the controls of a position [m or rad]."""
+        for slot, factor, offset in self._inputs:
+            self._data.ctrl[slot] = factor * position + offset
+
+    def measured(self) -> tuple[float, float, float]:
+        """Return length [m or rad], its rate and the force of the actuators [N or Nm]."""
+        data, tendon = self._data, self._tendon
+        effort = sum(float(data.actuator_force[output]) * gear for output, gear in self._forces)
+        if len(self._coefficients):
+            length = self._coefficients @ data.qpos[self._qpos]
+            return float(length), float(self._coefficients @ data.qvel[self._dof]), effort
+        # The length of the last step is zero after a reset; the next step computes this again.
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_comPos(self._model, data)
+        mujoco.mj_tendon(self._model, data)
+        return float(data.ten_length[tendon]), float(data.ten_velocity[tendon]), effort
+
+    def limit_effort(self, effort: float) -> None:
+        """Limit the force of the servos on the tendon [N or Nm]; 0 restores their own limit."""
+        self._drives.force_limits.limit(self._actuators, effort)
+
+
+def position_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:
+    """Return the positions that a tendon can have and its servos accept [m or rad]."""
+    low, high = tendon_range(model, tendon)
+    for slot, factor, offset in position_inputs(model, tendon_actuators(model, tendon)):
+        if model.actuator_ctrllimited[slot]:
+            ends = np.sort((model.actuator_ctrlrange[slot] - offset) / factor)
+            low, high = max(low, float(ends[0])), min(high, float(ends[1]))
+    return low, high
+
+
+def is_drivable(model: mujoco.MjModel, tendon: int) -> bool:
+    """Return whether a tendon has a position servo."""
+    return bool(position_inputs(model, tendon_actuators(model, tendon)))
+
+
+def gripper_tendon(model: mujoco.MjModel, robot: RobotLayout, tendon: int) -> GripperTendon:
+    """Return the description of a tendon that the gripper controller of a robot moves."""
+    low, high = position_range(model, tendon)
+    actuators = tendon_actuators(model, tendon)
+    servos = [servo for servo in actuators if position_inputs(model, [servo])]
+    return GripperTendon(
+        name=model.tendon(tendon).name.removeprefix(robot.prefix),
+        actuators=tuple(model.actuator(servo).name.removeprefix(robot.prefix) for servo in servos),
+        joints=np.flatnonzero(np.isin(robot.joints.dof, tendon_dofs(model, tendon))),
+        lower=low,
+        upper=high,
+        is_angle=tendon_is_angle(model, tendon),
+    )
+
+
+def movers(model: mujoco.MjModel, robot: RobotLayout) -> dict[int, tuple[str, ...]]:
+    """Return the names of actuators on tendons that move a joint, by the index of the joint."""
+    found: dict[int, tuple[str, ...]] = {}
+    for actuator in range(model.nactuator):
+        name = model.actuator(actuator).name.removeprefix(robot.prefix)
+        tendon = tendon_of(model, actuator)
+        if tendon is None or not name:
+            continue
+        for joint in np.flatnonzero(np.isin(robot.joints.dof, tendon_dofs(model, tendon))):
+            found[int(joint)] = (*found.get(int(joint), ()), name)
+    return found
 
 
 def controlled_joints(
@@ -72,12 +171,7 @@ def _check_gripper(
 class DrivenModel:
     """The model, the robots and the initial state of a `Plant`, without what steps it.
 
-    Attributes:
-        layout: Its robots.
-        model: Its model, whose motors are servos with the configured gains.
-        drives: The actuators of all joints.
-        controlled: The joints of each robot as commands address them.
-        start: The initial state of its scene; references and controls are those of keyframes.
+    The motors of the model are servos with the configured gains.
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -89,7 +183,9 @@ class DrivenModel:
         self.layout, self.model = lay_out(assembly), assembly.model
         joints = all_joints(self.layout)
         self.drives = drives = Drives(self.model, joints)
+        # The initial state of its scene, with references and controls of keyframes
         self.start = initial_state(assembly, self.layout)
+        # The joints of each robot as commands address them
         self.controlled = [
             controlled_joints(self.model, robot, drives, columns.start)
             for robot, columns in zip(self.layout.robots, self.layout.columns, strict=True)

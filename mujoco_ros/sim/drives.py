@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.joints import Mode
-from mujoco_ros.control.references import References
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.force_limits import ForceLimits
@@ -44,15 +43,11 @@ class Drives:
     A torque motor becomes a PD servo evaluated by the engine at every step: with gear g, gain 1 and
     bias ``(0, -kp/g², -kd/g²)``, the control ``(kp·q + kd·dq + tau)/g`` yields the joint torque
     ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero are
-    plain effort control. Actuators on tendons and sites, muscles and those of engine plugins are
+    plain effort control. Actuators on tendons and sites, muscles and actuators of plugins are
     not driven; they keep their controls.
-
-    Attributes:
-        force_limits: The force limits of all actuators.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
-        """Find the actuators of `joints` (all scalar ones) and turn motors into servos."""
         self._model = model
         self._inputs = list(_inputs(model, joints))
         servos = [i for i in self._inputs if i.mode is Mode.PD]
@@ -63,7 +58,7 @@ class Drives:
         self._gear = model.actuator_gear[outputs, 0].copy()
         for actuator in self._servo_actuators:
             _make_servo(model, int(actuator))
-        self.force_limits = ForceLimits(model)
+        self.force_limits = ForceLimits(model)  # the force limits of all actuators
         self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
         self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
         self._columns = as_slice(self._joints)
@@ -123,11 +118,9 @@ class Drives:
         return kp, kd
 
     def limit_effort(self, joint: int, effort: float) -> None:
-        """Limit the effort of the actuators of a joint, from the next step on.
+        """Limit the effort of the actuators of a joint [Nm or N]; 0 restores their own limit.
 
-        Args:
-            joint: Index into the joint arrays.
-            effort: Largest effort at the joint [Nm or N]; 0 restores the limit of the actuators.
+        It acts from the next step on; `joint` is an index into the joint arrays.
         """
         self.force_limits.limit(self.actuators(joint), effort)
 
@@ -136,21 +129,17 @@ class Drives:
         return {row.actuator for row in self._inputs if row.joint == joint}
 
     def set_gains(self, kp: np.ndarray, kd: np.ndarray) -> None:
-        """Write PD gains to the engine, from the next step on.
+        """Write the PD gains of every joint to the engine, from the next step on.
 
-        Args:
-            kp: Stiffness of every joint [Nm/rad or N/m]; ignored where there is no servo.  # (n,)
-            kd: Damping of every joint [Nms/rad or Ns/m].  # (n,)
+        kp [Nm/rad or N/m] and kd [Nms/rad or Ns/m] (n,) are ignored where there is no servo.
         """
         self.kp[:], self.kd[:] = kp, kd
         self._write_gains()
 
-    def switch_pd(self, joints: np.ndarray, *, on: bool) -> None:
+    def switch_pd(self, joints: np.ndarray | slice, *, on: bool) -> None:
         """Switch the PD law of joints off, so that efforts act alone, or on again; gains stay.
 
-        Args:
-            joints: Indices into the joint arrays; ignored where there is no servo.  # (k,)
-            on: Whether the PD law acts.
+        `joints` (k,) are indices into the joint arrays, ignored where there is no servo.
         """
         self._pd_acts[joints] = on
         self._write_gains()
@@ -205,10 +194,8 @@ class Drives:
 def holding_controls(model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray) -> None:
     """Set the controls of servos that are not on joints so that they hold their current length.
 
-    Args:
-        model: The model.
-        data: State whose actuator lengths are up to date.
-        ctrl: Controls to write; slots that are not zero keep the value of the keyframe.
+    The actuator lengths in `data` are up to date. Slots of `ctrl` that are not zero keep the value
+    of the keyframe.
     """
     for actuator in range(model.nactuator):
         slot, hold = int(model.actuator_ctrladr[actuator]), holding_control(model, data, actuator)
@@ -236,13 +223,10 @@ def holding_control(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -
 def holding_activations(
     model: mujoco.MjModel, data: mujoco.MjData, ctrl: np.ndarray, act: np.ndarray
 ) -> None:
-    """Set the activations of controls that hold the current state.
+    """Set the activations of holding controls `ctrl`, which hold the current state.
 
-    Args:
-        model: The model.
-        data: State whose actuator lengths are up to date.
-        ctrl: The holding controls.
-        act: Activations to write; those that are not zero keep the value of the keyframe.
+    The actuator lengths in `data` are up to date. Activations `act` that are not zero keep the
+    value of the keyframe.
     """
     for actuator in range(model.nactuator):
         first = int(model.actuator_actadr[actuator])

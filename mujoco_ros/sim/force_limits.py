@@ -14,11 +14,6 @@ class ForceLimits:
     """The force ranges of all actuators, as commanded; `MotorLimits` may lower them further.
 
     What lowers them for other reasons, as an empty battery, sets factors, which apply to both.
-
-    Attributes:
-        ranges: Range of each actuator [N or Nm at the actuator].  # (nactuator, 2)
-        limited: Whether it is limited.  # (nactuator,)
-        factors: Factor of the range of each actuator, from 0 to 1.  # (nactuator,)
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -26,15 +21,15 @@ class ForceLimits:
         self._model = model
         self._own_ranges = model.actuator_forcerange.copy()
         self._own_limited = model.actuator_forcelimited.astype(bool)
+        # Of each actuator: its range [N or Nm at the actuator] (nactuator, 2), whether it has one,
+        # and the factor of the range, from 0 to 1 (nactuator,)
         self.ranges, self.limited = self._own_ranges.copy(), self._own_limited.copy()
         self.factors = np.ones(len(self.limited))
 
     def limit(self, actuators: Collection[int], effort: float) -> None:
         """Limit the total effort of actuators on one joint or tendon, from the next step on.
 
-        Args:
-            actuators: The actuators.
-            effort: Largest effort at the joint or tendon [Nm or N]; 0 restores their own limits.
+        The largest effort is at the joint or tendon [Nm or N]; 0 restores their own limits.
         """
         model = self._model
         for actuator in actuators:
@@ -47,11 +42,9 @@ class ForceLimits:
         self.apply(np.array(list(actuators), dtype=np.intp))
 
     def scale(self, actuators: np.ndarray, factors: np.ndarray | float) -> None:
-        """Multiply the limits of actuators that have one, from the next step on.
+        """Multiply the limits of `actuators` (m,) that have one, from the next step on.
 
-        Args:
-            actuators: The actuators.  # (m,)
-            factors: From 0, no force, to 1, the limits themselves.  # (m,)
+        Factors (m,) are from 0, no force, to 1, the limits themselves.
         """
         self.factors[actuators] = factors
         self.apply(actuators)
@@ -61,11 +54,9 @@ class ForceLimits:
         return np.column_stack([self.ranges, self.limited])
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved limits.
+        """Set limits that this model or another one saved.
 
-        Args:
-            state: From `save_state`, of this model or another one.
-            pairs: Actuators of that model and of this one that are the same; None if all are.
+        `pairs` are actuators of that model and of this one that are the same; None if all are.
         """
         old, new = (slice(None), slice(None)) if pairs is None else pairs
         self.ranges[new] = state[old, :2]
@@ -88,10 +79,9 @@ class Saturation:
     """Counts the steps in which an actuator, or all those of a joint, were at their limit."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joints: Joints) -> None:
-        """Count for `joints`, from the forces in `data`."""
         self._names = joints.names
         self._actuators = [joint_actuators(model, int(joint)) for joint in joints.ids]
-        # Actuators of a joint have one output each; only those of sites may have more.
+        # Actuators of a joint have one output each; only actuators of sites may have more.
         self._outputs = slice(None) if model.nout == model.nactuator else model.actuator_outadr
         self._force, self._qfrc_actuator = data.actuator_force, data.qfrc_actuator
         self._ranges, self._limited = model.actuator_forcerange, model.actuator_forcelimited

@@ -1,60 +1,37 @@
 """Poses, velocities and accelerations in the frames that ROS defines, true and measured."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import FixedFrame
+from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.model.naming import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.sample import Sample
 
-
-class Poses(Protocol):
-    """Poses of bodies and cameras, as a `Sample` and MjData have them."""
-
-    @property
-    def xpos(self) -> np.ndarray:
-        """Positions of bodies in the world.  # (nbody, 3)"""
-
-    @property
-    def xquat(self) -> np.ndarray:
-        """Orientations of bodies in the world, wxyz.  # (nbody, 4)"""
-
-    @property
-    def cam_xpos(self) -> np.ndarray:
-        """Positions of cameras in the world.  # (ncam, 3)"""
-
-    @property
-    def cam_xmat(self) -> np.ndarray:
-        """Orientations of cameras in the world.  # (ncam, 9)"""
+Poses: TypeAlias = "Sample | mujoco.MjData"
+"""What has the poses of bodies and cameras."""
 
 
 class BaseMotion:
-    """Velocity and acceleration of floating bases in their own frame (REP-103 child frame).
-
-    Attributes:
-        values: Linear velocity [m/s] and classical linear acceleration [m/s²] of the frame's
-            origin, gravity not subtracted.  # (bases, 6)
-    """
+    """Velocity and acceleration of floating bases in their own frame (REP-103 child frame)."""
 
     def __init__(
         self, bases: Sequence[FloatingBase], sample: Sample, *, measured: bool = False
     ) -> None:
         """Prepare the views into `sample`, whose arrays must stay the same objects.
 
-        Args:
-            bases: The bases.
-            sample: The sample.
-            measured: Whether the orientation and the velocity are the measured ones.
+        With `measured`, the orientation and the velocity are the measured ones.
         """
         qpos, qvel = sample.qpos, sample.qvel
         if measured:
             qpos, qvel = sample.measured_qpos, sample.measured_qvel
+        # Linear velocity [m/s] and classical linear acceleration [m/s²] of the frame's origin,
+        # gravity not subtracted (bases, 6)
         self.values = np.zeros((len(bases), 6))
         self._inverse = np.zeros(4)
         self._rows = [
@@ -72,8 +49,9 @@ class BaseMotion:
         """Compute `values` of the current sample.
 
         MuJoCo keeps a free joint's linear velocity in the world frame and its angular velocity in
-        the body frame. The derivative of the former is the classical acceleration, and that of the
-        latter the angular acceleration in the body frame, as the rotation adds ω x ω = 0.
+        the body frame. The derivative of the linear velocity is the classical acceleration. The
+        derivative of the angular velocity is the angular acceleration in the body frame, as the
+        rotation adds ω x ω = 0.
         """
         rotate, inverse = mujoco.mju_rotVecQuat, self._inverse
         for quat, velocity, acceleration, linear, classical in self._rows:
@@ -83,15 +61,10 @@ class BaseMotion:
 
 
 class RelativePoses:
-    """Poses of bodies in the frames of their parents.
-
-    Attributes:
-        values: Position [m] and quaternion wxyz.  # (bodies, 7)
-    """
+    """Poses of bodies in the frames of their parents; body 0 is the world."""
 
     def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Poses) -> None:
-        """Prepare for `bodies`, each relative to its entry in `parents` (0 is the world)."""
-        self.values = np.zeros((len(bodies), 7))
+        self.values = np.zeros((len(bodies), 7))  # position [m] and quaternion wxyz (bodies, 7)
         self._bodies = np.array(bodies, dtype=np.intp)
         self._parents = np.array(parents, dtype=np.intp)
         self._sample = sample
@@ -110,15 +83,10 @@ class RelativePoses:
 
 
 class OpticalPoses:
-    """Poses of the optical frames (REP-103) of cameras in the world.
-
-    Attributes:
-        values: Position [m] and quaternion wxyz.  # (cameras, 7)
-    """
+    """Poses of the optical frames (REP-103) of cameras in the world."""
 
     def __init__(self, cameras: Sequence[int], sample: Poses) -> None:
-        """Prepare for cameras, given by their ids."""
-        self.values = np.zeros((len(cameras), 7))
+        self.values = np.zeros((len(cameras), 7))  # position [m] and quaternion wxyz (cameras, 7)
         self._rows = [
             (sample.cam_xpos[camera], sample.cam_xmat[camera], row[:3], row[3:])
             for camera, row in zip(cameras, self.values, strict=True)
@@ -137,25 +105,23 @@ _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 
 
 class FrameMotions:
-    """Pose and velocity of the controlled frame of each robot, relative to its base.
-
-    Attributes:
-        bases: TF frame of the base by index of the robot, for robots with a controlled frame.
-        values: Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity
-            [rad/s]; all along the axes of the base.  # (robots, 13)
-    """
+    """Pose and velocity of the controlled frame of each robot, relative to its base."""
 
     def __init__(self, plant: Plant) -> None:
-        """Prepare for the current sample of a plant."""
         controllers = [control.cartesian for control in plant.controls]
         self._controllers = {
-            index: it
-            for index, it in enumerate(controllers)
-            if isinstance(it, CartesianController) and it.chain is not None
+            index: controller
+            for index, controller in enumerate(controllers)
+            if isinstance(controller, CartesianController) and controller.chain is not None
         }
+        # TF frame of the base by index of the robot, for robots with a controlled frame
         self.bases = {
-            index: it.chain.base.name for index, it in self._controllers.items() if it.chain
+            index: controller.chain.base.name
+            for index, controller in self._controllers.items()
+            if controller.chain
         }
+        # Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity [rad/s]; all
+        # along the axes of the base (robots, 13)
         self.values = np.zeros((len(controllers), 13))
         self.values[:, 3] = 1.0
         self._model, self._data, self._sample = plant.model, plant.data, plant.sample
@@ -195,15 +161,11 @@ class FrameMotions:
 
 
 class MeasuredPoses:
-    """Evaluates the kinematics of the positions that encoders and odometry measure.
-
-    Attributes:
-        data: Has the poses ``xpos``, ``xquat``, ``cam_xpos`` and ``cam_xmat``.
-    """
+    """Evaluates the kinematics of the positions that encoders and odometry measure."""
 
     def __init__(self, plant: Plant) -> None:
-        """Allocate, for a plant with realism."""
         self._plant = plant
+        # Has the poses ``xpos``, ``xquat``, ``cam_xpos`` and ``cam_xmat``
         self.data = mujoco.MjData(plant.model)
 
     def update(self) -> None:

@@ -1,4 +1,4 @@
-"""Quantities of the current state, computed in parallel to the physics."""
+"""Motions, boxes and contacts of a state, computed beside the physics; placement of entities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 
 _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
@@ -24,23 +25,14 @@ class BoundingBox(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Pose and motion of a frame, relative to the world.
+    """Pose and motion of a frame, relative to the world."""
 
-    Attributes:
-        position: [m]  # (3,)
-        quat_wxyz: # (4,)
-        linear: Velocity of the origin of the frame [m/s].  # (3,)
-        angular: [rad/s]  # (3,)
-        linear_acceleration: Classical, gravity not subtracted [m/s²].  # (3,)
-        angular_acceleration: [rad/s²]  # (3,)
-    """
-
-    position: np.ndarray
-    quat_wxyz: np.ndarray
-    linear: np.ndarray
-    angular: np.ndarray
-    linear_acceleration: np.ndarray
-    angular_acceleration: np.ndarray
+    position: np.ndarray  # [m] (3,)
+    quat_wxyz: np.ndarray  # (4,)
+    linear: np.ndarray  # velocity of the origin of the frame [m/s] (3,)
+    angular: np.ndarray  # [rad/s] (3,)
+    linear_acceleration: np.ndarray  # classical, gravity not subtracted [m/s²] (3,)
+    angular_acceleration: np.ndarray  # [rad/s²] (3,)
 
 
 class Observer:
@@ -71,11 +63,9 @@ class Observer:
         mujoco.mj_rnePostConstraint(self.model, self._data)  # for mj_objectAcceleration
 
     def motion(self, body: int, offset: np.ndarray = AT_BODY) -> Motion:
-        """Return the motion of a frame that is fixed to a body.
+        """Return the motion of a frame that is fixed to a body; body 0 is the world.
 
-        Args:
-            body: The body; 0 is the world.
-            offset: Pose of the frame in that of the body, position and quaternion wxyz.  # (7,)
+        `offset` is the pose of the frame in the body: position and quaternion wxyz (7,).
         """
         model, data = self.model, self._data
         velocity, acceleration = np.zeros(6), np.zeros(6)
@@ -126,3 +116,93 @@ class Observer:
         quat = np.zeros(4)
         mujoco.mju_mat2Quat(quat, self._data.site_xmat[site])
         return self._data.site_xpos[site].copy(), quat
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContactForces:
+    """Contacts in the world frame, in the engine's order."""
+
+    points: np.ndarray  # positions [m] (n, 3)
+    forces: np.ndarray  # forces of the first body on the second [N] (n, 3)
+    bodies: np.ndarray  # the two bodies of each contact (n, 2)
+    sides: np.ndarray  # geom, or -1, and flex, or -1, of both sides (n, 4)
+
+
+def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> ContactForces:
+    """Return the contacts of the state that `data` was last forwarded in."""
+    contact = data.contact
+    count = int(data.ncon)
+    in_contact = np.zeros((count, 6))
+    for index in range(count):
+        mujoco.mj_contactForce(model, data, index, in_contact[index])
+    # The rows of a contact's frame are its axes; the first points from the first side to the other.
+    axes = contact.frame.reshape(count, 3, 3)
+    geoms, flexes = contact.geom.reshape(count, 2), contact.flex.reshape(count, 2)
+    return ContactForces(
+        points=contact.pos.reshape(count, 3).copy(),
+        forces=np.einsum("nij,ni->nj", axes, in_contact[:, :3]),
+        bodies=_bodies(model, geoms, flexes),
+        sides=np.hstack([geoms, flexes]),
+    )
+
+
+def _bodies(model: mujoco.MjModel, geoms: np.ndarray, flexes: np.ndarray) -> np.ndarray:
+    bodies = np.zeros(geoms.shape, dtype=int)
+    of_geom = geoms >= 0
+    bodies[of_geom] = model.geom_bodyid[geoms[of_geom]]
+    if not of_geom.all():  # a flex is reported by the first of its bodies
+        first = model.flex_vertadr[flexes[~of_geom]]
+        bodies[~of_geom] = model.flex_vertbodyid[first]
+    return bodies
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placement:
+    """A pose and a velocity to set, in the world frame; None leaves one unchanged."""
+
+    pose: np.ndarray | None = None  # position [m] and unit quaternion wxyz (7,)
+    # Velocity of the origin of the frame [m/s] and angular velocity [rad/s] (6,)
+    twist: np.ndarray | None = None
+
+
+def obstacle(entity: Entity, placement: Placement) -> str:
+    """Return why a placement of an entity is impossible; empty if it is possible."""
+    if entity.free is not None:
+        return ""
+    if entity.mocap is not None:
+        if placement.twist is None or not placement.twist.any():
+            return ""
+        return f"'{entity.name}' is a mocap body: it has a pose, but no velocity"
+    fixed = "its joints connect it" if entity.jointed else "it is fixed"
+    kind = "robot" if entity.kind is EntityKind.ROBOT else "entity"
+    return (
+        f"{kind} '{entity.name}' cannot be moved: {fixed} to the world; "
+        "entities on a free joint and mocap bodies can"
+    )
+
+
+def place(data: mujoco.MjData, entity: Entity, placement: Placement) -> None:
+    """Set the placement of an entity that has no `obstacle`; for the physics thread.
+
+    Its joints keep their state, and without a twist it keeps its velocity in the world.
+    """
+    pose, twist = placement.pose, placement.twist
+    if entity.mocap is not None:
+        if pose is not None:
+            data.mocap_pos[entity.mocap] = pose[:3]
+            data.mocap_quat[entity.mocap] = pose[3:]
+        return
+    assert entity.free is not None
+    q, v = entity.free
+    quat, angular = data.qpos[q + 3 : q + 7], data.qvel[v + 3 : v + 6]
+    in_world = np.zeros(3)
+    mujoco.mju_rotVecQuat(in_world, angular, quat)
+    if pose is not None:
+        data.qpos[q : q + 7] = pose
+    if twist is not None:
+        data.qvel[v : v + 3] = twist[:3]
+        in_world[:] = twist[3:]
+    # In MuJoCo, the angular velocity of a free joint is in the frame of the body.
+    inverse = np.zeros(4)
+    mujoco.mju_negQuat(inverse, quat)
+    mujoco.mju_rotVecQuat(angular, in_world, inverse)

@@ -16,10 +16,9 @@ from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.force_limits import Saturation
 from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
-from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.sensor_noise import SensorNoise
-from mujoco_ros.sim.settings.equalities import EqualitySettings
+from mujoco_ros.sim.sample import Sample, SensorNoise
 from mujoco_ros.sim.settings.gains import GainSettings, configured_gains
+from mujoco_ros.sim.settings.model_settings import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
@@ -43,31 +42,6 @@ class Plant:
     """A model with its state, drives, references and sensors, initially at the start of its scene.
 
     It belongs to one thread at a time: the one that builds it, until `Simulation.switch_model`.
-
-    Attributes:
-        assembly: The scene.
-        layout: Its robots.
-        model: Its model.
-        data: The state.
-        joints: The scalar joints of all robots.
-        drives: Their actuators.
-        references: Their references.
-        controls: The command arbitration of each robot. Robots that remain keep theirs, which use
-            the arrays of another plant until `bind`.
-        gains: Their PD gains.
-        equalities: Which equality constraints are active.
-        plugin_attributes: The attributes of its engine plugins.
-        start: State that a reset restores.
-        noise: The noise of the sensors, if they have any.
-        sample: The last sample; its arrays stay the same objects.
-        newton: Steps the model.
-        present: Reads the present state.
-        realism: Imperfect sensors, buses and motors; None without any.
-        extensions: State that extensions add.
-        saturation: Counts of steps in which actuators were at their limits.
-        same: The elements that the previous plant has as well; None if there was none.
-        originals: The values of the model before edits at run time.
-        fresh: Whether it starts in its initial state, without state of the previous plant.
     """
 
     def __init__(
@@ -81,12 +55,9 @@ class Plant:
     ) -> None:
         """Build a plant in the initial state of its scene.
 
-        Args:
-            assembly: The scene.
-            emit: Called with events for the sources of commands.
-            sensor_noise: Whether sensors have the noise that the model declares.
-            seed: Seed of the noise.
-            before: The current plant, which is not changed.
+        `emit` is called with events for the sources of commands. With `sensor_noise`, sensors have
+        the noise that the model declares, by the seed. `before` is the current plant, which is not
+        changed.
 
         Raises:
             UserInputError: A file that the scene names is missing or invalid.
@@ -101,11 +72,14 @@ class Plant:
         self.layout: ModelLayout = lay_out(assembly)
         self.model = model = assembly.model
         self.data = data = mujoco.MjData(model)
-        self.newton = SparseNewton(model)
+        self.newton = SparseNewton(model)  # steps the model
         self.joints = all_joints(self.layout)
         self.drives = Drives(model, self.joints)
+        # State that a reset restores
         self.start = self.settle(initial_state(assembly, self.layout))
         self.references = References(self.start.references.values.copy())
+        # The command arbitration of each robot. Robots that remain keep theirs, which use the
+        # arrays of another plant until `bind`
         self.controls: list[RobotControl] = robot_controls(
             assembly, self.layout, data, self.drives, self.references, emit, staying
         )
@@ -117,12 +91,14 @@ class Plant:
         )
         self.equalities = EqualitySettings(model, data)
         self.plugin_attributes = PluginAttributes(model)
+        # The noise of the sensors, if they have any
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         entries = entries_by_robot(assembly)
-        self.present = StateReader(model, data)
+        self.present = StateReader(model, data)  # reads the present state
         state = self.present.state.copy()
-        of_state = {field.name: field.of(state) for field in state_fields(model, data)}
+        of_state = {field.name: field.view(state) for field in state_fields(model, data)}
         qpos, qvel = of_state["qpos"], of_state["qvel"]
+        # The last sample; its arrays stay the same objects
         self.sample = Sample(
             state=state,
             qpos=qpos,
@@ -140,17 +116,20 @@ class Plant:
             measured_qvel=np.zeros(model.nv) if entries else qvel,
             measured_effort=np.zeros(model.nv) if entries else data.qfrc_actuator,
         )
-        self.realism = None
+        self.realism = None  # imperfect sensors, buses and motors; None without any
         if entries:
             parts = (self.joints, self.drives, self.sample)
             self.realism = Realism(assembly, self.layout, data, *parts, entries, seed)
+        # Counts of steps in which actuators were at their limits
         self.saturation = Saturation(model, data, self.joints)
-        self.extensions = ExtensionStates()
+        self.extensions = ExtensionStates()  # state that extensions add
+        # The elements that the previous plant has as well; None if there was none
         self.same = None if before is None else Correspondence(before.assembly, assembly)
+        # Whether it starts in its initial state, without state of the previous plant
         self.fresh = before is None
         self._twin: mujoco.MjData | None = None
         self.reset()
-        self.originals = ModelEdits(model)
+        self.originals = ModelEdits(model)  # the values of the model before edits at run time
 
     def settle(self, state: InitialState) -> InitialState:
         """Complete a state from keyframes with references and controls that hold it.
@@ -169,11 +148,7 @@ class Plant:
         return state
 
     def reset(self, state: InitialState | None = None) -> None:
-        """Reset state, gains, references and noise.
-
-        Args:
-            state: A settled state to set instead of the initial one.
-        """
+        """Reset state, gains, references and noise, to a settled state or else the initial one."""
         state = state or self.start
         mujoco.mj_resetData(self.model, self.data)
         self._set_state(state)

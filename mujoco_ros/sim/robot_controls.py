@@ -1,24 +1,24 @@
-"""The command arbitration of each robot, built from the model."""
+"""The control of each robot, and its binding to the model and to the measured state."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.control.events import Event, RobotEvent
 from mujoco_ros.control.joints import EFFORT, POSITION
-from mujoco_ros.control.references import References
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.controlled_joints import controlled_joints
+from mujoco_ros.sim.controlled_joints import TendonDrive, controlled_joints
 from mujoco_ros.sim.drives import Drives
-from mujoco_ros.sim.gripper_tendon import TendonDrive
 
 
 def robot_controls(
@@ -28,18 +28,11 @@ def robot_controls(
     drives: Drives,
     references: References,
     emit: Callable[[Event], None],
-    staying: Mapping[Part, RobotControl],
+    staying: Mapping[ScenePart, RobotControl],
 ) -> list[RobotControl]:
-    """Return the command arbitration of each robot.
+    """Return the command arbitration of each robot; controls of `staying` robots are kept.
 
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-        data: Its state.
-        drives: The actuators of all joints.
-        references: The references of all joints.
-        emit: Called with events for the sources of commands.
-        staying: Those of robots that are simulated already, which are kept.
+    `references` and `drives` are of all joints; `emit` is called with events for the sources.
 
     Raises:
         UserInputError: The joint or tendon of a gripper takes no positions.
@@ -114,3 +107,55 @@ def _tendon_drive(
 
 def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
     return lambda joint, effort: drives.limit_effort(first + joint, effort)
+
+
+_Parts = tuple[tuple[np.ndarray, np.ndarray], ...]
+"""Arrays of a state, and the indices of the joints of a robot in them."""
+
+
+class JointFeedback:
+    """Sets measured positions, velocities and efforts of each `RobotControl`, from the state.
+
+    Where the joints of a robot are consecutive in the state, its control gets views, which are
+    always current. Those of other robots are copied when they are needed.
+    """
+
+    def __init__(
+        self,
+        data: mujoco.MjData,
+        robots: Sequence[RobotLayout],
+        controls: Sequence[RobotControl],
+    ) -> None:
+        """Take the robots, and the control of each, of a state that stays where it is."""
+        self._robots: list[tuple[RobotControl, _Parts]] = []
+        for robot, control in zip(robots, controls, strict=True):
+            joints = robot.joints
+            parts: _Parts = ()
+            qpos, dof = as_slice(joints.qpos), as_slice(joints.dof)
+            if isinstance(qpos, slice) and isinstance(dof, slice):
+                control.q, control.dq = data.qpos[qpos], data.qvel[dof]
+                control.effort = data.qfrc_actuator[dof]
+            else:
+                control.q, control.dq, control.effort = np.zeros((3, len(joints.names)))
+                measured = (data.qpos, data.qvel, data.qfrc_actuator)
+                parts = tuple(zip(measured, (joints.qpos, joints.dof, joints.dof), strict=True))
+            self._robots.append((control, parts))
+
+    def update_controls(self, time: float) -> None:
+        """Update the references of all robots for the step at `time` [s], in the physics thread."""
+        for control, parts in self._robots:
+            if parts and (control.active or control.reset_hold.active):
+                _read(control, parts)
+            control.update(time)
+
+    def read(self) -> None:
+        """Copy what is measured now, of all robots."""
+        for control, parts in self._robots:
+            if parts:
+                _read(control, parts)
+
+
+def _read(control: RobotControl, parts: _Parts) -> None:
+    for (array, indices), out in zip(parts, (control.q, control.dq, control.effort), strict=True):
+        # With "clip", NumPy writes without a buffer between; no index is out of range.
+        array.take(indices, out=out, mode="clip")

@@ -1,7 +1,7 @@
 """The one owner of the live model and state."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal
 
 import mujoco
@@ -9,22 +9,20 @@ import numpy as np
 
 from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
+from mujoco_ros.model.scene.config import SceneConfig
+from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.model.scene.mjcf_files import engine_error
-from mujoco_ros.model.scene.physics_options import read_options, write_options
-from mujoco_ros.sim.clock_epochs import ClockEpochs
-from mujoco_ros.sim.command_queue import CommandQueue
-from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
+from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, write_options
+from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
-from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
+from mujoco_ros.sim.robot_controls import JointFeedback
 from mujoco_ros.sim.state.initial_state import InitialState
-from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
+from mujoco_ros.sim.wrenches import ExternalWrenches
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 
@@ -81,14 +79,15 @@ class Simulation:
         """Warnings of the engine, oldest first; the code that logs them removes them."""
         self.events: deque[Event] = deque()
         """Events for the sources of commands, oldest first; code that reports one removes it."""
-        self.on_event: list[Callable[[], object]] = []
+        self.on_event: Callable[[], object] = bool
         """Called by the physics thread when an event was added."""
         self.on_timestep: list[Callable[[float], object]] = []
         """Called by the physics thread with a new timestep [s]."""
         self.on_reset: list[Callable[[], object]] = []
         """Called by the physics thread when the state or the time was set."""
         self.on_robot_set: list[Callable[[RobotControl], object]] = []
-        """Called by the physics thread when the state of a robot alone was set."""
+        """Called by the physics thread when the state of a robot alone was set; as all such lists,
+        in the order in which components were added."""
         self._sensor_noise, self._default_realism = sensor_noise, realism
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
@@ -99,7 +98,7 @@ class Simulation:
         A sum of timesteps would accumulate rounding errors.
         """
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
-        self._take(self._build_plant(assembly, None))
+        self._use(self._build_plant(assembly, None))
         self.wrenches = ExternalWrenches(self.model, self.data)
         """The external wrenches."""
         mujoco.set_mju_user_warning(self.engine_messages.append)
@@ -108,8 +107,7 @@ class Simulation:
     def build_plant(self, assembly: Assembly) -> Plant:
         """Build a plant for `switch_model`, in any thread; the current plant is not changed.
 
-        Args:
-            assembly: A scene; parts that it shares with the current one keep their state.
+        Parts of the scene that it shares with the current one keep their state.
 
         Raises:
             UserInputError: A file that the scene names is missing or invalid.
@@ -117,16 +115,12 @@ class Simulation:
         return self._build_plant(assembly, self.plant)
 
     def switch_model(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
-        """Switch to another plant, between two steps.
+        """Switch to a plant from `build_plant`, with no other switch in between, between two steps.
 
         Elements of both models keep their state, bit by bit: positions, velocities, activations,
         controls, constraints, applied forces, gains, references and their owners, and edits of the
-        model. Goals of robots that are deleted end.
-
-        Args:
-            plant: From `build_plant`, with no other switch in between.
-            fresh: Whether to start in the initial state of the scene instead.
-            time: Simulated time to start at [s], if so.
+        model. Goals of robots that are deleted end. With `fresh`, it starts in the initial state of
+        the scene at a `time` [s] instead.
         """
         before, now = self.plant, float(self.data.time)
         if plant.same is not None and not fresh:
@@ -136,7 +130,7 @@ class Simulation:
         for robot, control in zip(before.layout.robots, before.controls, strict=True):
             if not any(control is other for other in plant.controls):
                 control.end(f"robot '{robot.name}' no longer exists")
-        self._take(plant)
+        self._use(plant)
         self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
             self.data.time = now
@@ -155,43 +149,24 @@ class Simulation:
         write_options(self.model.opt, options)
         self._options_changed()
 
-    def set_appearance(
-        self,
-        values: Mapping[Appearance, tuple[float, ...]],
-        scratch: mujoco.MjData | None = None,
-    ) -> None:
-        """Set colours and sizes between two steps; see `appearance.set_appearance`."""
-        set_appearance(self.model, values, scratch)
-
-    def set_mocap_pose(self, mocap: int, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
-        """Move a mocap body, given by its mocap index, to a pose in the world."""
-        self.data.mocap_pos[mocap] = position
-        self.data.mocap_quat[mocap] = quat_wxyz
-
-    def set_controls(self, slots: np.ndarray, values: np.ndarray) -> None:
-        """Set controls that no joint reference drives, by their indices in ``MjData.ctrl``."""
-        self.data.ctrl[slots] = values
-
     def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
-        """Return the event of a reset.
+        """Return the event of a reset, `before` which the simulated time was another one [s].
 
-        Args:
-            before: Simulated time before it [s].
-            state: Whether the state was reset, not the time alone.
+        Without `state`, the time alone was reset.
         """
         return SimulationReset(
             time=float(self.data.time),
             before=before,
             state=state,
-            gain_changes=self.gains.changes,
-            gains=self.gains.by_robot() if state else None,
+            gain_changes=self.plant.gains.changes,
+            gains=self.plant.gains.by_robot() if state else None,
         )
 
     def _options_changed(self) -> None:
         """Apply options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
-        self._present.configure()
-        self._newton.configure()
+        self.plant.present.configure()
+        self.plant.newton.configure()
         # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
@@ -202,8 +177,8 @@ class Simulation:
         self._align(float(self.data.time))
         for control in self.controls:
             control.timestep = timestep
-        if self._realism is not None:
-            self._realism.configure()
+        if self.plant.realism is not None:
+            self.plant.realism.configure()
         for listener in self.on_timestep:
             listener(timestep)
 
@@ -237,43 +212,45 @@ class Simulation:
         Raises:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
-        data = self.data
+        plant, data = self.plant, self.data
         time = data.time
         if time >= self._last_time:
-            self._pause_at_end_of_time()
+            self.paused = True  # before a step after which stamps would be negative
+            self.engine_messages.append(
+                "the simulated time is at the end of ROS time, 2^31 s, and the simulation is "
+                "paused; reset its time"
+            )
             return False
         self._feedback.update_controls(time)
-        realism = self._realism
+        realism = plant.realism
         sent = self.references if realism is None else realism.command(self.references)
         self.drives.write(sent, self._ctrl)
         if self.wrenches.acting:
             self.wrenches.apply(time)
-        self._present.read()
-        self._note_extensions()
+        plant.present.read()
+        plant.extensions.note_step()
         if self._sense_first:
-            self.plant.sense()
-        self._newton.step(data, self._present.state)
+            plant.sense()
+        plant.newton.step(data, plant.present.state)
         if self._warnings.tobytes() != self._warnings_seen and self._diverged():
             self._recover(time)
             return False
         if self._sense_first:
-            self.plant.copy_sensed()
-        self.saturation.count()
-        self._sampled[:] = self._present.state
+            plant.copy_sensed()
+        plant.saturation.count()
+        plant.sample.state[:] = plant.present.state
         self.time = time
         # The engine sums timesteps; the rounding errors would show in stamps after minutes.
         origin, timestep = self.origin, self._timestep
         data.time = origin + round((time + timestep - origin) / timestep) * timestep
-        if self._is_measured:
-            self.plant.measure()
+        if plant.is_measured:
+            plant.measure()
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
         """Return to the initial state: positions, gains, references, constraints, noise.
 
-        Args:
-            time: Simulated time to set [s].
-            state: Another state to return to, from `Plant.settle`.
+        `time` is the simulated time to set [s]; another state to return to is from `Plant.settle`.
         """
         before = float(self.data.time)
         self.plant.reset(state)
@@ -298,8 +275,8 @@ class Simulation:
         self._feedback.read()
         control = self.controls[index]
         control.hold_at(joints, positions, float(self.data.time), reason)
-        if self._realism is not None:
-            self._realism.restart_commands(self.assembly.robots[index])
+        if self.plant.realism is not None:
+            self.plant.realism.restart_commands(self.assembly.robots[index])
         self.wrenches.clear_bodies(self.layout.robots[index].bodies)
         for listener in self.on_robot_set:
             listener(control)
@@ -316,8 +293,7 @@ class Simulation:
             for listener in self.on_reset:
                 listener()
         self.events.append(event)
-        for listener in self.on_event:
-            listener()
+        self.on_event()
 
     def _build_plant(self, assembly: Assembly, before: Plant | None) -> Plant:
         assembly = with_default_realism(assembly, self._default_realism)
@@ -327,7 +303,7 @@ class Simulation:
         except mujoco.FatalError as error:  # memory for contacts, for example
             raise engine_error(f"the start of scene '{assembly.config.name}'", error) from error
 
-    def _take(self, plant: Plant) -> None:
+    def _use(self, plant: Plant) -> None:
         """Make `plant` the current one, in its state."""
         self.plant = plant
         self.assembly: Assembly = plant.assembly
@@ -335,23 +311,17 @@ class Simulation:
         self.model, self.data = plant.model, plant.data
         self.joints, self.drives = plant.joints, plant.drives
         self.references, self.controls = plant.references, plant.controls
-        self.gains, self.equalities = plant.gains, plant.equalities
-        self.sample, self.saturation = plant.sample, plant.saturation
-        self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
-        self._ctrl, self._warnings = data.ctrl, data.warning.number
-        # Of the last step, and of the next one, which may diverge.
-        self._sampled, self._present = plant.sample.state, plant.present
-        self._newton, self._note_extensions = plant.newton, plant.extensions.note_step
+        self.sample = plant.sample
+        # The attributes of MjData are slow to read.
+        self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number
         plant.bind()
-        self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
+        self._feedback = JointFeedback(plant.data, plant.layout.robots, plant.controls)
         self._options_changed()
 
     def set_current_sample(self, time: float, *, origin: float | None = None) -> None:
-        """Make the current state the last sample, after it was set.
+        """Make the current state the last sample, at a time [s], after it was set.
 
-        Args:
-            time: Its time [s].
-            origin: Time from which steps are counted [s]; None to compute it.
+        `origin` is the time from which steps are counted [s]; None to compute it.
         """
         self.set_time(time)
         self.note_state()
@@ -370,14 +340,6 @@ class Simulation:
         bad = any(self._warnings[kind] > seen[kind] for kind in _BAD)
         self._warnings_seen = self._warnings.tobytes()
         return bad
-
-    def _pause_at_end_of_time(self) -> None:
-        """Pause before a step after which stamps would be negative."""
-        self.paused = True
-        self.engine_messages.append(
-            "the simulated time is at the end of ROS time, 2^31 s, and the simulation is paused; "
-            "reset its time"
-        )
 
     def _recover(self, time: float) -> None:
         """Handle divergence; `sample` still holds the last valid state."""

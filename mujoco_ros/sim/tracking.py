@@ -9,25 +9,21 @@ from mujoco_ros.sim.plant import Plant
 
 
 class PositionCommands:
-    """The position commands of all robots: of joints, then of tendons of grippers.
-
-    Attributes:
-        values: Position that each drive follows [rad or m]; NaN if it follows a velocity or an
-            effort alone: by its actuators, its commands or a stiffness kp of 0.  # (n + grippers,)
-        addresses: Addresses of what takes commands by name, for each robot.
-    """
+    """The position commands of all robots: of joints, then of tendons of grippers."""
 
     def __init__(self, plant: Plant) -> None:
-        """Use the references of a plant."""
         count = len(plant.joints.names)
         self._plant, self._count = plant, count
         self._parts = list(zip(plant.controls, plant.layout.columns, strict=True))
-        lacks = [POSITION not in has for it in plant.controls for has in it.joints.interfaces]
+        lacks = [POSITION not in has for joints in plant.controlled for has in joints.interfaces]
         self._lacks_positions = np.array(lacks, dtype=bool)
         self._missing, self._loose, self._servos = np.zeros((3, count), dtype=bool)
         self._servos[plant.drives.servo_joints] = True
-        self._on_tendons = [it for it in plant.controls if it.joints.tendon is not None]
+        self._on_tendons = [one for one in plant.controls if one.joints.tendon is not None]
+        # Position that each drive follows [rad or m]; NaN if it follows a velocity or an effort
+        # alone: by its actuators, its commands or a stiffness kp of 0 (n + grippers,)
         self.values = np.full(count + len(self._on_tendons), np.nan)
+        # Addresses of what takes commands by name, for each robot
         self.addresses: list[Mapping[str, int]] = []
         for control, part in self._parts:
             joints = control.joints
@@ -64,21 +60,17 @@ class PositionCommands:
 
 
 class Tracking:
-    """Tracking of the references at the current sample.
-
-    Attributes:
-        error: Position and velocity of the reference minus the measured ones.  # (2, n)
-        acceleration: Acceleration of the reference.  # (n,)
-        elapsed: Time since the trajectory of each robot started [s]; 0 without one.  # (r,)
-        speed_scaling: Speed of the trajectories of each robot, as a factor.  # (r,)
-    """
+    """Tracking of the references at the current sample."""
 
     def __init__(self, plant: Plant) -> None:
         self._joints, self._sample = plant.joints, plant.sample
         count = len(plant.joints.names)
+        # Position and velocity of the reference minus the measured ones (2, n)
         self.error = np.zeros((2, count))
-        self.acceleration = np.zeros(count)
+        self.acceleration = np.zeros(count)  # acceleration of the reference (n,)
+        # Time since the trajectory of each robot started [s]; 0 without one (r,)
         self.elapsed = np.zeros(len(plant.controls))
+        # Speed of the trajectories of each robot, as a factor (r,)
         self.speed_scaling = np.ones(len(plant.controls))
         self._measured = np.zeros((2, count))
         self._parts = list(zip(plant.controls, plant.layout.columns, strict=True))

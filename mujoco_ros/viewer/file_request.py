@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mujoco_ros.model.file_access import ClientFiles, FileAccess, client_files
-from mujoco_ros.model.scene.model_folders import client_folders
+from mujoco_ros.model.scene.worlds import client_folders
 from mujoco_ros.viewer.clients import ParameterClient
 
 

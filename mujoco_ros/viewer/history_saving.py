@@ -5,8 +5,8 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -37,27 +37,6 @@ _EXPORTER = "mujoco_ros.cli.export_log"
 _ERROR = "mujoco_ros: error: "
 _COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}
 """What plays a file."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Task:
-    """What is saved.
-
-    Attributes:
-        kind: One of `KINDS`.
-        path: The file.
-        state: Name of the shared state.
-        span: Times of the first and the last state [s].
-        shown: The shown state, of an image.
-        arguments: Further arguments of the exporter.
-    """
-
-    kind: str
-    path: Path
-    state: str
-    span: tuple[float, float]
-    shown: Rows | None
-    arguments: tuple[str, ...]
 
 
 class HistorySaving:
@@ -103,7 +82,7 @@ class HistorySaving:
             camera: The camera of a film or an image.
 
         Returns:
-            The request, which has the path, or what was wrong.
+            The request; its message is the path or the problem.
         """
         path = self._path(KINDS[kind])
         command = _COMMANDS.get(kind, "").format(path)
@@ -114,15 +93,9 @@ class HistorySaving:
         except UserInputError as error:
             request.fail(str(error))
             return request
-        task = _Task(
-            kind=kind,
-            path=path,
-            state=self._state.name,
-            span=(start, end),
-            shown=shown_row(self._state) if kind == IMAGE else None,
-            arguments=further,
-        )
-        arguments = request, task
+        shown = shown_row(self._state) if kind == IMAGE else None
+        write = partial(self._write, request, kind, path, (start, end), shown, further)
+        arguments = request, write
         threading.Thread(target=self._run, args=arguments, name="history", daemon=True).start()
         return request
 
@@ -162,33 +135,48 @@ class HistorySaving:
             return ("--pose", *numbers)
         return ("--pose", *numbers, f"--follow={_name(model.body(camera.trackbodyid), 'body')}")
 
-    def _run(self, request: Request, task: _Task) -> None:
+    def _run(self, request: Request, write: Callable[[], None]) -> None:
         try:
-            self._write(request, task)
+            write()
         except Exception as error:
             request.fail("cancelled" if self._cancelled.is_set() else str(error))
         else:
             request.complete(True, "saved")
 
-    def _write(self, request: Request, task: _Task) -> None:
-        state = SharedState(task.state)
-        rows = collect(state, *task.span) if task.shown is None else task.shown
+    def _write(
+        self,
+        request: Request,
+        kind: str,
+        path: Path,
+        span: tuple[float, float],
+        shown: Rows | None,
+        arguments: tuple[str, ...],
+    ) -> None:
+        state = SharedState(self._state.name)
+        rows = collect(state, *span) if shown is None else shown
         if self._cancelled.is_set():
             raise UserInputError("cancelled")
-        if task.kind == TABLE:
-            write_table(task.path, rows, state.metadata)
-        elif task.kind == LOG:
-            write_log(task.path, rows, state.metadata, state.model)
+        if kind == TABLE:
+            write_table(path, rows, state.metadata)
+        elif kind == LOG:
+            write_log(path, rows, state.metadata, state.model)
         else:
-            self._export(request, task, rows, state)
+            self._export(request, path, arguments, rows, state)
 
-    def _export(self, request: Request, task: _Task, rows: Rows, state: SharedState) -> None:
+    def _export(
+        self,
+        request: Request,
+        path: Path,
+        arguments: tuple[str, ...],
+        rows: Rows,
+        state: SharedState,
+    ) -> None:
         """Have the exporter write the file, from a log in memory.
 
         Raises:
             UserInputError: It failed, or was cancelled.
         """
-        create_folder(task.path.parent)
+        create_folder(path.parent)
         with (
             os.fdopen(os.memfd_create("past states"), "wb", buffering=0) as log,
             TemporaryFile() as errors,
@@ -200,9 +188,9 @@ class HistorySaving:
                     command = child_process.python_command(
                         _EXPORTER,
                         f"/proc/self/fd/{log.fileno()}",
-                        str(task.path),
+                        str(path),
                         f"--progress={writable}",
-                        *task.arguments,
+                        *arguments,
                     )
                     self._process = process = child_process.start(
                         command, stderr=errors.fileno(), pass_fds=(log.fileno(), writable)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.process.worker_limits import (
+from mujoco_ros.process.limits import (
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,

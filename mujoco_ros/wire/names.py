@@ -5,7 +5,7 @@ import re
 from importlib.metadata import distributions
 from typing import Any
 
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 
 WORLD = "world"
 """The frame of the scene."""
@@ -24,7 +24,7 @@ CAMERA_TRIGGER = "trigger"
 
 def camera_topics(namespace: str, camera: str) -> str:
     """Return the namespace of a camera's topics, which is below the namespace of its robot."""
-    return within(namespace, "camera", topic_token(camera))
+    return in_namespace(namespace, "camera", topic_token(camera))
 
 
 _WORD = re.compile(r"(?<=.)(?=[A-Z])")

@@ -18,7 +18,7 @@ from simulators import WAIT_LIMIT_S, Listener, Recording, Simulator, SimulatorLa
 from spawn_requests import resource_of
 
 from mujoco_ros.process.heartbeat import TIMEOUT_S
-from mujoco_ros.sim.shared_memory.header import SharedHeader
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
 _BUSY_S = 1.0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.validate_topic_name import validate_topic_name
 
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_any_name_becomes_a_valid_topic(name: str) -> None:
 
 
 def test_a_name_without_a_namespace_has_no_prefix() -> None:
-    assert within("", "joint_states") == "joint_states"
-    assert within("left_arm", "joint_states") == "left_arm/joint_states"
-    assert within("cell/arm", "controller", "commands") == "cell/arm/controller/commands"
+    assert in_namespace("", "joint_states") == "joint_states"
+    assert in_namespace("left_arm", "joint_states") == "left_arm/joint_states"
+    assert in_namespace("cell/arm", "controller", "commands") == "cell/arm/controller/commands"

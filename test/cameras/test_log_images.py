@@ -11,8 +11,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 MODEL = """
 <mujoco model="ball">

@@ -11,7 +11,7 @@ import trimesh
 from full_disk import full_disk
 
 from mujoco_ros.cli import check_robot, draw_controller, export_urdf, import_policy
-from mujoco_ros.controllers.library.catalogue import names
+from mujoco_ros.controllers.catalogue import names
 
 ONE_JOINT = '<body name="{0}"><joint name="{0}"/><geom size=".1"/></body>'
 FILES = {

@@ -8,8 +8,8 @@ from lerobot_environment import python_or_skip
 
 from mujoco_ros.cli import demonstrations
 from mujoco_ros.cli.evaluate import EPISODES, main
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.episode import EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
 from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYTHON_VARIABLE

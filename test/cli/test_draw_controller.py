@@ -1,11 +1,14 @@
 """The executable `draw_controller`."""
 
+import pytest
+
 from mujoco_ros.cli.draw_controller import main
 
 TABLE = "{rate: 100, initial: A, states: {A: {class: Hold, outcome: ok}}}"
 
 
 def test_a_diagram_goes_to_a_file_or_to_the_standard_output(tmp_path, capsys):
+    pytest.importorskip("pygraphviz")
     table, diagram = tmp_path / "still.yaml", tmp_path / "still.svg"
     table.write_text(TABLE)
     assert main([str(table), "-o", str(diagram)]) == 0

@@ -6,7 +6,7 @@ import yaml
 from onnx_policies import write_affine
 
 from mujoco_ros.cli.import_policy import main
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

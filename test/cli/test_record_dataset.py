@@ -26,7 +26,7 @@ from mujoco_ros.cli.record import main
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations.demonstration_file import read_messages
 from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYTHON_VARIABLE
-from mujoco_ros.recording.metadata import RecordedTopic, definition
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.wire.conversions import nanoseconds
@@ -68,7 +68,7 @@ def _bag(folder, messages):
         for name, kind in KINDS.items()
     }
     for topic in topics.values():
-        written.add(topic, definition(topic.kind))
+        written.add(topic)
     for number, (name, message) in enumerate(messages):
         written.write(topics[name], number, number, number, serialize_message(message))
     written.finish()

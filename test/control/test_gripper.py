@@ -34,7 +34,9 @@ class Gripping(CommandedRobot):
         return np.array([[0.0, q], [0.0, dq]])
 
     def grip(self, position: float, goal="g", **limits: float) -> None:
-        self.control.command_gripper(GripperCommand(position=position, **limits), goal, self.time)
+        self.control.command_gripper(
+            GripperCommand(position=position, goal=goal, **limits), self.time
+        )
 
     def fingers(self, seconds: float) -> np.ndarray:
         """Take steps and return the finger's references."""

@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from mujoco_ros.control.references import References
+from mujoco_ros.control.references import References, as_slice
 
 
 def test_holding_references_have_a_position_and_zero_velocity_and_effort():
@@ -30,3 +31,18 @@ def test_references_can_move_to_other_arrays():
     references.q[0] = 7.0
     assert elsewhere[0].tolist() == [7.0, 1.0]
     assert references.tau.tolist() == [4.0, 5.0]
+
+
+@pytest.mark.parametrize("indices", [[3, 4, 5], [0], [7, 8]])
+def test_consecutive_indices_become_an_equivalent_slice(indices):
+    numbers = np.arange(10.0)
+    found = as_slice(np.array(indices))
+    assert isinstance(found, slice)
+    assert numbers[found].tolist() == numbers[indices].tolist()
+    assert numbers[found].base is numbers
+
+
+@pytest.mark.parametrize("indices", [[], [0, 2], [4, 3], [1, 1], [0, 1, 3]])
+def test_other_indices_are_returned_unchanged(indices):
+    given = np.array(indices, dtype=np.intp)
+    assert as_slice(given) is given

@@ -177,7 +177,7 @@ def test_the_gripper_and_hosted_controllers_are_not_held():
     commanded = robot()
     command = CommandSource.CONTROLLER
     commanded.send(command, position={"a": 0.5})
-    commanded.control.command_gripper(GripperCommand(position=0.0), "grip", commanded.time)
+    commanded.control.command_gripper(GripperCommand(position=0.0, goal="grip"), commanded.time)
     commanded.run(PERIOD)
     reset(commanded)
     commanded.send(command, position={"a": 0.5})

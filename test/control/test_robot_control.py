@@ -42,7 +42,9 @@ def command(commanded: CommandedRobot, source: CommandSource, joint: str) -> Non
             moves = points([1.0], [[2.0]], [[0.0]], tau=[[4.0]])
             commanded.follow([joint], moves, goal="trajectory")
         case CommandSource.GRIPPER:
-            commanded.control.command_gripper(GripperCommand(position=0.0), "grip", commanded.time)
+            commanded.control.command_gripper(
+                GripperCommand(position=0.0, goal="grip"), commanded.time
+            )
         case CommandSource.POSITION:
             commanded.send(source, position={joint: 0.5})
         case CommandSource.VELOCITY:
@@ -372,7 +374,7 @@ def test_efforts_are_limited_where_the_joints_are_now():
         lambda joint, effort: limits.append((joint, effort)),
     )
     commanded.control.command_gripper(
-        GripperCommand(position=0.0, effort=3.0), "grip", commanded.time
+        GripperCommand(position=0.0, effort=3.0, goal="grip"), commanded.time
     )
     assert limits == [(2, 3.0)]
 

@@ -349,7 +349,7 @@ def test_an_empty_trajectory_does_not_report_a_stream_that_has_ended():
     commanded = robot()
     commanded.send(position={"a": 0.5})
     commanded.run(10.0)
-    commanded.control.hold(np.array([0]), commanded.time)
+    commanded.hold(["a"])
     (event,) = commanded.events_of(CommandPreempted)
     assert event.was_idle
 

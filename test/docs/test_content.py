@@ -14,11 +14,11 @@ import yaml
 from mujoco_ros.bridge.parameters.robot_parameters import ANGULAR_GRIPPER
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.gains import load_gains
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
-from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.catalogue import names as controller_names
+from mujoco_ros.controllers.catalogue import load
+from mujoco_ros.controllers.catalogue import names as controller_names
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.ros.controller_settings import OF_EACH_CONTROLLER
-from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
+from mujoco_ros.controllers.ros.node.node import CONTROLLER_NODE_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.scene.config import (
     ROBOT_RATES,
@@ -98,7 +98,7 @@ OTHER_NAMES = {
         spec.name
         for machine in (load(controller).machine for controller in controller_names())
         for state in machine.instances
-        if (config := machine.config(state)) is not None
+        if (config := machine.configs[state]) is not None
         for _, spec in config_specs(state, config)
     ),
     *(

@@ -3,20 +3,16 @@
 import re
 import shutil
 import sys
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from docs_scripts import load_script
+from docs_scripts import load_cached_script
 
 
 @pytest.fixture(scope="module")
 def figures() -> ModuleType:
-    """The script, which draws each plot once."""
-    script = load_script("figures")
-    script.DRAWN = {name: cache(draw) for name, draw in script.DRAWN.items()}
-    return script
+    return load_cached_script("figures", "DRAWN")
 
 
 def test_the_committed_plots_equal_the_output_of_the_control_layer(

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from scripted_states import ROBOT, seen
 
+from mujoco_ros.controllers import catalogue
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.transition import Trigger
+from mujoco_ros.controllers.fsm.table import Trigger
 from mujoco_ros.controllers.interface import host
 from mujoco_ros.controllers.interface.store import Key
-from mujoco_ros.controllers.library import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 HOW_TO = (ROOT / "docs" / "how-to" / "write_controllers.md").read_text(encoding="utf-8")

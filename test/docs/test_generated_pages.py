@@ -1,12 +1,11 @@
 """The generated pages agree with the code."""
 
 import sys
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from docs_scripts import load_script
+from docs_scripts import load_cached_script
 
 pytest.importorskip("rclpy", reason="the pages are generated from parameters and topics")
 pytest.importorskip("unitree_go", reason="a shipped extension uses it")
@@ -14,10 +13,7 @@ pytest.importorskip("unitree_go", reason="a shipped extension uses it")
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    """The generator, which computes each page once."""
-    script = load_script("generate")
-    script.PAGES = {name: cache(page) for name, page in script.PAGES.items()}
-    return script
+    return load_cached_script("generate", "PAGES")
 
 
 def test_the_committed_pages_equal_the_output_of_the_generator(

@@ -11,8 +11,8 @@ import pytest
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.planning import errors
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
+from mujoco_ros.controllers.planning.kinematics import limits
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.assembly import assemble
@@ -39,8 +39,11 @@ def test_the_example_moves_above_the_box():
 
 
 def test_the_page_names_every_error_and_every_field_of_the_planning_scene():
-    kinds = {name for name in vars(errors) if name.endswith("Error")}
-    assert set(re.findall(r"^\| `(\w+Error)` \|", REFERENCE, re.M)) == kinds - {"MotionError"}
+    kinds = {name for name in vars(limits) if name.endswith("Error")}
+    assert set(re.findall(r"^\| `(\w+Error)` \|", REFERENCE, re.M)) == kinds - {
+        "MotionError",
+        "UserInputError",
+    }
     rows = REFERENCE.split("| Field of `PlanningScene` |")[1].split("\n\n")[0]
     named = set(re.findall(r"^\| `(\w+)` \|", rows, re.M))
     assert named == {field.name for field in fields(PlanningScene)}

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 import yaml
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.library.policy.config import (
     ActionConfig,
     InputConfig,
@@ -75,7 +75,7 @@ def test_the_table_of_the_page_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "run_policy.yaml"
     path.write_text(yaml.safe_dump(table))
     controller = load(str(path))
-    assert controller.machine.config("WALK").file == str(tmp_path / "policy.onnx")
+    assert controller.machine.configs["WALK"].file == str(tmp_path / "policy.onnx")
 
 
 def test_the_settings_of_the_page_are_accepted() -> None:
@@ -86,4 +86,4 @@ def test_the_settings_of_the_page_are_accepted() -> None:
 
 def test_the_table_of_the_public_policy_is_accepted() -> None:
     controller = load(str(ROOT / "config/controllers/go1_joystick.yaml"))
-    assert controller.period * controller.machine.config("WALK").decimation == 0.02
+    assert controller.period * controller.machine.configs["WALK"].decimation == 0.02

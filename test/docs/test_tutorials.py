@@ -10,10 +10,10 @@ import pytest
 from extension_package import write_package
 from scripted_states import ROBOT, seen
 
-from mujoco_ros.controllers.fsm.basic_states import STATES
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.state import STATES
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.sim.simulation import Simulation
@@ -83,7 +83,7 @@ def test_the_package_of_the_tutorial_registers_its_class_and_the_table_uses_it(
     table.write_text(block("first_controller", "my_wave.yaml"))
     machine = load(str(table)).machine
     assert type(machine.instances["LEFT"]).__module__ == "my_states"
-    assert machine.config("LEFT").goal == 0.4
+    assert machine.configs["LEFT"].goal == 0.4
     del sys.modules["my_states"]
 
 

@@ -15,13 +15,12 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.engine_plugins import load_plugins, required_version
 from mujoco_ros.process.child_process import python_command
-from mujoco_ros.sim.shared_memory.segment import copies, row_arrays, size
+from mujoco_ros.sim.shared_memory.segment import row_arrays, row_pieces, row_words
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "examples" / "engine_plugin"
 AMBIENT, RESISTANCE, CAPACITY, THERMAL_RESISTANCE, TORQUE_CONSTANT = 25.0, 0.5, 2.0, 2.0, 0.1
@@ -109,12 +108,12 @@ def test_its_state_in_shared_memory_is_that_of_the_sample(simulation):
     data, sample, references = simulation.data, simulation.sample, simulation.references.values
     assert 25.0 < sample.plugin_state[0] < data.plugin_state[0]
     arrays = row_arrays(sample.state, data, references, sample)
-    row = memoryview(bytearray(8 * size(arrays)))
-    for part, own in copies(row, arrays):
+    row = memoryview(bytearray(8 * row_words(arrays)))
+    for part, own in row_pieces(row, arrays):
         part[:] = own
     other = mujoco.MjData(simulation.model)
     state = state_vector(simulation.model, other)
-    for part, own in copies(row, row_arrays(state, other, np.zeros_like(references))):
+    for part, own in row_pieces(row, row_arrays(state, other, np.zeros_like(references))):
         own[:] = part
     set_state(simulation.model, other, state)
     assert other.plugin_state.tolist() == sample.plugin_state.tolist()

@@ -10,7 +10,6 @@ import pytest
 from example_runs import CommandedSimulator, Example
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
-from retry_slower import retry_slower
 from simulators import ROOT, Domain, Listener, Recording, SimulatorLauncher
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -93,7 +92,6 @@ def test_a_robot_without_torque_motors_has_no_gains_to_tune(
 
 
 @pytest.mark.parametrize("script", COMMANDING)
-@retry_slower
 def test_a_namespace_reaches_one_robot_among_several(pair: CommandedSimulator, script: str) -> None:
     arguments = {
         "02_stream_sine.py": ("--periods", "1", "--frequency", "1", "--tolerance", "0.1"),
@@ -105,7 +103,7 @@ def test_a_namespace_reaches_one_robot_among_several(pair: CommandedSimulator, s
         "08_lockstep.py": ("--seconds", "1"),
         "12_excite_joints.py": ("--seconds", "2", "--amplitude", "0.05"),
     }
-    done = pair.run(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
+    done = pair.run_slowly(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
     assert done.code == 0, done.errors
     assert done.output
 

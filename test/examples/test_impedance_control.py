@@ -6,7 +6,6 @@ import signal
 import numpy as np
 import pytest
 from example_runs import CommandedSimulator, positions
-from retry_slower import retry_slower
 from sensor_msgs.msg import JointState
 from simulators import stamps_of
 
@@ -14,14 +13,13 @@ SCRIPT = "05_impedance_control.py"
 KP = "gains.elbow_joint.kp"
 
 
-@retry_slower
 def test_a_compensated_arm_holds_its_configuration_and_yields_to_a_push(
     arm: CommandedSimulator,
 ) -> None:
     states = arm.joint_states()
     commands = arm.listener.record(JointState, "joint_commands", reliable=True)
     before = arm.listener.get_parameter(KP)
-    done = arm.run(SCRIPT, "--softer", "100", "--push", "8", "--seconds", "1")
+    done = arm.run_slowly(SCRIPT, "--softer", "100", "--push", "8", "--seconds", "1")
     assert done.code == 0, done.errors
     deflection = 8.0 / (before / 100.0)
     elbow = positions(states, "elbow_joint")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from example_runs import REAL_TIME_FACTOR, CommandedSimulator
-from retry_slower import retry_slower
 from simulators import SimulatorLauncher
 
 COLLECTION = "example-robot-data"
@@ -31,10 +30,9 @@ def plain(
     starter.close()
 
 
-@retry_slower
 def test_a_trajectory_and_compliance_succeed(plain: CommandedSimulator) -> None:
-    trajectory = plain.run("03_send_trajectory.py", "--by", "0.1", "--seconds", "0.5")
+    trajectory = plain.run_slowly("03_send_trajectory.py", "--by", "0.1", "--seconds", "0.5")
     assert trajectory.code == 0, trajectory.errors
     assert "succeeded" in trajectory.output
-    impedance = plain.run("05_impedance_control.py", "--seconds", "0.5")
+    impedance = plain.run_slowly("05_impedance_control.py", "--seconds", "0.5")
     assert impedance.code == 0, impedance.errors

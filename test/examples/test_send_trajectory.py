@@ -5,15 +5,13 @@ import signal
 
 import pytest
 from example_runs import CommandedSimulator, positions
-from retry_slower import retry_slower
 
 SCRIPT = "03_send_trajectory.py"
 
 
-@retry_slower
 def test_the_joints_go_there_and_back(arm: CommandedSimulator) -> None:
     states = arm.joint_states()
-    done = arm.run(SCRIPT, "--by", "-0.1", "--seconds", "0.5")
+    done = arm.run_slowly(SCRIPT, "--by", "-0.1", "--seconds", "0.5")
     assert done.code == 0, done.errors
     assert done.output.splitlines()[-1] == "succeeded: goal reached"
     for joint in ("shoulder_pan_joint", "wrist_3_joint"):

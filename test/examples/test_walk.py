@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from controller_process import ControllerProcess
 from example_runs import REAL_TIME_FACTOR, CommandedSimulator
-from retry_slower import retry_slower
 from simulators import ROOT, SimulatorLauncher
 
 
@@ -38,11 +37,10 @@ def humanoid(
     assert code == 0, node.log
 
 
-@retry_slower
 def test_it_walks_and_compares_the_estimated_base_with_the_true_one(
     humanoid: CommandedSimulator,
 ) -> None:
-    done = humanoid.run("11_walk.py", "--forwards", "0.25", "--seconds", "3")
+    done = humanoid.run_slowly("11_walk.py", "--forwards", "0.25", "--seconds", "3")
     assert done.code == 0, done.errors
     assert re.match(r" +\d\.\d\d s  true +-?0\.0\d\d .* m  estimated ", done.output)
     moved, apart = map(float, re.findall(r"moved by (\S+) m; .* is (\d+) mm", done.output)[0])
@@ -50,9 +48,8 @@ def test_it_walks_and_compares_the_estimated_base_with_the_true_one(
     assert apart < 0.02 * 1e3 * moved
 
 
-@retry_slower
 def test_it_walks_to_a_goal(humanoid: CommandedSimulator) -> None:
-    done = humanoid.run("11_walk.py", "--goal", "0.3", "-0.15", "0.3")
+    done = humanoid.run_slowly("11_walk.py", "--goal", "0.3", "-0.15", "0.3")
     assert done.code == 0, done.errors
     moved = re.findall(r"moved by (\S+) m; ", done.output)
     assert float(moved[0]) == pytest.approx(hypot(0.3, 0.15), abs=0.08)

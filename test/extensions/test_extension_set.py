@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from extension_package import install_samples, write_package
 
-from mujoco_ros.extensions.catalogue import load_extension
 from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.interface import load_extension
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild

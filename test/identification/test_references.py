@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.identification.windows import DelayedReferences
+from mujoco_ros.identification.replay import DelayedReferences
 
 TIMES = np.arange(0.0, 1.0, 0.001)
 VALUES = np.random.default_rng(1).normal(size=(len(TIMES), 2))

@@ -6,7 +6,7 @@ import pytest
 from mujoco_ros.identification.parameters import unknowns_of
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import load_scene
 
 

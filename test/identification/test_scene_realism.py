@@ -1,7 +1,7 @@
 import pytest
 
 from mujoco_ros.identification.robot_model import SceneRealism
-from mujoco_ros.model.realism.realism_config import RealismConfig, merged
+from mujoco_ros.model.realism_config import RealismConfig, merged
 
 JOINTS = ("hip", "knee", "toe")
 

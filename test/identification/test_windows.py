@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.identification.joint_record import JointRecord
-from mujoco_ros.identification.windows import smooth_states
+from mujoco_ros.identification.replay import smooth_states
 
 
 @pytest.mark.parametrize("period", [0.001, 0.015])

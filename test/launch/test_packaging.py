@@ -3,8 +3,10 @@
 import ast
 import functools
 import importlib
+import re
 import runpy
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,7 @@ ROSDEP_KEYS = {
     "PIL": "python3-pil",
     "numpy": "python3-numpy",
     "matplotlib": "python3-matplotlib",
+    "pygraphviz": "python3-pygraphviz",
     "pytest": "python3-pytest",
     "regex": "python3-regex",
     "rosbags": "python3-rosbags-pip",
@@ -39,7 +42,7 @@ ROSDEP_KEYS = {
     "zstandard": "mcap-ros2-support",
 }
 WITHOUT_KEY = {
-    *("av", "coacd", "daqp", "jax", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
+    *("av", "coacd", "daqp", "jax", "mink", "ompl", "onnx", "onnxruntime"),
     *("qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""
@@ -49,24 +52,36 @@ DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
 
 
+_IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
+"""The first word of an import, or of a line of a text; one name is imported a line."""
+
+
 @functools.cache
 def imports_of(folder: str) -> dict[str, Path]:
     """Return the top-level modules that a folder's Python files import, each with one importer."""
-    found: dict[str, Path] = {}
+    found: dict[str, list[Path]] = defaultdict(list)
     for file in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names = [node.module or ""]
-            else:
-                continue
-            found |= {name.split(".")[0]: file for name in names}
-    return {
-        module: file
-        for module, file in found.items()
-        if module not in sys.stdlib_module_names and module != "mujoco_ros"
+        for module in set(_IMPORT.findall(file.read_text())):
+            found[module].append(file)
+    known = sys.stdlib_module_names | {"mujoco_ros"}
+    importers = {
+        module: next((file for file in files if module in imported_by(file)), None)
+        for module, files in found.items()
+        if module not in known
     }
+    return {module: file for module, file in importers.items() if file is not None}
+
+
+@functools.cache
+def imported_by(file: Path) -> set[str]:
+    """Return the top-level modules that a file imports, without those in its texts."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").split(".")[0])
+    return found
 
 
 def nodes_of(file: Path) -> set[str]:

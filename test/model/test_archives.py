@@ -16,7 +16,7 @@ from mujoco_ros.model import archives
 from mujoco_ros.model.archives import model_on_disk, named, on_disk
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.file_access import FileAccess, ForbiddenFileError, SizeLimit, read_file
-from mujoco_ros.model.mjcf.file_stamps import recorded_files, unchanged_files
+from mujoco_ros.model.reading import recorded_reading, repeated_reading
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
@@ -308,16 +308,16 @@ def test_the_files_of_a_trial_are_the_same_in_the_next_process(root, monkeypatch
     def build() -> None:
         part_from_file(resolve(str(root / "boxy.zip"), Path("/")), name="r")
 
-    with recorded_files() as stamps:
+    with recorded_reading() as reading:
         build()
-    assert str(root / "boxy.zip") in stamps
+    assert str(root / "boxy.zip") in reading.stamps
     monkeypatch.setattr(archives, "_extracted", {})
-    with unchanged_files(dict(stamps)):
+    with repeated_reading(reading):
         build()
     write(root / "boxy.zip", FILES | {"more": ""})
     with (
         pytest.raises(ParseError, match="changed while it was read"),
-        unchanged_files(dict(stamps)),
+        repeated_reading(reading),
     ):
         build()
 

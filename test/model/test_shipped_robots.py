@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.cli.export_urdf import main
-from mujoco_ros.model.urdf.importing.importer import load_urdf
+from mujoco_ros.model.urdf.importing.importer import import_urdf
 
 ROBOTS = Path(__file__).resolve().parents[2] / "urdf_mjcf"
 SHIPPED = ("arm", "humanoid", "quadruped")
@@ -27,7 +27,7 @@ def mjcf(folder) -> mujoco.MjModel:
 
 @pytest.fixture(scope="module")
 def urdf(folder) -> mujoco.MjModel:
-    return load_urdf(folder / f"{folder.name}.urdf").compile()
+    return import_urdf(folder / f"{folder.name}.urdf").spec.compile()
 
 
 @pytest.fixture(scope="module")

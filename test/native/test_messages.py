@@ -152,7 +152,7 @@ def test_wanted_messages_are_sent_and_rejected_ones_reported(messages: type) -> 
 _FUZZ = """
 import random, sys
 import numpy as np
-import messages
+import compiled
 random.seed(7)
 accepted = 0
 for trial in range(4000):
@@ -167,7 +167,7 @@ for trial in range(4000):
     if trial % 5 == 0:
         near[trial % 4] = rows(near[trial % 4].shape[1], -2**63, 2**63)
     try:
-        made = messages.Messages(buffer, arrays, *near, (0, 0, 0))
+        made = compiled.Messages(buffer, arrays, *near, (0, 0, 0))
         made.fill(random.randrange(-2**31, 2**31), random.randrange(2**32))
         made.send(bytes(len(near[3])))
         accepted += 1
@@ -187,7 +187,7 @@ def test_random_plans_cause_no_access_outside_of_arrays(tmp_path: Path) -> None:
     options = ["-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command = [compiler, *options, "-shared", "-fPIC", "-DPy_LIMITED_API=0x030B0000"]
     command += [f"-I{sysconfig.get_path('include')}", str(SOURCE), "-lm"]
-    subprocess.run([*command, "-o", str(tmp_path / "messages.so")], check=True)
+    subprocess.run([*command, "-o", str(tmp_path / "compiled.so")], check=True)
     environment = os.environ | {
         "LD_PRELOAD": asan,
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter never frees some objects

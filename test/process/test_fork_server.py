@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 
 from mujoco_ros.process import fork_server
 from mujoco_ros.process.fork_server import ForkServer
-from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimits, used_memory
+from mujoco_ros.process.limits import WorkerDiedError, WorkerLimits, used_memory
 from mujoco_ros.process.worker_process import WorkerProcess, _Setup
 
 MODULE = """
@@ -201,3 +202,20 @@ def test_a_server_that_cannot_fork_keeps_its_other_processes(
         ours.send(_Setup(None))
         ours.send(1)
         assert ours.recv() == (True, first.pid)
+
+
+@pytest.mark.parametrize("free", [0, 1, 2])
+def test_a_server_without_descriptors_keeps_its_other_processes(server, worker, free) -> None:
+    first = worker.submit(1).result(100.0)
+    limit = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    used = {int(file.name) for file in Path(f"/proc/{server.pid}/fd").iterdir()}
+    unused = [number for number in range(len(used) + 3) if number not in used]
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (unused[free], limit[1]))
+    ours, theirs = Pipe()
+    with ours, theirs:
+        with pytest.raises(ChildProcessError, match="cannot fork"):
+            server.fork("forked_worker", theirs.fileno())
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limit)
+        assert worker.submit(1).result(100.0) == first
+        process = server.fork("forked_worker", theirs.fileno())
+    assert process.wait(100.0) == 0

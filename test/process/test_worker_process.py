@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.process.worker_limits import WorkerDiedError
+from mujoco_ros.process.limits import WorkerDiedError
 from mujoco_ros.process.worker_process import WorkerProcess
 
 TIMEOUT_S = 120.0

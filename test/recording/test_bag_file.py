@@ -3,9 +3,6 @@ import os
 
 import pytest
 from mcap.reader import NonSeekingReader, make_reader
-from mcap.records import Chunk, MessageIndex
-from mcap.stream_reader import StreamReader
-from mcap.writer import CompressionType, Writer
 
 from mujoco_ros.recording import bag_file
 from mujoco_ros.recording.bag_file import COMPRESSIONS, BagFile
@@ -48,42 +45,6 @@ def test_another_reader_reads_the_written_messages(path, compression):
             file.flush()
     file.finish({})
     assert read(path) == written
-
-
-def test_the_file_is_what_the_writer_of_mcap_writes(path, tmp_path):
-    file, _ = begin(path)
-    with (tmp_path / "other.mcap").open("wb") as stream:
-        other = Writer(stream, compression=CompressionType.NONE)
-        other.start("ros2", library="mujoco_ros")
-        schema = other.register_schema("std_msgs/msg/String", "ros2msg", b"string data\n")
-        other.register_channel("/chatter", "cdr", schema, {"offered_qos_profiles": ""})
-        for first in (5000, 1000):
-            for writer in (file.writer, other):
-                writer.register_channel(f"/more{first}", "cdr", schema, {})
-            for number, time in enumerate((first, first + 900, first - 3)):
-                channel, data = 1 + number % 2, b"x" * number
-                file.write(channel, time, time - 1, number, data)
-                other.add_message(channel, time, data, time - 1, number)
-            file.flush()
-            other.flush()
-        file.finish({})
-        other.finish()
-    assert path.read_bytes() == (tmp_path / "other.mcap").read_bytes()
-
-
-def test_the_index_is_right_if_a_channel_follows_messages(path):
-    file, first = begin(path)
-    file.write(first, 1, 1, 1, b"first")
-    second = file.writer.register_channel("/second", "cdr", 0, {})
-    file.write(second, 2, 2, 2, b"second")
-    file.finish({})
-    with path.open("rb") as stream:
-        records = list(StreamReader(stream, emit_chunks=True).records)
-    (chunk,) = [it for it in records if isinstance(it, Chunk)]
-    indexes = [it for it in records if isinstance(it, MessageIndex)]
-    for index, data in zip(indexes, (b"first", b"second"), strict=True):
-        ((_, offset),) = index.records
-        assert chunk.data[offset + 31 :].startswith(data)
 
 
 def test_a_finished_file_is_indexed(path):

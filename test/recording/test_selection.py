@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from mujoco_ros.recording.ros.recorder import Selection, absolute
+from mujoco_ros.recording.ros.recorder import Selection
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,3 @@ from mujoco_ros.recording.ros.recorder import Selection, absolute
 def test_a_selection_includes_the_selected_topics(selection, included, left):
     assert all(selection.includes(name) for name in included)
     assert not any(selection.includes(name) for name in left)
-
-
-def test_a_leading_slash_may_be_left_out():
-    assert absolute(["tf", "/clock"]) == {"/tf", "/clock"}

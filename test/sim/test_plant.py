@@ -34,7 +34,7 @@ def test_actuators_with_several_outputs_do_not_affect_the_limits_of_others(simul
     simulation.references.tau[:] = 1e4
     for _ in range(5):
         assert simulation.step()
-    assert simulation.saturation.steps() == {"j": 5, "k": 5}
+    assert simulation.plant.saturation.steps() == {"j": 5, "k": 5}
     assert simulation.sample.qfrc_actuator[:2].tolist() == [2.0, 3.0]
     simulation.drives.limit_effort(1, 1.5)
     simulation.step()
@@ -51,8 +51,8 @@ def test_steps_at_a_limit_are_counted_with_the_limit_at_that_time(simulate):
             simulation.references.q[:] = simulation.data.qpos[simulation.joints.qpos]
             simulation.references.dq[:] = simulation.data.qvel[simulation.joints.dof]
             simulation.step()
-    assert simulation.saturation.steps() == {"j": 103}
-    assert simulation.saturation.steps() == {"j": 103}, "asked twice, nothing counts twice"
+    assert simulation.plant.saturation.steps() == {"j": 103}
+    assert simulation.plant.saturation.steps() == {"j": 103}, "asked twice, nothing counts twice"
 
 
 def test_samples_remain_consistent_after_a_change_to_runge_kutta(simulate):

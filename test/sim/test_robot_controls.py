@@ -1,5 +1,6 @@
 """Commands to the robots of a model, and the motion of their joints."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, TrajectorySettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.sim.simulation import Simulation
 
 HAND = """
@@ -107,8 +109,7 @@ def follow(simulation: Simulation, control: RobotControl, *, goal="goal") -> Non
     )
     names = ("shoulder", "wrist")
     moves = trajectory(joints, settings, "clamp", names, None, points)
-    allowed = tolerances(joints, settings, moves.joints)
-    control.follow(moves, allowed, goal, float(simulation.data.time))
+    control.follow(replace(moves, goal=goal), float(simulation.data.time))
 
 
 # --- interfaces of joints
@@ -209,7 +210,7 @@ def test_a_reset_ends_goals_restores_the_references_and_emits_an_event(hands):
     simulation = hands("hand")
     simulation.events.clear()
     event_counts = []
-    simulation.on_event.append(lambda: event_counts.append(len(simulation.events)))
+    simulation.on_event = lambda: event_counts.append(len(simulation.events))
     follow(simulation, simulation.controls[0])
     run(simulation, 0.3)
     simulation.reset(time=7.0)
@@ -229,7 +230,7 @@ def grip(simulation: Simulation, position: float, **limits: float) -> None:
     """Command the gripper of the last robot."""
     control = simulation.controls[-1]
     control.command_gripper(
-        GripperCommand(position=position, **limits), "grip", float(simulation.data.time)
+        GripperCommand(position=position, goal="grip", **limits), float(simulation.data.time)
     )
 
 

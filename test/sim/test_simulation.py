@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import assemble_part
+from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sample_extensions
 
-from mujoco_ros.extensions.catalogue import load_extension
+from mujoco_ros.extensions.interface import load_extension
 
 
 def write_package(folder: Path, module: Path, entry_points: str) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import pose_target, twist_target, wrench_target
+from mujoco_ros.control.cartesian import cartesian_command
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.controller import CartesianController
@@ -137,17 +137,23 @@ class FrameRobot:
         """Command a pose, by default with the orientation at the start."""
         resolved = self.controller.chains.resolve(frame, self.chain.base)
         turn = self.turn if quat is None else quat
-        self.control.command_cartesian(pose_target(resolved, position, turn), self.time)
+        self.control.command_cartesian(
+            cartesian_command("pose", resolved, position, turn), self.time
+        )
 
     def turn_and_move(self, linear: Any, angular: Any = (0, 0, 0), frame: str = "") -> None:
         """Command a twist."""
         resolved = self.controller.chains.resolve(frame, self.chain.base)
-        self.control.command_cartesian(twist_target(resolved, linear, angular), self.time)
+        self.control.command_cartesian(
+            cartesian_command("twist", resolved, linear, angular), self.time
+        )
 
     def push(self, force: Any, torque: Any = (0, 0, 0), frame: str = "") -> None:
         """Command a wrench."""
         resolved = self.controller.chains.resolve(frame, self.chain.base)
-        self.control.command_cartesian(wrench_target(resolved, force, torque), self.time)
+        self.control.command_cartesian(
+            cartesian_command("wrench", resolved, force, torque), self.time
+        )
 
     def run(self, duration: float) -> np.ndarray:
         """Simulate; return the position of the frame after each step.  # (steps, 3)"""

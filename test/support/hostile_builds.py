@@ -10,7 +10,7 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.errors import MissingFileError
-from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.reading import note_file
 
 
 def answer(value: int) -> int:

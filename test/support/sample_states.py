@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
-from mujoco_ros.controllers.fsm.basic_states import Hold, Wait
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state import Hold, State, StateContext, Wait
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET, Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose

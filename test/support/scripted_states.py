@@ -5,12 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.basic_states import Hold, Wait
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state import State, StateContext
-from mujoco_ros.controllers.fsm.table import Table
+from mujoco_ros.controllers.fsm.state import Hold, State, StateContext, Wait
+from mujoco_ros.controllers.fsm.table import Table, TransitionEvent
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.fsm.transition import TransitionEvent
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError

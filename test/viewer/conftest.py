@@ -28,9 +28,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         program = tmp_path_factory.mktemp("browser") / "browser"
         program.write_text(f'#!/bin/sh\nexec {_FAIR} {found} "$@"\n')
         program.chmod(0o700)
-        running = driver.chromium.launch(executable_path=program, args=list(OPTIONS))
+        options = [*OPTIONS, "--process-per-site"]  # pages of a context share a process
+        running = driver.chromium.launch(executable_path=program, args=options)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def tabs(browser: Any) -> Iterator[Any]:
+    """A context of the browser, whose pages share what the browser keeps."""
+    context = browser.new_context()
+    context.set_default_timeout(120_000)
+    yield context
+    context.close()
 
 
 @pytest.fixture

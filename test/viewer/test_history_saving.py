@@ -130,7 +130,7 @@ def test_an_image_shows_the_shown_state_after_it_has_left_the_past_states(
     saving, state, run, monkeypatch
 ):
     exported = []
-    monkeypatch.setattr(saving, "_export", lambda _request, _task, rows, _: exported.append(rows))
+    monkeypatch.setattr(saving, "_export", lambda *given: exported.append(given[3]))
     state.show(float(state.past.times[3]))
     run(1000)
     assert state.past.times[0] > state.time, "the shown state is not kept any more"

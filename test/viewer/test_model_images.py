@@ -9,7 +9,7 @@ import pytest
 
 from mujoco_ros.cli import model_images as renderer
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.limits import WorkerLimits
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.rendering.gl import RenderingError, open_context
 from mujoco_ros.viewer import model_images

@@ -8,30 +8,20 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
+from mujoco_ros.bridge.commands.command_submission import nothing
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.wire.qos import RELIABLE
 
 
 class CommandServer:
-    """Checks the commands of one source for a robot, and submits them to the physics thread.
+    """Checks the commands of one source for a robot, and submits them to the physics thread."""
 
-    Attributes:
-        goals: The goals of its action, if it has one.
-    """
-
-    goals: GoalServer[Any] | None = None
+    goals: GoalServer[Any] | None = None  # the goals of its action, if it has one
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topics and the action.
-
-        Args:
-            context: The node.
-            namespace: Namespace of the robot.
-            control: The command arbitration of the robot.
-        """
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit = partial(context.submit, control=control)
         self._rejections, self._direct = context.rejections, context.direct
@@ -58,49 +48,36 @@ class CommandServer:
         if self.goals is not None:
             self.goals.destroy()
 
+    def _refuse(self, topic: str, error: Exception, **stamps: Any) -> None:
+        """Report an invalid command, which nevertheless answers its tick in lockstep."""
+        self._rejections.report(topic, "refused", str(error))
+        self._submit(topic, nothing, **stamps)
+
     def _subscribe(
         self,
         kind: Any,
-        callback: Callable[[str, Any], None],
+        callback: Callable[..., None],
         *names: str,
-        on_count: Callable[[str, int], None] | None = None,
         qos: QoSProfile = RELIABLE,
-    ) -> None:
-        """Subscribe to a topic of the robot; `callback` gets its name, too.
-
-        `on_count` gets its name and the number of matched publishers soon after that has changed.
-        """
-        topic = within(self._namespace, *names)
-        self._open.append(
-            self._endpoints.subscription(
-                kind,
-                topic,
-                lambda message: callback(topic, message),
-                qos,
-                on_count=on_count and partial(on_count, topic),
-            )
-        )
-
-    def _subscribe_source(
-        self,
-        kind: Any,
-        callback: Callable[[str, bytes, bool], None],
-        *names: str,
+        is_awaited: bool = False,
         on_count: Callable[[str, int], None] | None = None,
     ) -> None:
-        """Subscribe to commands that the clock may wait for.
+        """Subscribe to a topic of the robot; `callback` gets its name and the message.
 
-        `callback` gets the name of the topic, the serialized message, and whether it is called in
-        the physics thread.
+        If the clock may wait for its commands, `callback` gets the serialized message, and whether
+        it is called in the physics thread. `on_count` gets the name of the topic and the number of
+        matched publishers soon after that has changed.
         """
-        topic = within(self._namespace, *names)
+        topic = in_namespace(self._namespace, *names)
+        in_executor = (False,) if is_awaited else ()
         subscription = self._endpoints.subscription(
             kind,
             topic,
-            lambda data: callback(topic, data, False),
-            RELIABLE,
-            raw=True,
+            lambda message: callback(topic, message, *in_executor),
+            qos,
+            raw=is_awaited,
             on_count=on_count and partial(on_count, topic),
         )
         self._open.append(subscription)
-        self._direct.add(topic, subscription, lambda data: callback(topic, data, True))
+        if is_awaited:
+            self._direct.add(topic, subscription, lambda data: callback(topic, data, True))

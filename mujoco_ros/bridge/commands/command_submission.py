@@ -1,45 +1,32 @@
 """Submission of commands from the executor's thread to the physics thread."""
 
 from collections.abc import Callable, Hashable
+from functools import partial
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.control.events import CommandDropped, CommandFailed, QueueFullError
+from mujoco_ros.control.events import CommandDropped, QueueFullError
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.rclpy_ext.executor import guarded
 from mujoco_ros.rclpy_ext.goal_server import Goal
-from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_label
+from mujoco_ros.sim.command_queue import NANOSECOND, epoch_label
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.lockstep import Lockstep
 
-Take = Callable[[str, int, Callable[[float], None], Hashable, str], str]
-"""Runs the command of a topic at the tick of its stamp [ns], in the physics thread.
 
-The last two arguments are what distinguishes the components of a controller_manager, and why the
-command is from before a reset. Returns why the command is dropped; empty if it is not.
-"""
+def nothing(_time: float) -> None:
+    """Answer a tick of the lockstep with a command that changes nothing."""
 
 
 class CommandSubmission:
-    """Submits commands, which the physics thread runs between two steps."""
+    """Submits commands, which the physics thread runs between two steps.
+
+    In lockstep, a command with a stamp acts at the tick that it answers.
+    """
 
     def __init__(
-        self,
-        simulation: Simulation,
-        rejections: RejectionLog,
-        take: Take | None = None,
-        is_stepped: Callable[[], object] = bool,
+        self, simulation: Simulation, rejections: RejectionLog, lockstep: Lockstep
     ) -> None:
-        """Submit commands to a simulation.
-
-        Args:
-            simulation: The simulation.
-            rejections: Log and counters of rejected commands.
-            take: Decides when a command acts; without it, at once.
-            is_stepped: Whether the clock stands at a tick that clients answer. They may set the
-                state of a robot before they do.
-        """
-        self._simulation = simulation
-        self._rejections = rejections
-        self._take, self._is_stepped = take or self._at_once, is_stepped
+        self._simulation, self._rejections, self._lockstep = simulation, rejections, lockstep
 
     def __call__(
         self,
@@ -69,35 +56,47 @@ class CommandSubmission:
             now: Whether the caller is the physics thread, which runs it at once.
             urgent: Whether it must not be lost while many commands wait, as a cancellation.
         """
-        simulation = self._simulation
-
-        def act(time: float) -> None:
-            try:
-                command(time)
-            except Exception as error:
-                simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
-
         if epoch is not None:
             stamp = max(1, stamp)  # of the first tick, not without a stamp
-
-        def run() -> None:
-            past = self._past(stamp, start, epoch)
-            outdated = past or self._outdated(control, stamp, start)
-            # Also then it may answer its tick in lockstep.
-            answer = _nothing if outdated else act
-            problem = self._take(topic, stamp, answer, component, past) or outdated
-            if problem:
-                simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
-
+        run = partial(self._run, topic, command, goal, stamp, epoch, start, control, component)
         if now:
             run()
             return
         try:
-            simulation.commands.submit(guarded(run), urgent=urgent)
+            self._simulation.commands.submit(guarded(run), urgent=urgent)
         except QueueFullError as error:
             self._rejections.report(topic, "refused", str(error))
             if goal is not None:
                 goal.abort(str(error))
+
+    def _run(
+        self,
+        topic: str,
+        command: Callable[[float], None],
+        goal: Goal | None,
+        stamp: int,
+        epoch: int | None,
+        start: float | None,
+        control: RobotControl | None,
+        component: Hashable,
+    ) -> None:
+        """Run a command, at once or at its tick, unless it is outdated."""
+        past = self._past(stamp, start, epoch)
+        outdated = past or self._outdated(control, stamp, start)
+        # An outdated command may answer its tick in lockstep, too.
+        act = nothing if outdated else partial(self._act, topic, command, goal)
+        problem = self._lockstep.take(topic, stamp, act, component, past) or outdated
+        if problem:
+            self._simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
+
+    def _act(
+        self, topic: str, command: Callable[[float], None], goal: Goal | None, time: float
+    ) -> None:
+        try:
+            command(time)
+        except Exception as error:
+            failed = CommandDropped(topic=topic, message=repr(error), kind="failed", goal=goal)
+            self._simulation.emit(failed)
 
     def _past(self, stamp: int, start: float | None, epoch: int | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""
@@ -116,25 +115,10 @@ class CommandSubmission:
         given = start if start is not None else (stamp * NANOSECOND if stamp else None)
         if control is None or given is None or given >= control.state_set_at - NANOSECOND:
             return ""
-        if self._is_stepped() and given >= self._simulation.time - NANOSECOND:
-            return ""  # of the present tick
+        # Clients that answer ticks may set the state of a robot before they do.
+        if self._lockstep.stepped and given >= self._simulation.time - NANOSECOND:
+            return ""
         return (
             f"stamped {given:.6f} s, before the state of the robot was set at "
             f"{control.state_set_at:.6f} s"
         )
-
-    def _at_once(
-        self,
-        _topic: str,
-        _stamp: int,
-        command: Callable[[float], None],
-        _component: Hashable,
-        past: str,
-    ) -> str:
-        if not past:
-            command(float(self._simulation.data.time))
-        return past
-
-
-def _nothing(_time: float) -> None:
-    """Change nothing."""

@@ -13,7 +13,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import EFFORT, POSITION
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.sim.cartesian.controller import CartesianController
 
@@ -38,13 +38,12 @@ class ControllerSwitch(CommandServer):
     """
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the services; see `CommandServer`."""
         super().__init__(context, namespace, control)
         assert isinstance(control.cartesian, CartesianController)
         self._node, self._values = context.node, context.values
         self._prefix = f"{parameter_prefix(namespace)}{CommandSource.CARTESIAN}."
         self._cartesian: CartesianController = control.cartesian
-        manager = within(namespace, "controller_manager")
+        manager = in_namespace(namespace, "controller_manager")
         self._services = [
             Service(context.node, ListControllers, f"{manager}/list_controllers", self._list),
             Service(context.node, SwitchController, f"{manager}/switch_controller", self._switch),

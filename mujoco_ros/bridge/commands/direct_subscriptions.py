@@ -40,16 +40,10 @@ class DirectSubscriptions:
     have a peer, and passes it to their callbacks in the executor's thread. So it has noted, when a
     command arrives, what has arrived before it and is not handled yet: see `settled`.
 
-    All methods are for the executor's thread, except those that `CommandQueue` calls.
+    All methods are for the executor's thread, except the methods that `CommandQueue` calls.
     """
 
     def __init__(self, node: Node, commands: CommandQueue) -> None:
-        """Take no messages.
-
-        Args:
-            node: The node of all subscriptions.
-            commands: The queue of the physics thread.
-        """
         self._node, self._commands = node, commands
         self._known: dict[Subscription, tuple[str, Handle]] = {}
         self._topics: frozenset[str] = frozenset()
@@ -71,12 +65,9 @@ class DirectSubscriptions:
         self._wait_set = self._new_wait_set()
 
     def add(self, topic: str, subscription: Subscription, handle: Handle) -> None:
-        """Add a subscription of serialized messages.
+        """Add a subscription of serialized messages, by its topic for `serve`.
 
-        Args:
-            topic: Its name for `serve`.
-            subscription: The subscription.
-            handle: Called in the physics thread with each message that it takes.
+        `handle` is called in the physics thread with each message that it takes.
         """
         self._known[subscription] = topic, guarded(handle)
         self._arrange()
@@ -99,7 +90,7 @@ class DirectSubscriptions:
             return
         wanted: set[Subscription | Service] = set()
         if self._served:
-            held = [it for it in self._passed if _exists(it)]
+            held = [entity for entity in self._passed if _exists(entity)]
             wanted = {
                 it
                 for it in (*self._node.subscriptions, *self._node.services, *held)
@@ -107,11 +98,11 @@ class DirectSubscriptions:
             }
         for entity in wanted - self._passed:
             self._entities(entity).remove(entity)
-            self._command(partial(self._begin_passing, entity))
+            self._command(partial(self._begin, entity))
         for entity in self._passed - wanted:
             if _exists(entity):
                 self._entities(entity).append(entity)
-            self._command(partial(self._end_passing, entity))
+            self._command(partial(self._end, entity))
         if wanted != self._passed:
             self._passed = wanted
             self._node._wake_executor()
@@ -226,7 +217,7 @@ class DirectSubscriptions:
         for subscription in wanted - self._served:
             if subscription in self._passed:
                 self._passed.remove(subscription)
-                self._command(partial(self._end_passing, subscription))
+                self._command(partial(self._end, subscription))
             else:
                 # The executor takes the messages of the subscriptions that its node lists.
                 self._node._subscriptions.remove(subscription)
@@ -246,36 +237,29 @@ class DirectSubscriptions:
         except QueueFullError:
             command()
 
-    def _begin(self, subscription: Subscription, handle: Handle) -> None:
-        # Held, it is not destroyed by the executor's thread.
-        subscription.handle.__enter__()
-        self._open.append((subscription, handle))
-        self._renew()
-
-    def _end(self, subscription: Subscription) -> None:
-        self._open = [entry for entry in self._open if entry[0] is not subscription]
-        self._renew()
-        subscription.handle.__exit__(None, None, None)
-
-    def _begin_passing(self, entity: Subscription | Service) -> None:
+    def _begin(self, entity: Subscription | Service, handle: Handle | None = None) -> None:
+        """Take the messages of an entity, for `handle` or for the executor."""
         try:
-            entity.handle.__enter__()
+            entity.handle.__enter__()  # held, it is not destroyed by the executor's thread
         except InvalidHandle:  # destroyed meanwhile
             return
-        if isinstance(entity, Subscription):
+        if handle is not None:
+            self._open.append((entity, handle))
+        elif isinstance(entity, Subscription):
             self._subscriptions.append(entity)
         else:
             self._services.append(entity)
         self._renew()
 
-    def _end_passing(self, entity: Subscription | Service) -> None:
-        passed: list[Any] = (
-            self._subscriptions if isinstance(entity, Subscription) else self._services
-        )
-        if entity in passed:
-            passed.remove(entity)
-            self._renew()
-            entity.handle.__exit__(None, None, None)
+    def _end(self, entity: Subscription | Service) -> None:
+        held: list[Any] = [*(entry[0] for entry in self._open), *self._subscriptions]
+        if entity not in (*held, *self._services):
+            return
+        self._open = [entry for entry in self._open if entry[0] is not entity]
+        self._subscriptions = [one for one in self._subscriptions if one is not entity]
+        self._services = [one for one in self._services if one is not entity]
+        self._renew()
+        entity.handle.__exit__(None, None, None)
 
     def _renew(self) -> None:
         self._wait_set = self._new_wait_set()

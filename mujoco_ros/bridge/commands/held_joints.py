@@ -9,12 +9,11 @@ from typing import Any
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandHeld, CommandSource, HoldEnded, JointsHeld
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 PACKAGE = "controller_manager_msgs"
-"""Its package. Modules that import it are imported only if it is installed."""
+"""Modules that import this package are imported only if it is installed."""
 
 
 def is_installed() -> bool:
@@ -30,18 +29,6 @@ REACTIVATE = "reactivate"
 """The value of the parameter ``reset_hold`` that restarts controllers."""
 
 
-def check_types(parameter: str) -> None:
-    """Reject the policy of a parameter if the types of the services are not installed.
-
-    Raises:
-        UserInputError: They are not.
-    """
-    if not is_installed():
-        raise UserInputError(
-            f"'{parameter}' cannot be '{REACTIVATE}': the package {PACKAGE} is not installed"
-        )
-
-
 class ControllerRestart:
     """Deactivates and activates the controllers that command a robot, in one strict switch.
 
@@ -50,7 +37,6 @@ class ControllerRestart:
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Restart nothing."""
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections
         self._caller = ServiceCaller(context.node)
@@ -68,7 +54,7 @@ class ControllerRestart:
     def _poll(self) -> None:
         self._caller.tick(time.monotonic())
         if not self._simulation.paused:
-            for namespace in [it for it in self._requested if it not in self._busy]:
+            for namespace in [name for name in self._requested if name not in self._busy]:
                 del self._requested[namespace]
                 self._busy.add(namespace)
                 self._list(namespace)
@@ -81,18 +67,20 @@ class ControllerRestart:
 
         def found(response: Any) -> None:
             # Broadcasters claim no interface.
-            active = [it for it in response.controller if it.state == "active"]
-            names = [it.name for it in active if it.claimed_interfaces]
+            active = [one for one in response.controller if one.state == "active"]
+            names = [controller.name for controller in active if controller.claimed_interfaces]
             if names:
                 self._switch(namespace, names)
             else:
                 self._end(namespace, "no active controller commands joints")
 
         # The switch cannot be repeated, so its response must not get lost.
-        self._caller.prepare(SwitchController, within(namespace, _MANAGER, "switch_controller"))
+        self._caller.prepare(
+            SwitchController, in_namespace(namespace, _MANAGER, "switch_controller")
+        )
         self._caller.call(
             ListControllers,
-            within(namespace, _MANAGER, "list_controllers"),
+            in_namespace(namespace, _MANAGER, "list_controllers"),
             ListControllers.Request(),
             found,
             lambda reason: self._end(namespace, reason),
@@ -120,7 +108,7 @@ class ControllerRestart:
 
         self._caller.call(
             SwitchController,
-            within(namespace, _MANAGER, "switch_controller"),
+            in_namespace(namespace, _MANAGER, "switch_controller"),
             request,
             switched,
             lambda reason: self._end(namespace, reason),
@@ -130,7 +118,7 @@ class ControllerRestart:
         self._busy.discard(namespace)
         if problem:
             self._rejections.report(
-                within(namespace, _MANAGER), "failed", f"{problem}; the joints stay held"
+                in_namespace(namespace, _MANAGER), "failed", f"{problem}; the joints stay held"
             )
 
 
@@ -160,7 +148,6 @@ class HeldJoints:
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Watch no source."""
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections
         self._restart = ControllerRestart(context)
@@ -186,24 +173,25 @@ class HeldJoints:
             return
         if control.stream.reset_hold == REACTIVATE:
             self._restart.request(event.robot)
-        topic = _topic(event.robot, event.source)
+        topic = command_topic(event.robot, event.source)
         publishers = self._publishers(topic)
         if not publishers:
             return  # an action, or a publisher that is not discovered
         if not self._watched:
             self._endpoints.later(_CHECK_S, self._check)
         new = _Watched(control=control, source=event.source, topic=topic, publishers=publishers)
-        same = [it for it in self._watched if it.control is control and it.source == event.source]
-        self._watched = [it for it in self._watched if it not in same] + [new]
+        key = control, event.source
+        self._watched = [old for old in self._watched if (old.control, old.source) != key] + [new]
 
     def _check(self) -> None:
         """End the hold against sources none of whose publishers is left."""
-        for it in list(self._watched):
-            if it.source not in it.control.reset_hold.held():
-                self._watched.remove(it)
-            elif not it.publishers & self._publishers(it.topic):
-                self._watched.remove(it)
-                release = partial(it.control.reset_hold.release, it.source)
+        for watched in list(self._watched):
+            hold = watched.control.reset_hold
+            if watched.source not in hold.held():
+                self._watched.remove(watched)
+            elif not watched.publishers & self._publishers(watched.topic):
+                self._watched.remove(watched)
+                release = partial(hold.release, watched.source)
                 self._simulation.commands.submit(release, urgent=True)
         if self._watched:
             self._endpoints.later(_CHECK_S, self._check)
@@ -220,10 +208,11 @@ class HeldJoints:
         return None
 
 
-def _topic(namespace: str, source: CommandSource) -> str:
+def command_topic(namespace: str, source: CommandSource) -> str:
+    """Return the topic by which a source commands joints."""
     match source:
         case CommandSource.JOINT_COMMANDS:
-            return within(namespace, source)
+            return in_namespace(namespace, source)
         case CommandSource.TRAJECTORY:
-            return within(namespace, source, "joint_trajectory")
-    return within(namespace, source, "commands")
+            return in_namespace(namespace, source, "joint_trajectory")
+    return in_namespace(namespace, source, "commands")

@@ -8,14 +8,14 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
+from mujoco_ros.bridge.commands.held_joints import command_topic
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.joints import POSITION
-from mujoco_ros.control.robot_streams import FORWARDED
+from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.rclpy_ext.executor import later
@@ -87,7 +87,7 @@ class LockstepParameters(Component):
         self._open_at = inf
         self._simulation.on_reset.append(self._follow_reset)
         self._lockstep.settled = lambda: self._simulation.commands.settled
-        self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
+        self._lockstep.on_join = lambda topic: later(self._node, self._connect, topic)
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
         self._serve()
@@ -277,14 +277,8 @@ def command_topics(world: Simulation | Plant, *, controllers: bool) -> dict[str,
     """Return the topics that command joints, with the name of the robot."""
     topics = {}
     for robot, control in zip(world.layout.robots, world.controls, strict=True):
-        if not robot.joints.names:
-            continue
-        topics[within(robot.namespace, CommandSource.JOINT_COMMANDS)] = robot.name
-        if controllers and control.joints.with_interface(POSITION):
-            topics[within(robot.namespace, CommandSource.TRAJECTORY, "joint_trajectory")] = (
-                robot.name
-            )
-        for source, interface in FORWARDED.items() if controllers else ():
-            if control.joints.with_interface(interface):
-                topics[within(robot.namespace, source, "commands")] = robot.name
+        takes = {CommandSource.TRAJECTORY: POSITION, **FORWARDED} if controllers else {}
+        found = [source for source, kind in takes.items() if control.joints.with_interface(kind)]
+        for source in (CommandSource.JOINT_COMMANDS, *found) if robot.joints.names else ():
+            topics[command_topic(robot.namespace, source)] = robot.name
     return topics

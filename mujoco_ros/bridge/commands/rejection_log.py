@@ -17,16 +17,12 @@ class RejectionLog:
     """Logs problems with commands at a limited rate, and counts them for /diagnostics.
 
     Any thread may report.
-
-    Attributes:
-        counts: Number of problems since the start, by kind and topic.
     """
 
     def __init__(self, log: Callable[[str], object]) -> None:
-        """Log by `log`."""
         self._log = log
         self._lock = threading.Lock()
-        self.counts: dict[str, int] = {}
+        self.counts: dict[str, int] = {}  # number of problems since the start, by kind and topic
         self._logged: dict[tuple[str, str], dict[str, float]] = {}
         self._suppressed: dict[tuple[str, str], int] = {}
 
@@ -40,12 +36,8 @@ class RejectionLog:
     ) -> None:
         """Count a problem, and log it unless the same message was logged recently.
 
-        Args:
-            topic: The topic or action.
-            kind: Kind of the problem, as /diagnostics shows it.
-            message: The problem.
-            detail: Text to log behind the message that does not make it a different one, as a time.
-            count: Number of occurrences.
+        `kind` is the row of the problem on /diagnostics. `detail`, as a time, is logged behind the
+        message without making it a different one. `count` is the number of occurrences.
         """
         message = shortened(message)
         with self._lock:

@@ -1,25 +1,88 @@
 """Topics and actions that command the robots, and the events that follow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from control_msgs.action import ParallelGripperCommand
+
 from mujoco_ros.bridge.commands.cartesian_server import CartesianServer
 from mujoco_ros.bridge.commands.command_server import CommandServer
-from mujoco_ros.bridge.commands.gripper_server import GripperServer
-from mujoco_ros.bridge.commands.held_joints import REACTIVATE, HeldJoints, check_types, is_installed
+from mujoco_ros.bridge.commands.held_joints import PACKAGE, REACTIVATE, HeldJoints, is_installed
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.control import events
+from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
+from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.rclpy_ext.goal_server import Goal
+from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
+from mujoco_ros.wire.conversions import stamp
+
+
+class GripperServer(CommandServer):
+    """Serves the action of the gripper."""
+
+    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
+        super().__init__(context, namespace, control)
+        self._action = in_namespace(namespace, CommandSource.GRIPPER, "gripper_cmd")
+        self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
+
+    def result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
+        """Return the final state of the gripper."""
+        reached = event.outcome is Outcome.SUCCESSFUL and not event.stalled
+        result = ParallelGripperCommand.Result(stalled=event.stalled, reached_goal=reached)
+        result.state.name = [self._control.joints.gripper_name]
+        result.state.position, result.state.effort = [event.position], [event.effort]
+        return result
+
+    def feedback(self, event: GoalProgress) -> ParallelGripperCommand.Feedback:
+        """Return the state of the gripper."""
+        feedback = ParallelGripperCommand.Feedback()
+        position, velocity = event.actual[:, 0].tolist()
+        feedback.state.header.stamp = stamp(event.time)
+        feedback.state.name = [self._control.joints.gripper_name]
+        feedback.state.position, feedback.state.velocity = [position], [velocity]
+        feedback.state.effort = [event.effort]
+        return feedback
+
+    def check(self, goal: ParallelGripperCommand.Goal) -> GripperCommand | None:
+        """Return the checked command; report a rejected one."""
+        message, control = goal.command, self._control
+        try:
+            command = gripper_command(
+                control.joints,
+                control.stream.out_of_limits,
+                list(message.name),
+                list(message.position),
+                list(message.velocity),
+                list(message.effort),
+            )
+        except CommandError as error:
+            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
+            return None
+        self._rejections.report_clamped(self._action, command.clamped)
+        return command
+
+    def accept(self, goal: Goal, command: GripperCommand) -> None:
+        """Submit the command of a goal."""
+        command = replace(command, goal=goal)
+        self._submit(self._action, partial(self._control.command_gripper, command), goal)
+
+    def cancel(self, goal: Goal) -> None:
+        """Submit the cancellation of a goal."""
+        gripper = self._control.gripper
+        if gripper is not None:
+            self._submit(self._action, lambda _time: gripper.cancel(goal), urgent=True)
+
 
 _RESULT_DELIVERY_S = 0.5
 """Wall time in which clients receive the results of goals that ended with their robot."""
@@ -38,17 +101,16 @@ class RobotCommands(Component):
     """Offers the topics and actions that command every robot, and reports the outcomes."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics and actions."""
         self._context = context
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections
-        self._served: dict[Part, _Served] = {}
+        self._served: dict[ScenePart, _Served] = {}
         self._leaving: list[_Served] = []
         self._dispatching = False
         self._held = HeldJoints(context)
         self.check_parameters(context.values)
         self._simulation.events.clear()  # the initial reset
-        self._simulation.on_event.append(self._wake)
+        self._simulation.on_event = self._wake
         self.finish()
 
     def finish(self) -> None:
@@ -61,10 +123,13 @@ class RobotCommands(Component):
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject the activation of controllers whose manager cannot be asked."""
         for name, value in values.items():
-            if value == REACTIVATE and name.rpartition(".")[2] == "reset_hold":
-                check_types(name)
+            reactivates = value == REACTIVATE and name.rpartition(".")[2] == "reset_hold"
+            if reactivates and not is_installed():
+                raise UserInputError(
+                    f"'{name}' cannot be '{REACTIVATE}': the package {PACKAGE} is not installed"
+                )
 
-    def _serve(self, part: Part, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
+    def _serve(self, part: ScenePart, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
         """Open the topics and actions of a robot."""
         robot, control = of_robot
         for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
@@ -158,12 +223,8 @@ class RobotCommands(Component):
                 self._rejections.report(_place(event.robot, event.source), "refused", event.message)
             case events.JointsHeld() | events.CommandHeld() | events.HoldEnded():
                 self._held.handle(event)
-            case events.CommandFailed():
-                self._rejections.report(event.topic, "failed", event.message)
-                if isinstance(event.goal, Goal):
-                    event.goal.abort(event.message)
             case events.CommandDropped():
-                self._rejections.report(event.topic, "dropped", event.message)
+                self._rejections.report(event.topic, event.kind, event.message)
                 if isinstance(event.goal, Goal):
                     event.goal.abort(event.message)
             case events.SimulationReset():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message
@@ -17,10 +17,10 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandError, CommandSource, QueueFullError
 from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, forward_command
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.control.settings import StreamSettings
-from mujoco_ros.model.naming import within
-from mujoco_ros.sim.clock_epochs import epoch_of
+from mujoco_ros.control.streams import FORWARDED
+from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.sim.command_queue import epoch_of
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import LATCHED
@@ -35,18 +35,12 @@ _MOST_LAYOUTS = 16
 
 
 class JointStateContent(NamedTuple):
-    """The content of a JointState.
+    """The content of a JointState."""
 
-    Attributes:
-        stamp: Its stamp [ns].
-        frame_id: Its frame.
-        names: Names of the joints.
-        fields: Position, velocity and effort, as given.  # 3 × (k,)
-    """
-
-    stamp: int
+    stamp: int  # its stamp [ns]
     frame_id: str
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # names of the joints
+    # Position, velocity and effort, as given.  # 3 × (k,)
     fields: tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -58,7 +52,6 @@ class JointStateReader:
     """
 
     def __init__(self) -> None:
-        """Know no names."""
         self._layouts: dict[bytes, tuple[str, tuple[str, ...]]] = {}
 
     def read(self, data: bytes) -> JointStateContent:
@@ -136,42 +129,38 @@ class StreamServer(CommandServer):
     """Serves ``joint_commands`` and, with controllers, the forward command controllers."""
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topics; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._ignored: set[str] = set()
         self._lockstep = context.lockstep
         self._in_lockstep: tuple[StreamSettings, StreamSettings] | None = None
         self._messages = JointStateReader()
         self._commands = JointCommandReader(control.joints)
-        self._subscribe_source(
+        self._subscribe(
             JointState,
             self._handle_joint_command,
             CommandSource.JOINT_COMMANDS,
+            is_awaited=True,
             on_count=self._count_publishers,
         )
         for source, interface in FORWARDED.items() if context.has_controllers else ():
             if indices := control.joints.with_interface(interface):
                 names = [control.joints.names[i] for i in indices]
                 handle = partial(self._handle_forward_command, source)
-                self._subscribe_source(Float64MultiArray, handle, source, "commands")
+                self._subscribe(Float64MultiArray, handle, source, "commands", is_awaited=True)
                 listing = self._endpoints.publisher(
-                    JointState, within(namespace, source, "joints"), LATCHED
+                    JointState, in_namespace(namespace, source, "joints"), LATCHED
                 )
                 listing.publish(JointState(name=names))
                 self._open.append(listing)
 
     def _handle_joint_command(self, topic: str, data: bytes, now: bool) -> None:
         stamp, frame_id, names, fields = self._messages.read(data)
-        self._submit_checked(
-            topic,
-            CommandSource.JOINT_COMMANDS,
-            lambda: self._commands.read(self._control.stream.out_of_limits, names, fields),
-            stamp,
-            names,
-            epoch=epoch_of(frame_id),
-            restarts=frame_id == RESTART,
-            now=now,
-        )
+        read = partial(self._commands.read, self._control.stream.out_of_limits, names, fields)
+        source, epoch = CommandSource.JOINT_COMMANDS, epoch_of(frame_id)
+        # Its source has seen a tick since the reset, or has started again.
+        restarts = epoch is not None or frame_id == RESTART
+        stamps = {"stamp": stamp, "epoch": epoch, "component": names, "now": now}
+        self._submit_checked(topic, source, read, restarts, **stamps)
 
     def _count_publishers(self, topic: str, count: int) -> None:
         if not count:
@@ -183,32 +172,22 @@ class StreamServer(CommandServer):
         self, source: CommandSource, topic: str, data: bytes, now: bool
     ) -> None:
         control, message = self._control, deserialize_message(data, Float64MultiArray)
-        self._submit_checked(
-            topic,
-            source,
-            lambda: forward_command(
-                control.joints, control.stream.out_of_limits, FORWARDED[source], message.data
-            ),
-            now=now,
-        )
+        interface, out_of_limits = FORWARDED[source], control.stream.out_of_limits
+        read = partial(forward_command, control.joints, out_of_limits, interface, message.data)
+        self._submit_checked(topic, source, read, now=now)
 
     def _submit_checked(
         self,
         topic: str,
         source: CommandSource,
         read: Callable[[], JointCommand],
-        stamp: int = 0,
-        component: tuple[str, ...] = (),
-        *,
-        epoch: int | None = None,
         restarts: bool = False,
-        now: bool = False,
+        **stamps: Any,
     ) -> None:
         try:
             command = read()
         except CommandError as error:
-            self._rejections.report(topic, "refused", str(error))
-            self._submit(topic, _nothing, stamp=stamp, epoch=epoch, component=component, now=now)
+            self._refuse(topic, error, **stamps)
             return
         self._rejections.report_clamped(topic, command.clamped)
         if new := [name for name in command.ignored if name not in self._ignored]:
@@ -221,12 +200,14 @@ class StreamServer(CommandServer):
                 count=len(new),
             )
 
-        def apply(time: float) -> None:
-            if restarts or epoch is not None:  # its source has seen a tick since the reset
-                self._control.reset_hold.release(source)
-            self._control.command(source, command, time, self._settings(topic))
+        self._submit(topic, partial(self._act, topic, source, command, restarts), **stamps)
 
-        self._submit(topic, apply, stamp=stamp, epoch=epoch, component=component, now=now)
+    def _act(
+        self, topic: str, source: CommandSource, command: JointCommand, restarts: bool, time: float
+    ) -> None:
+        if restarts:
+            self._control.reset_hold.release(source)
+        self._control.command(source, command, time, self._settings(topic))
 
     def _settings(self, topic: str) -> StreamSettings:
         """Return the settings of a topic, with the period of its ticks unless one is configured."""
@@ -237,7 +218,3 @@ class StreamServer(CommandServer):
         if known is None or known[0] is not settings or known[1].period != period:
             known = self._in_lockstep = settings, replace(settings, period=period)
         return known[1]
-
-
-def _nothing(_time: float) -> None:
-    """Answer a lockstep tick with a command that changes nothing."""

@@ -2,12 +2,13 @@
 
 import contextlib
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
-from control_msgs.msg import JointTolerance as ToleranceMessage
 from control_msgs.msg import SpeedScalingFactor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -26,16 +27,16 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
 from mujoco_ros.control.trajectory.controller import check_speed_scaling
 from mujoco_ros.control.trajectory.trajectory import (
-    JointTolerance,
     PointArrays,
     Tolerances,
     Trajectory,
+    hold_trajectory,
     tolerances,
     trajectory,
 )
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
-from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_of
+from mujoco_ros.sim.command_queue import NANOSECOND, epoch_of
 from mujoco_ros.wire.conversions import nanoseconds, split, stamp
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
@@ -93,25 +94,18 @@ def to_trajectory(
 ) -> Trajectory:
     """Return the trajectory of a message; see `trajectory`.
 
+    Without points, it holds the joints that it names, or all.
+
     Raises:
         CommandError: It is invalid.
     """
-    stamp = message.header.stamp
-    start = seconds(stamp) if stamp.sec or stamp.nanosec else None
-    names, points = message.joint_names, point_arrays(message)
-    return trajectory(joints, settings, out_of_limits, names, start, points, upsampled=upsampled)
-
-
-def joints_to_hold(message: JointTrajectory, joints: ControlledJoints) -> np.ndarray:
-    """Return the joints that hold after an empty trajectory: those it names, or all.
-
-    Raises:
-        CommandError: It names a joint that does not exist.
-    """
-    among = joints.with_interface(POSITION)
-    if message.joint_names:
-        return joints.find(message.joint_names, among)
-    return np.array(among, dtype=np.intp)
+    names, frame = message.joint_names, message.header.frame_id
+    start = seconds(message.header.stamp) or None  # zeros are no stamp
+    if not message.points:
+        return hold_trajectory(joints, names)
+    points = point_arrays(message)
+    checked = trajectory(joints, settings, out_of_limits, names, start, points, upsampled=upsampled)
+    return replace(checked, restarts=frame == RESTART or epoch_of(frame) is not None)
 
 
 def to_tolerances(
@@ -129,45 +123,19 @@ def to_tolerances(
         raise CommandError("multi_dof_trajectory is not supported: joints have one axis here")
     if goal.component_path_tolerance or goal.component_goal_tolerance:
         raise CommandError("component tolerances are for multi_dof_trajectory, not supported")
-    return tolerances(
-        joints,
-        settings,
-        indices,
-        [_tolerance(t) for t in goal.path_tolerance],
-        [_tolerance(t) for t in goal.goal_tolerance],
-        seconds(goal.goal_time_tolerance),
-    )
-
-
-def _tolerance(message: ToleranceMessage) -> JointTolerance:
-    return JointTolerance(
-        name=message.name,
-        position=message.position,
-        velocity=message.velocity,
-        acceleration=message.acceleration,
-    )
+    time = seconds(goal.goal_time_tolerance)
+    return tolerances(joints, settings, indices, goal.path_tolerance, goal.goal_tolerance, time)
 
 
 GOAL_TRAJECTORY = "goal_trajectory"
 """Topic of the trajectories of accepted goals; an empty one follows when the goal has ended."""
 _FAR_AHEAD_S = 60.0
-Motion = tuple[Trajectory, Tolerances] | np.ndarray
-"""A trajectory with its tolerances, or the joints to hold."""
-
-
-class Checked(NamedTuple):
-    """The motion of a checked message, whether its source has started again, and its epoch."""
-
-    motion: Motion
-    restarts: bool
-    epoch: int | None = None
 
 
 class TrajectoryServer(CommandServer):
     """Serves the topic and the action of the joint trajectory controller."""
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topic and the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._lockstep = context.lockstep
         self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
@@ -175,12 +143,12 @@ class TrajectoryServer(CommandServer):
         self._subscribe(
             JointTrajectory, self._handle_topic, CommandSource.TRAJECTORY, "joint_trajectory"
         )
-        self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
+        self._action = in_namespace(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self.goals = GoalServer(self._endpoints, FollowJointTrajectory, self._action, self)
         self._goal: Goal | None = None  # the one that was accepted last, until it ends
         self._goal_path = self._endpoints.publisher(
             JointTrajectory,
-            within(namespace, CommandSource.TRAJECTORY, GOAL_TRAJECTORY),
+            in_namespace(namespace, CommandSource.TRAJECTORY, GOAL_TRAJECTORY),
             RELIABLE,
         )
         self._open.append(self._goal_path)
@@ -219,16 +187,16 @@ class TrajectoryServer(CommandServer):
     def _handle_topic(self, topic: str, message: JointTrajectory) -> None:
         stamp_ns, epoch = nanoseconds(message.header.stamp), epoch_of(message.header.frame_id)
         try:
-            motion = self._read(message, topic, upsampled=True)
+            checked = self._read(message, topic, upsampled=True)
         except CommandError as error:
-            self._rejections.report(topic, "refused", str(error))
-            if not (stamp_ns and self._past(stamp_ns * NANOSECOND)):
-                # It counts as the answer of a lockstep tick.
-                self._submit(topic, lambda _time: None, stamp=stamp_ns, epoch=epoch)
+            if stamp_ns and self._past(stamp_ns * NANOSECOND):
+                self._rejections.report(topic, "refused", str(error))
+            else:
+                self._refuse(topic, error, stamp=stamp_ns, epoch=epoch)
             return
         if not self._lockstep.period(topic):
             stamp_ns = 0  # it is the start, not the tick that the trajectory answers
-        self._submit_checked(Checked(motion, _restarts(message), epoch), topic, None, stamp_ns)
+        self._follow(topic, checked, stamp=stamp_ns, epoch=epoch)
 
     def _handle_speed(self, topic: str, message: SpeedScalingFactor) -> None:
         factor = message.factor
@@ -239,25 +207,24 @@ class TrajectoryServer(CommandServer):
             return
         self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
 
-    def check(self, goal: FollowJointTrajectory.Goal) -> Checked | None:
+    def check(self, goal: FollowJointTrajectory.Goal) -> Trajectory | None:
         """Return the checked trajectory with its tolerances; report a rejected one."""
         control = self._control
         try:
-            motion = self._read(goal.trajectory, self._action)
-            joints = motion[0].joints if isinstance(motion, tuple) else motion
-            allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
+            checked = self._read(goal.trajectory, self._action)
+            settings = control.trajectory.settings
+            allowed = to_tolerances(goal, control.joints, settings, checked.joints)
         except CommandError as error:
             self._rejections.report(self._action, "refused", f"goal rejected: {error}")
             return None
-        motion = (motion[0], allowed) if isinstance(motion, tuple) else motion
-        return Checked(motion, _restarts(goal.trajectory))
+        return replace(checked, tolerances=allowed)
 
-    def accept(self, goal: Goal, checked: Checked) -> None:
+    def accept(self, goal: Goal, checked: Trajectory) -> None:
         """Submit the trajectory of a goal, and publish it."""
         self._goal = goal
-        self._submit_checked(checked, self._action, goal)
+        self._follow(self._action, replace(checked, goal=goal), goal)
         if self._goal is goal:  # otherwise it could not be submitted
-            self._publish_goal(self._message(checked.motion))
+            self._publish_goal(self._message(checked))
 
     def cancel(self, goal: Goal) -> None:
         """Submit the cancellation of a goal."""
@@ -270,58 +237,43 @@ class TrajectoryServer(CommandServer):
             with contextlib.suppress(rclpy_implementation.RCLError):  # of an overloaded middleware
                 self._goal_path.publish(message)
 
-    def _message(self, motion: Motion) -> JointTrajectory:
+    def _message(self, trajectory: Trajectory) -> JointTrajectory:
         """Return the waypoints that will be followed, with their start as stamp."""
-        message = JointTrajectory()
-        if isinstance(motion, tuple):
-            trajectory, _ = motion
-            start, points = trajectory.start, trajectory.points
-            message.header.stamp = stamp(self._simulation.time if start is None else start)
+        message, points = JointTrajectory(), trajectory.points
+        if not trajectory.is_hold:
+            start = self._simulation.time if trajectory.start is None else trajectory.start
+            message.header.stamp = stamp(start)
             message.joint_names = [self._control.joints.names[i] for i in trajectory.joints]
             given = (points.degree + 1) // 2  # number of rows of each point
             rows = zip(points.q, points.dq, points.ddq, strict=True)
             message.points = [
-                _point(it[:count], time)
-                for it, count, time in zip(rows, given, points.times, strict=True)
+                _point(row[:count], time)
+                for row, count, time in zip(rows, given, points.times, strict=True)
             ]
         return message
 
-    def _submit_checked(
-        self,
-        checked: Checked,
-        topic: str,
-        goal: Goal | None,
-        stamp_ns: int = 0,
+    def _follow(
+        self, topic: str, checked: Trajectory, goal: Goal | None = None, **stamps: Any
     ) -> None:
-        control, (motion, restarts, epoch) = self._control, checked
+        follow = partial(self._control.follow, checked)
+        self._submit(topic, follow, goal, start=checked.start, **stamps)
 
-        def act(time: float) -> None:
-            if not isinstance(motion, tuple):
-                control.hold(motion, time, goal)
-                return
-            if restarts:
-                control.reset_hold.release(CommandSource.TRAJECTORY)
-            control.follow(*motion, goal, time)
-
-        start = motion[0].start if isinstance(motion, tuple) else None
-        self._submit(topic, act, goal, stamp=stamp_ns, epoch=epoch, start=start)
-
-    def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Motion:
+    def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Trajectory:
         """Return the trajectory of a message, with the tolerances of the parameters.
 
         Raises:
             CommandError: It is invalid, or too late.
         """
         control = self._control
-        joints, settings = control.joints, control.trajectory.settings
         start = nanoseconds(message.header.stamp) * NANOSECOND
         if start and (problem := self._past(start)):
             raise LateError(problem)
-        if not message.points:
-            return joints_to_hold(message, joints)
+        settings, out_of_limits = control.trajectory.settings, control.stream.out_of_limits
         checked = to_trajectory(
-            message, joints, settings, control.stream.out_of_limits, upsampled=upsampled
+            message, control.joints, settings, out_of_limits, upsampled=upsampled
         )
+        if checked.is_hold:
+            return checked
         now = self._simulation.time
         checked.check_in_time(now)
         self._rejections.report_clamped(topic, checked.clamped)
@@ -332,17 +284,11 @@ class TrajectoryServer(CommandServer):
                 "starts far ahead",
                 f"the trajectory starts in {ahead:.0f} s; is use_sim_time set on its sender?",
             )
-        return checked, tolerances(joints, settings, checked.joints)
+        return checked
 
     def _past(self, start: float) -> str:
         """Return why a start time [s] is from before a reset; empty if it is not."""
         return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
-
-
-def _restarts(message: JointTrajectory) -> bool:
-    """Return whether the source of a trajectory has started again after a reset."""
-    frame = message.header.frame_id
-    return bool(frame == RESTART or epoch_of(frame) is not None)
 
 
 def _point(rows: Iterable[np.ndarray], time: float) -> JointTrajectoryPoint:

@@ -27,7 +27,7 @@ from mujoco_ros.control.events import CommandSource, QueueFullError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_vector
-from mujoco_ros.sim.stepping.solver_check import check_solver
+from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
 
 _ENERGIES = ("potential energy [J]", "kinetic energy [J]")
@@ -237,7 +237,7 @@ def _percentiles(name: str, seconds: tuple[float, ...]) -> dict[str, str]:
     }
 
 
-ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticReport]] = {
+DIAGNOSTIC_ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticReport]] = {
     "real time": real_time,
     "engine": engine,
     "control": control,
@@ -276,7 +276,7 @@ class Diagnostics(Component):
                 name = component.name
                 if not name:
                     raise ValueError(f"{kind.__name__} has a report, and needs a name")
-                if name in self._rows or name in ROWS:
+                if name in self._rows or name in DIAGNOSTIC_ROWS:
                     raise ValueError(f"/diagnostics has a row '{name}' already")
                 self._rows[name] = component.report
             if kind.reports is not Component.reports:
@@ -353,7 +353,7 @@ class Diagnostics(Component):
                 detail=f" (before {status.sim_time:.3f} s)",
             )
         rows: dict[str, Row | DiagnosticReport] = {
-            name: partial(row, now, before) for name, row in ROWS.items()
+            name: partial(row, now, before) for name, row in DIAGNOSTIC_ROWS.items()
         }
         rows |= self._rows
         for reports in self._further:

@@ -19,7 +19,7 @@ from mujoco_ros.bridge.parameters.robot_parameters import (
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import Gains, load_gains
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.gains import GainChange
@@ -37,15 +37,15 @@ class ControlParameters(Component):
         """
         self._parameters, self._simulation = context.parameters, context.simulation
         self._controllers = context.has_controllers
-        self._robots: dict[Part, RobotParameters] = {}
-        self._next: dict[Part, RobotParameters] = {}
+        self._robots: dict[ScenePart, RobotParameters] = {}
+        self._next: dict[ScenePart, RobotParameters] = {}
         self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
-        self._gain_indices: dict[str, tuple[Part, int, int]] = {}  # robot, row and joint
-        self._settings_of: dict[str, Part] = {}  # setting to robot
+        self._gain_indices: dict[str, tuple[ScenePart, int, int]] = {}  # robot, row and joint
+        self._settings_of: dict[str, ScenePart] = {}  # setting to robot
         self._changes = 0  # of gains, since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
         self.prepare(self._simulation.plant)
-        self._simulation.gains.restore()
+        self._simulation.plant.gains.restore()
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
@@ -131,9 +131,9 @@ class ControlParameters(Component):
 
         def command() -> None:
             for part, configured in files.items():
-                simulation.gains.configure(part, configured)
+                simulation.plant.gains.configure(part, configured)
             if gains:
-                simulation.gains.change(gains)
+                simulation.plant.gains.change(gains)
             for control, of_control in settings:
                 control.configure(*of_control)
 
@@ -222,6 +222,6 @@ def _gains(rows: np.ndarray) -> Gains:
     return Gains(kp=kp, kd=kd)
 
 
-def _columns(plant: Plant) -> Iterator[tuple[Part, slice]]:
+def _columns(plant: Plant) -> Iterator[tuple[ScenePart, slice]]:
     """Return each robot with its columns in arrays over the joints of all robots."""
     return zip(plant.assembly.robots, plant.layout.columns, strict=True)

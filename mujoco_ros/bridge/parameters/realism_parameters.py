@@ -9,9 +9,8 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command, changed_settings, setting_specs
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import Channel
-from mujoco_ros.model.realism.realism_config import Entry, Section
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.realism_config import Channel, Entry, Section
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism
 from mujoco_ros.wire.parameter_spec import ParameterSpec
@@ -25,13 +24,13 @@ ROW = "realism of <robot>"
 class _EntryParameters:
     """The parameters of one entry, and the settings that the accepted values make."""
 
-    part: Part
+    part: ScenePart
     entry: Entry
     prefix: str
     settings: Channel
 
     @property
-    def key(self) -> tuple[Part, Section, str]:
+    def key(self) -> tuple[ScenePart, Section, str]:
         """The robot, and the section and name of the entry in its realism."""
         return self.part, self.entry.section, self.entry.name
 
@@ -83,7 +82,7 @@ class RealismParameters(Component):
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies settings."""
-        changes: dict[Part, dict[tuple[Section, str], Channel]] = {}
+        changes: dict[ScenePart, dict[tuple[Section, str], Channel]] = {}
         for parameters in self._entries:
             settings = parameters.changed(values)
             if settings != parameters.settings:
@@ -112,7 +111,7 @@ class RealismParameters(Component):
         for part, robot in robots.items():
             namespace = plant.layout.robots[plant.assembly.robots.index(part)].namespace
             for entry in robot.entries:
-                key: tuple[Part, Section, str] = (part, entry.section, entry.name)
+                key: tuple[ScenePart, Section, str] = (part, entry.section, entry.name)
                 if key in present:
                     self._next.append(present[key])
                     continue
@@ -156,7 +155,7 @@ class RealismParameters(Component):
             ROW.replace("<robot>", robot.name): _report(robot) for robot in realism.robots.values()
         }
 
-    def _apply(self, changes: Mapping[Part, Mapping[tuple[Section, str], Channel]]) -> None:
+    def _apply(self, changes: Mapping[ScenePart, Mapping[tuple[Section, str], Channel]]) -> None:
         """Apply settings in the physics thread."""
         realism = self._simulation.plant.realism
         if realism is not None:

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.gains import LARGEST_GAIN, Gains
 from mujoco_ros.control.joints import INTERFACES, POSITION, ControlledJoints
 from mujoco_ros.control.robot_control import RobotControl

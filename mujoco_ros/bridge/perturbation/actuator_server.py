@@ -15,10 +15,10 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import within
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.endpoints import synchronize
-from mujoco_ros.sim.perturbation.actuator_controls import (
+from mujoco_ros.sim.actuator_controls import (
     Control,
     free_controls,
     joints_of_actuators,
@@ -140,8 +140,8 @@ class ActuatorServer(Component):
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
         self._has_controllers = context.has_controllers
-        self._served: dict[Part, _Served] = {}
-        self._next: dict[Part, _Actuators] = {}
+        self._served: dict[ScenePart, _Served] = {}
+        self._next: dict[ScenePart, _Actuators] = {}
         self.build(context.simulation.plant)
         self.finish()
 
@@ -170,24 +170,24 @@ class ActuatorServer(Component):
         """Open the topics of new robots; close the topics of deleted ones."""
         synchronize(self._served, self._next, self._serve, self._close)
 
-    def _serve(self, _part: Part, actuators: _Actuators) -> _Served:
+    def _serve(self, _part: ScenePart, actuators: _Actuators) -> _Served:
         namespace, controls = actuators.namespace, actuators.controls
         served = _Served(
             actuators,
             np.array([control.slot for control in controls], dtype=np.intp),
             np.array([control.of_gripper for control in controls], dtype=bool),
         )
-        by_name = within(namespace, CommandSource.ACTUATORS)
+        by_name = in_namespace(namespace, CommandSource.ACTUATORS)
         handle = partial(self._handle_named, served, by_name)
         named = self._endpoints.subscription(DynamicJointState, by_name, handle, RELIABLE)
         served.endpoints.append(named)
         in_array = [control.name for control in controls if not control.of_gripper]
         if in_array and self._has_controllers:
             listing = self._endpoints.publisher(
-                JointState, within(namespace, ACTUATORS, "actuators"), LATCHED
+                JointState, in_namespace(namespace, ACTUATORS, "actuators"), LATCHED
             )
             listing.publish(JointState(name=in_array))
-            topic = within(namespace, ACTUATORS, "commands")
+            topic = in_namespace(namespace, ACTUATORS, "commands")
             handle = partial(self._handle_array, served, topic)
             array = self._endpoints.subscription(Float64MultiArray, topic, handle, RELIABLE)
             served.endpoints += [listing, array]
@@ -226,6 +226,6 @@ class ActuatorServer(Component):
             if len(served.slots):
                 if preempts:
                     served.actuators.control.preempt_gripper(time)
-                simulation.set_controls(served.slots[given], values[given])
+                simulation.data.ctrl[served.slots[given]] = values[given]
 
         self._submit(topic, command, stamp=stamp, control=served.actuators.control)

@@ -18,7 +18,7 @@ from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.body_frames import (
     BodyFrame,
     MocapBody,
@@ -27,8 +27,8 @@ from mujoco_ros.model.robot.body_frames import (
     named_frames,
 )
 from mujoco_ros.rclpy_ext.endpoints import synchronize
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.wrenches import AppliedWrench
 from mujoco_ros.wire.conversions import nanoseconds, point, pose_in_world
 from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN
 from mujoco_ros.wire.parameter_spec import ParameterSpec
@@ -118,7 +118,7 @@ class WrenchServer(Component):
         )
 
     def _subscribe(self, namespace: str, _: None) -> Subscription:
-        topic = within(namespace, EXTERNAL_WRENCH)
+        topic = in_namespace(namespace, EXTERNAL_WRENCH)
         handle = partial(self._handle, namespace, topic)
         return self._endpoints.subscription(WrenchStamped, topic, handle, RELIABLE)
 
@@ -293,7 +293,7 @@ class MocapServer(Component):
         """
         self._next = {}
         for body in mocap_bodies(plant.model, plant.layout):
-            topic = within(body.namespace, "mocap", topic_token(body.name), "pose")
+            topic = in_namespace(body.namespace, "mocap", topic_token(body.name), "pose")
             if topic in self._next:
                 raise UserInputError(
                     f"two mocap bodies would have the topic '{topic}': their names must differ in "
@@ -330,6 +330,7 @@ class MocapServer(Component):
 
         def command(_time: float) -> None:
             if topic.row >= 0:
-                simulation.set_mocap_pose(topic.row, position, quat)
+                data = simulation.data
+                data.mocap_pos[topic.row], data.mocap_quat[topic.row] = position, quat
 
         self._submit(topic.name, command, stamp=nanoseconds(message.header.stamp))

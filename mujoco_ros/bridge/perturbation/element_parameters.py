@@ -13,15 +13,16 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.settings.appearance import (
+from mujoco_ros.sim.settings.model_settings import (
     SIZES,
     Appearance,
+    EqualitySettings,
     appearances,
     element,
     get_appearance,
     scratch_for,
+    set_appearance,
 )
-from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -66,7 +67,7 @@ class EqualityParameters(Component):
         self.prepare(simulation.plant)
         self._constraints, self._added = self._next, []
         for parameter, constraint in self._constraints.items():
-            simulation.equalities.configure(constraint, context.values[parameter])
+            simulation.plant.equalities.configure(constraint, context.values[parameter])
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that switches constraints."""
@@ -80,7 +81,7 @@ class EqualityParameters(Component):
 
         def command() -> None:
             for constraint, active in wanted.items():
-                simulation.equalities.set(constraint, active)
+                simulation.plant.equalities.set(constraint, active)
 
         return command
 
@@ -127,11 +128,11 @@ class EqualityParameters(Component):
         changes, simulation = self._changes, self._simulation
 
         def read() -> tuple[EqualitySettings, dict[str, bool]]:
-            return simulation.equalities, simulation.equalities.active()
+            return simulation.plant.equalities, simulation.plant.equalities.active()
 
         def show(result: tuple[EqualitySettings, dict[str, bool]]) -> None:
             owner, active = result
-            if changes != self._changes or owner is not simulation.equalities:
+            if changes != self._changes or owner is not simulation.plant.equalities:
                 self._show()  # a client was quicker
                 return
             self._parameters.show(
@@ -184,7 +185,7 @@ class AppearanceParameters(Component):
 
     def apply_initial(self) -> None:
         """Apply the values that the user set at start, before the simulation runs."""
-        self._simulation.set_appearance(self._changed_values())
+        set_appearance(self._simulation.model, self._changed_values())
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes colours and sizes."""
@@ -192,7 +193,7 @@ class AppearanceParameters(Component):
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
-        return lambda: simulation.set_appearance(mine, scratch)
+        return lambda: set_appearance(simulation.model, mine, scratch)
 
     def build(self, plant: Plant) -> None:
         """Find the parameters of the next model."""
@@ -213,7 +214,7 @@ class AppearanceParameters(Component):
         """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
         if not self._fresh:
-            self._simulation.set_appearance(self._changed_values(), scratch)
+            set_appearance(self._simulation.model, self._changed_values(), scratch)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""

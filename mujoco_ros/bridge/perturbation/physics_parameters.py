@@ -7,11 +7,16 @@ from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import MAX_TIMESTEP, MIN_TIMESTEP, PhysicsConfig
-from mujoco_ros.model.scene.physics_options import CHOICES, read_options
-from mujoco_ros.model.scene.size_limits import MAX_ITERATIONS
+from mujoco_ros.model.scene.limits import MAX_ITERATIONS
+from mujoco_ros.model.scene.physics_options import (
+    CHOICES,
+    MAX_TIMESTEP,
+    MIN_TIMESTEP,
+    PhysicsConfig,
+    read_options,
+)
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.settings.options_check import try_options
+from mujoco_ros.sim.settings.model_settings import try_options
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _PREFIX = "physics."

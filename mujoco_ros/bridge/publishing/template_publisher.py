@@ -13,12 +13,12 @@ from rclpy.qos import QoSProfile
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.native import messages_type
 from mujoco_ros.rclpy_ext.raw_publishing import publish_functions
-from mujoco_ros.sim.clock_epochs import epoch_label
+from mujoco_ros.sim.command_queue import epoch_label
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import MessageTemplate
 
 if TYPE_CHECKING:
-    from mujoco_ros.native import messages
+    from mujoco_ros.native.compiled import Messages
 
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
@@ -262,7 +262,7 @@ def _compiled(
     arrays: Mapping[str, np.ndarray],
     publishers: Sequence[TopicPublisher],
     owner: Batch,
-) -> "messages.Messages | None":
+) -> "Messages | None":
     """Return the compiled form of a layout, if any; its publishers stay open as long as `owner`."""
     kind = messages_type()
     if kind is None:

@@ -13,7 +13,7 @@ from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, robot_topics, t
 from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.kinematics import (
@@ -65,7 +65,7 @@ def true_topics(
             own = topic.name.removeprefix(f"{namespace}/") if namespace else topic.name
             yield replace(
                 topic,
-                name=within(namespace, GROUND_TRUTH, own),
+                name=in_namespace(namespace, GROUND_TRUTH, own),
                 numbers={path: _true(source) for path, source in topic.numbers.items()},
             )
 
@@ -74,7 +74,7 @@ def true_transforms(transforms: Topic) -> Topic:
     """Return the topic ``ground_truth/tf``, for /tf with poses from measured positions."""
     return replace(
         transforms,
-        name=f"/{within(GROUND_TRUTH, 'tf')}",
+        name=f"/{in_namespace(GROUND_TRUTH, 'tf')}",
         numbers={path: _true(source) for path, source in transforms.numbers.items()},
     )
 

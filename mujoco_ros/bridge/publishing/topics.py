@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -43,7 +43,7 @@ def robot_topic(
     """Return the topic ``<namespace>/<kind>/<element>`` with the rate of its kind."""
     parts = (robot.namespace, kind, topic_token(element) if element else "")
     return Topic(
-        name=within(*parts),
+        name=in_namespace(*parts),
         rate=kind,
         message=message,
         numbers=numbers,
@@ -258,7 +258,7 @@ def _controller_state(
         setattr(getattr(message, point), name, zeros[:])
     numbers["speed_scaling_factor"] = NumberSource("speed_scaling", index)
     return Topic(
-        name=within(robot.namespace, CONTROLLER_STATE),
+        name=in_namespace(robot.namespace, CONTROLLER_STATE),
         rate="controller_state",
         message=message,
         numbers=numbers,
@@ -284,7 +284,7 @@ def _cartesian_state(index: int, robot: RobotLayout, base: str) -> Iterator[Topi
         ("current_twist", twist, velocities),
     ):
         yield Topic(
-            name=within(robot.namespace, "cartesian_controller", name),
+            name=in_namespace(robot.namespace, "cartesian_controller", name),
             rate=CARTESIAN_STATE,
             message=message,
             numbers=values,

@@ -1,6 +1,9 @@
 """The services and actions of simulation_interfaces, and the features that they provide."""
 
+import queue
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import simulation_interfaces.action
@@ -10,7 +13,8 @@ from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.rclpy_ext.service import Responder, Service
+from mujoco_ros.model.file_access import ALL_FILES, FileAccess
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.wire.names import service_name
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -25,22 +29,51 @@ _CUSTOM_INFO = (
 )
 
 
+_MOST_WAITING = 32
+
+
+class BackgroundWorker:
+    """One thread that handles one request after the other; the first request starts it."""
+
+    def __init__(self, files: FileAccess = ALL_FILES) -> None:
+        """Create the queue of requests, which may name `files`."""
+        self._files = files
+        self._jobs: queue.Queue[Callable[[], None]] = queue.Queue(_MOST_WAITING)
+        self._thread: threading.Thread | None = None
+
+    def run(self, responder: Responder, fill: Callable[[], None]) -> None:
+        """Have the thread call `fill`, which fills in the response, and send it.
+
+        Raises:
+            RequestRejectedError: Too many requests are waiting.
+        """
+        try:
+            self._jobs.put_nowait(partial(responder.complete, fill))
+        except queue.Full:
+            message = f"busy: {_MOST_WAITING} requests of this kind are waiting"
+            raise RequestRejectedError(message) from None
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="background", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            job = self._jobs.get()
+            with self._files.for_client():
+                job()
+
+
 class SimulationInterfaces:
     """Serves interfaces of the standard under one prefix, and reports their features.
 
     Distributions have different versions of the standard: interfaces and features that the
     installed version does not have are left out.
-
-    Attributes:
-        node: The node that serves them.
     """
 
     def __init__(self, node: Node, prefix: str, spawn_formats: Sequence[str] = ()) -> None:
         """Serve GetSimulatorFeatures.
 
         Args:
-            node: The node.
-            prefix: Prefix of all names.
             spawn_formats: Formats of models that can be spawned.
 
         Raises:

@@ -15,7 +15,7 @@ from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.set_state import SettableJoint, StateRequest, set_state, settable_joints
 
@@ -43,7 +43,6 @@ class JointStateService(Component):
         """Serve it.
 
         Args:
-            context: The node.
             registry: The entities whose poses and velocities can be set.
         """
         self._simulation, self._run, self._registry = context.simulation, context.run, registry
@@ -73,7 +72,7 @@ class JointStateService(Component):
         def apply() -> str:
             joints = self._joints
             found = to_request(values, joints, self._registry.snapshot)
-            by_index = {it.joint: it for it in joints.values()}
+            by_index = {joint.joint: joint for joint in joints.values()}
             remarks = set_state(self._simulation, by_index, found)
             self._run.leave_start()
             return remarks
@@ -107,10 +106,10 @@ def read_values(parameters: Sequence[Parameter]) -> _Values:
             (values.positions if quantity == POSITION else values.velocities)[element] = number
         elif quantity == POSE:
             x, y, z, qx, qy, qz, qw = _numbers(parameter, 7, _POSE_ORDER)
-            values.poses[element] = _of(name, checked_pose, [x, y, z, qw, qx, qy, qz])
+            values.poses[element] = _checked(name, checked_pose, [x, y, z, qw, qx, qy, qz])
         else:
             numbers = _numbers(parameter, 6, _TWIST_ORDER)
-            values.twists[element] = _of(name, checked_twist, numbers)
+            values.twists[element] = _checked(name, checked_twist, numbers)
     return values
 
 
@@ -152,7 +151,7 @@ def _entity(name: str, snapshot: EntitySnapshot) -> Entity:
     raise unknown("entity", name, snapshot.entities)
 
 
-def _of(
+def _checked(
     name: str, check: Callable[[np.ndarray], np.ndarray], numbers: Sequence[float]
 ) -> np.ndarray:
     """Return checked numbers; an error names the parameter."""

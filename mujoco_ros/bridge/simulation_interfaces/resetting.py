@@ -44,8 +44,6 @@ class ResetService:
         """Serve ResetSimulation.
 
         Args:
-            context: The node.
-            interfaces: Serves it.
             delete_spawned: Deletes the spawned entities; None if nothing can be spawned.
         """
         self._commands, self._run = context.simulation.commands, context.run

@@ -55,8 +55,6 @@ class StateServices:
         """Serve both.
 
         Args:
-            context: The node.
-            interfaces: Serves them.
             resetting: Deletes the spawned entities, and returns the time that a stop sets.
             world_state: Returns STATE_NO_WORLD or STATE_LOADING_WORLD while there is no world, or
                 None.
@@ -144,7 +142,6 @@ class SteppingServices:
     """
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
-        """Serve both."""
         self._node, self._run = context.node, context.run
         self._commands = context.simulation.commands
         self._goals: dict[bytes, _SteppingGoal] = {}
@@ -177,14 +174,14 @@ class SteppingServices:
         """Take the steps."""
         stepping = self._goals[goal.key] = _SteppingGoal(self._node, goal, count)
 
-        def take() -> None:
+        def begin() -> None:
             try:
                 self._run.take_steps(stepping.steps)
             except Exception as error:
                 stepping.ended(str(error))
 
         try:
-            self._commands.submit(take)
+            self._commands.submit(begin)
         except QueueFullError as error:
             stepping.end(f"busy: {error}")
 
@@ -286,8 +283,6 @@ class RunControlServices(Component):
         """Serve GetSimulationState, SetSimulationState, ResetSimulation and stepping.
 
         Args:
-            context: The node.
-            interfaces: Serves them.
             entities: Spawns entities and loads worlds; None if the model never changes.
         """
         self._run, self._fresh = context.run, False

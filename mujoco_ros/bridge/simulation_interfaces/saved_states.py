@@ -25,7 +25,6 @@ class KeyframeServices(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the services."""
         self._values, self._run = context.values, context.run
         self._commands = context.simulation.commands
         self._keyframes = Keyframes(context.simulation)
@@ -57,7 +56,7 @@ class KeyframeServices(Component):
 
 
 class LoadPast(Protocol):
-    """Returns to the last past state not later than `time` [s]; see `PastRows.load`."""
+    """Returns to the last past state not later than `time` [s]; see `SegmentWriter.load_past`."""
 
     def __call__(self, time: float, *, rewind: bool) -> float:
         """Return the time of the state [s]."""
@@ -78,7 +77,6 @@ class PastStateService(Component):
     )
 
     def __init__(self, context: NodeContext, load: LoadPast) -> None:
-        """Open the service."""
         self._values, self._run = context.values, context.run
         self._commands, self._load_past = context.simulation.commands, load
         Service(context.node, Trigger, "~/load_past_state", self._load)

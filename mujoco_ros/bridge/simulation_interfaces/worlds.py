@@ -8,14 +8,11 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result, SimulationState
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_resource, rejection
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
-    BackgroundWorker,
-    read_resource,
-    rejection,
-)
 from mujoco_ros.bridge.simulation_interfaces.filters import tags_filter
-from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
+from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
+from mujoco_ros.bridge.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.worlds import (
@@ -38,7 +35,6 @@ class WorldServices:
 
     Attributes:
         current: The loaded world; None if there is none.
-        loading: Whether a world is being loaded.
     """
 
     def __init__(
@@ -52,7 +48,6 @@ class WorldServices:
         """Begin with a world that is loaded already.
 
         Args:
-            models: Changes the model.
             registry: The entities, whose descriptions are deleted with their world.
             background: Reads the files of worlds to be listed.
             trials: Build what clients send, before the simulator does.
@@ -91,7 +86,7 @@ class WorldServices:
             load, source = (
                 (load_world, wanted.uri) if wanted.uri else (world_from_text, wanted.text)
             )
-            with self._trials.passed(f"'{wanted.uri or 'world'}'", load, source):
+            with self._trials.after_trial(f"'{wanted.uri or 'world'}'", load, source):
                 assembly = load(source)
             loaded.append(describe_loaded_world(wanted.uri, assembly))
             return assembly
@@ -118,7 +113,7 @@ class WorldServices:
         responder.succeed()
 
     def get_available_worlds(self, request: Any, responder: Responder) -> None:
-        """List the shipped worlds, and those at the sources that a request gives."""
+        """List the shipped worlds, and the worlds at the sources of a request."""
         passes = tags_filter(request.filter)
         response = responder.response
 
@@ -135,16 +130,14 @@ class WorldServices:
                     problems.append(str(error))
             if problems and not request.continue_on_error:
                 raise RequestRejectedError("; ".join(problems))
-            response.worlds = [_resource(it) for it in dict.fromkeys(found) if passes(it.tags)]
+            response.worlds = [
+                _resource(world) for world in dict.fromkeys(found) if passes(world.tags)
+            ]
 
         self._background.run(responder, fill)
 
     def _loaded(self, responder: Responder) -> WorldDescription:
-        """Return the loaded world.
-
-        Raises:
-            RequestRejectedError: There is none.
-        """
+        """Return the loaded world."""
         if self.current is None:
             raise RequestRejectedError("no world is loaded", responder.response.NO_WORLD_LOADED)
         return self.current
@@ -163,7 +156,7 @@ class WorldServices:
             )
         self.loading = True
 
-        def done(error: Exception | None) -> None:
+        def respond(error: Exception | None) -> None:
             self.loading = False
             if error is not None:
                 responder.reject(rejection(error, responder.response, otherwise=otherwise))
@@ -173,7 +166,7 @@ class WorldServices:
             _LOG.info("world: %s", self.current.name if self.current else "none")
             responder.succeed()
 
-        self._models.change(build, done, fresh=True)
+        self._models.change(build, respond, fresh=True)
 
 
 def _resource(offered: WorldDescription, text: str = "") -> Any:

@@ -15,12 +15,12 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.control.joints import command_interfaces
-from mujoco_ros.model.naming import OPTICAL_WXYZ, within
+from mujoco_ros.model.naming import OPTICAL_WXYZ, in_namespace
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.robot.body_frames import mocap_bodies
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.model.urdf.exporting.ros2_control import HardwareJoint, write_ros2_control
 from mujoco_ros.rclpy_ext.endpoints import synchronize
@@ -68,7 +68,7 @@ def _joints(plant: Plant, robot: RobotLayout, first: int) -> list[HardwareJoint]
 
 def _resolved(node: Node, robot: RobotLayout, topic: str) -> str:
     """Return the name of a topic of the robot after remappings."""
-    return str(node.resolve_topic_name(within(robot.namespace, topic)))
+    return str(node.resolve_topic_name(in_namespace(robot.namespace, topic)))
 
 
 class RobotDescriptions(Component):
@@ -82,8 +82,8 @@ class RobotDescriptions(Component):
         """
         self._node, self._endpoints = context.node, context.endpoints
         self._has_controllers = context.has_controllers
-        self._publishers: dict[Part, Publisher] = {}
-        self._known: dict[Part, RobotDescription] = {}
+        self._publishers: dict[ScenePart, Publisher] = {}
+        self._known: dict[ScenePart, RobotDescription] = {}
         self.build(context.simulation.plant)
         self.finish()
 
@@ -110,8 +110,8 @@ class RobotDescriptions(Component):
         robots = dict(zip(plant.assembly.robots, described, strict=True))
         synchronize(self._publishers, robots, self._publish, self._endpoints.close)
 
-    def _publish(self, _part: Part, robot: RobotDescription) -> Publisher:
-        topic = within(robot.namespace, "robot_description")
+    def _publish(self, _part: ScenePart, robot: RobotDescription) -> Publisher:
+        topic = in_namespace(robot.namespace, "robot_description")
         publisher = self._endpoints.publisher(String, topic, LATCHED)
         publisher.publish(String(data=robot.urdf))
         return publisher

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mujoco_ros.bridge.publishing.topics import robot_topics
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -42,7 +42,7 @@ def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
     """Yield the topics of a scene that displays can show."""
     for robot in layout.robots:
         of_robot = {"robot": robot.namespace, "prefix": robot.frame_prefix.rstrip("/")}
-        description = "/" + within(robot.namespace, "robot_description")
+        description = "/" + in_namespace(robot.namespace, "robot_description")
         yield RvizTopics(kind="robot_description", topic=description, name=robot.name, **of_robot)
         for rate, topic in _published(robot):
             name = topic.rpartition("/")[2]
@@ -50,7 +50,7 @@ def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
     for camera in layout.every_camera:
         yield RvizTopics(
             kind="camera",
-            topic="/" + within(camera.namespace, "camera", topic_token(camera.name)),
+            topic="/" + in_namespace(camera.namespace, "camera", topic_token(camera.name)),
             name=camera.name,
             robot=camera.namespace,
         )
@@ -58,7 +58,7 @@ def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
         kind = "scan" if lidar.rows == 1 else "points"
         yield RvizTopics(
             kind=kind,
-            topic="/" + within(lidar.namespace, "lidar", topic_token(lidar.name), kind),
+            topic="/" + in_namespace(lidar.namespace, "lidar", topic_token(lidar.name), kind),
             name=lidar.name,
             robot=lidar.namespace,
         )

@@ -14,7 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.contact_forces import ContactForces, contact_forces
+from mujoco_ros.sim.observer import ContactForces, contact_forces
 from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE

@@ -11,7 +11,7 @@ from sensor_msgs.msg import LaserScan, PointCloud2
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import cloud
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner
 from mujoco_ros.wire.message_template import MessageTemplate
@@ -69,7 +69,7 @@ class LidarSource(FrameSource):
 
 def lidar_topics(lidar: Lidar) -> str:
     """Return the namespace of a lidar's topic."""
-    return within(lidar.namespace, "lidar", topic_token(lidar.name))
+    return in_namespace(lidar.namespace, "lidar", topic_token(lidar.name))
 
 
 def _scan(lidar: Lidar, rate: float) -> LaserScan:

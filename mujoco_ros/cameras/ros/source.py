@@ -16,7 +16,7 @@ from rclpy.serialization import serialize_message
 
 from mujoco_ros.bridge.parameters.parameters import changed_settings, setting_specs
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
+from mujoco_ros.model.realism_config import AT_ONCE, Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
 from mujoco_ros.wire.parameter_spec import ParameterSpec

@@ -1,4 +1,4 @@
-"""Joint trajectory controller of one robot, equivalent to that of ros2_controllers."""
+"""Joint trajectory controller of one robot, equivalent to ros2_controllers' own."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mujoco_ros.control.events import (
+    ActionGoal,
     CommandError,
     CommandRejected,
     CommandSource,
@@ -25,7 +26,7 @@ from mujoco_ros.control.trajectory.follower import (
     TrajectoryFollower,
     stop_trajectory,
 )
-from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
+from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 _ROUNDING_S = 1e-9
 """Tolerance for the rounding of summed times, far below any timestep."""
@@ -41,30 +42,36 @@ class _Measured(NamedTuple):
 
 @dataclass
 class _Execution:
-    """A trajectory, pending or in execution, and the state of its monitoring.
-
-    Attributes:
-        joints: Indices of the joints that it moves: those of the trajectory that no other command
-            has taken.  # (k,)
-        path_tolerance: Largest errors of their positions and velocities.  # (2, k)
-    """
+    """A trajectory, pending or in execution, and the state of its monitoring."""
 
     trajectory: Trajectory
     begin: float
-    tolerances: Tolerances
-    goal: object | None
+    # Indices of the joints that it moves: all of the trajectory that no other command has taken
+    # (k,)
     joints: np.ndarray
-    path_tolerance: np.ndarray
-    has_path_tolerance: bool
+    path_tolerance: np.ndarray  # largest errors of their positions and velocities (2, k)
     follower: TrajectoryFollower | None = None
     started: bool = False
     next_feedback: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Find whether there is a path tolerance, which costs as much as many steps."""
+        self.has_path_tolerance = bool(np.isfinite(self.path_tolerance).any())
+
+    @property
+    def goal(self) -> ActionGoal | None:
+        """The goal that it executes."""
+        return self.trajectory.goal
+
+    def without_goal(self) -> "_Execution":
+        """Return the same execution for no goal."""
+        return replace(self, trajectory=replace(self.trajectory, goal=None))
 
     def release(self, joints: np.ndarray) -> None:
         """Release `joints`."""
         kept = ~np.isin(self.joints, joints)
         self.joints, self.path_tolerance = self.joints[kept], self.path_tolerance[:, kept]
-        self.has_path_tolerance = bool(np.isfinite(self.path_tolerance).any())
+        self.__post_init__()
 
 
 def check_speed_scaling(factor: float) -> None:
@@ -84,7 +91,7 @@ class TrajectoryController:
     """Executes trajectories and monitors the newest one.
 
     A new trajectory ends the goal of the previous one. The previous trajectories are executed until
-    the new one starts; joints that it leaves out stay on them, also on those that start later.
+    the new one starts; joints that it leaves out stay on them, also if they start later.
     """
 
     def __init__(
@@ -94,7 +101,6 @@ class TrajectoryController:
         settings: TrajectorySettings,
         emit: Callable[[Event], None],
     ) -> None:
-        """Start without a trajectory; `emit` is called with each event."""
         self.settings = settings
         self._joints = joints
         self._references = references
@@ -120,12 +126,7 @@ class TrajectoryController:
         return self.settings.initial_scaling_factor if self._scaling is None else self._scaling
 
     def scale_speed(self, factor: float) -> None:
-        """Execute trajectories, also the present ones, at `factor` times their speed.
-
-        Raises:
-            CommandError: See `check_speed_scaling`.
-        """
-        check_speed_scaling(factor)
+        """Execute trajectories, also the present ones, at a checked factor of their speed."""
         self._scaling = factor
 
     def is_idle(self, _joints: np.ndarray, _time: float) -> bool:
@@ -134,9 +135,7 @@ class TrajectoryController:
         is_waiting = newest is not None and (newest.goal is not None or newest.follower is None)
         return not (self._followers or self._pending or is_waiting)
 
-    def accept(
-        self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
-    ) -> None:
+    def accept(self, trajectory: Trajectory, time: float) -> None:
         """Execute a trajectory, which must not end in the past, from its start on."""
         begin = time if trajectory.start is None else max(trajectory.start, time)
         if self._newest is not None and self._newest.follower is None:
@@ -144,11 +143,8 @@ class TrajectoryController:
         self._pending.sort(key=lambda execution: execution.begin)
         self._release_pending(trajectory.joints, since=begin)
         self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
-        path, joints = tolerances.path, trajectory.joints
-        has_path_tolerance = bool(np.isfinite(path).any())
-        self._newest = _Execution(
-            trajectory, begin, tolerances, goal, joints, path, has_path_tolerance
-        )
+        path, joints = trajectory.tolerances.path, trajectory.joints
+        self._newest = _Execution(trajectory, begin, joints, path)
         if not self.settings.set_last_command_interface_value_as_state_on_activation:
             self._taken.update(trajectory.joints[~self._led[trajectory.joints]].tolist())
         self._led[trajectory.joints] = True
@@ -158,15 +154,16 @@ class TrajectoryController:
             for joint in set(trajectory.joints.tolist()) - followed:
                 self._references.dq[joint] = 0.0
 
-    def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
-        """Stop `joints` at their references, as an empty trajectory requests."""
+    def hold(self, trajectory: Trajectory) -> None:
+        """Stop the joints of an empty trajectory at their references."""
+        joints, goal = trajectory.joints, trajectory.goal
         self.release(joints, "preempted by an empty trajectory, which means hold")
         self._references.dq[joints] = 0.0
         if goal is not None:
             self._emit(GoalStarted(goal=goal))
             self._emit(GoalEnded(goal=goal, outcome=Outcome.SUCCESSFUL, message="holding position"))
 
-    def cancel(self, goal: object) -> None:
+    def cancel(self, goal: ActionGoal) -> None:
         """Stop, from the references on, if `goal` is active."""
         if self._newest is None or self._newest.goal != goal:
             return
@@ -212,8 +209,8 @@ class TrajectoryController:
 
     def save_state(self) -> Any:
         """Return a copy of the state without goals, for `restore_state`."""
-        newest = None if self._newest is None else replace(self._newest, goal=None)
-        pending = [replace(execution, goal=None) for execution in self._pending]
+        newest = None if self._newest is None else self._newest.without_goal()
+        pending = [execution.without_goal() for execution in self._pending]
         flags = (self._led, self._taken, self._decelerating, self._scaling)
         return self._copied((self._followers, newest, pending, flags))
 
@@ -273,19 +270,24 @@ class TrajectoryController:
             return
         if newest.goal is not None and time >= newest.next_feedback:
             newest.next_feedback = time + 1.0 / self.settings.action_monitor_rate - _ROUNDING_S
-            self._emit_feedback(newest, follower, measured)
+            self._emit_feedback(newest.goal, follower, measured)
         if time >= follower.end:
             self._finish(newest, follower, measured)
 
     def _start(self, execution: _Execution, measured: _Measured) -> TrajectoryFollower:
         if not self.settings.interpolate_from_desired_state:
             moving = {
-                joint for it in self._followers if not it.finished for joint in it.joints.tolist()
+                joint
+                for follower in self._followers
+                if not follower.finished
+                for joint in follower.joints.tolist()
             }
             resting = np.array([i for i in execution.joints.tolist() if i not in moving], int)
             self._references.q[resting] = measured.q[resting]
             self._references.dq[resting] = measured.dq[resting]
-        execution.follower = self._follow(execution.trajectory.of(execution.joints), measured.time)
+        execution.follower = self._follow(
+            execution.trajectory.restrict(execution.joints), measured.time
+        )
         return execution.follower
 
     def _follow(self, trajectory: Trajectory, time: float) -> TrajectoryFollower:
@@ -315,8 +317,8 @@ class TrajectoryController:
             if timed_out or timeout <= self.settings.goal_time:
                 self._newest = None
             return
-        goal, allowed = newest.tolerances.goal, newest.tolerances.goal_time
-        joints = newest.trajectory.joints
+        joints, tolerances = newest.trajectory.joints, newest.trajectory.tolerances
+        goal, allowed = tolerances.goal, tolerances.goal_time
         violation = self._errors.violation(joints, goal, measured.q, measured.dq)
         if not violation:
             message = self._errors.success(joints, goal, measured.q, measured.dq)
@@ -328,13 +330,13 @@ class TrajectoryController:
             self._abort(newest, Outcome.GOAL_TOLERANCE_VIOLATED, message, measured)
 
     def _emit_feedback(
-        self, newest: _Execution, follower: TrajectoryFollower, measured: _Measured
+        self, goal: ActionGoal, follower: TrajectoryFollower, measured: _Measured
     ) -> None:
         references, time = self._references, measured.time
         desired = np.stack([references.q, references.dq, self.accelerations(time)])
         self._emit(
             GoalProgress(
-                goal=newest.goal,
+                goal=goal,
                 time=time,
                 since_start=time - follower.start,
                 index=follower.index,

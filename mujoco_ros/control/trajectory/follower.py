@@ -2,23 +2,19 @@
 
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.control.joints import Clamped, ControlledJoints
-from mujoco_ros.control.references import References
+from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.control.trajectory.paths import PATHS, Path
 from mujoco_ros.control.trajectory.spline import Waypoints, spline
-from mujoco_ros.control.trajectory.trajectory import Trajectory
+from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
 
 def stop_trajectory(
     joints: np.ndarray, references: References, deceleration: np.ndarray
 ) -> Trajectory | None:
-    """Return the trajectory that stops moving joints from their references, each on its own.
+    """Return the trajectory that stops moving `joints` (k,) from their references, each on its own.
 
-    Args:
-        joints: Indices of the joints.  # (k,)
-        references: Where it starts; efforts stay.
-        deceleration: Of each joint of the robot [rad/s² or m/s²].  # (n,)
+    Efforts stay. `deceleration` is of each joint of the robot [rad/s² or m/s²] (n,).
 
     Returns:
         The trajectory of the joints that move; None if none moves, or a joint that moves has no
@@ -44,12 +40,13 @@ def stop_trajectory(
         tau=np.tile(tau, (len(times), 1)),
         degree=np.full(len(times), 3),
     )
+    unbounded = np.full((2, len(moving)), np.inf)
     return Trajectory(
         joints=moving,
         start=None,
         points=points,
         curve=spline(points) if len(times) > 1 else None,
-        clamped=Clamped(),
+        tolerances=Tolerances(path=unbounded, goal=unbounded, goal_time=0.0),
         is_stop=True,
     )
 
@@ -63,18 +60,14 @@ class TrackingErrors:
 
     def __init__(self, joints: ControlledJoints, references: References) -> None:
         self._joints, self._references = joints, references
-        self._any_continuous = bool(joints.continuous.any())
 
     def violation(
         self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
     ) -> str:
         """Return a description of the worst error beyond the tolerances; empty without one.
 
-        Args:
-            joints: Indices of the joints.  # (k,)
-            allowed: Largest errors of position and velocity.  # (2, k)
-            q: Measured positions of all joints.  # (n,)
-            dq: Measured velocities.  # (n,)
+        The largest errors of position and velocity of `joints` (k,) are `allowed` (2, k); `q` and
+        `dq` are measured, of all joints (n,).
         """
         worst = self._worst(joints, allowed, q, dq)
         return "" if worst is None else f"{worst[0]}, allowed is {worst[1]:.6g}"
@@ -94,20 +87,13 @@ class TrackingErrors:
         self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
     ) -> tuple[str, float] | None:
         """Return the worst error beyond `allowed` (2, k), as text, and its tolerance."""
-        references = self._references
-        for row, (reference, actual, quantity) in enumerate(
-            ((references.q, q, "position"), (references.dq, dq, "velocity"))
-        ):
-            if allowed[row].min() == np.inf:
-                continue
-            error = reference[joints] - actual[joints]
-            if row == 0 and self._any_continuous:
-                wrapped = np.remainder(error + np.pi, 2 * np.pi) - np.pi
-                error = np.where(self._joints.continuous[joints], wrapped, error)
-            beyond = np.abs(error) > allowed[row]
+        desired = self._references.values[:2]
+        errors = np.abs(self._joints.error(desired, np.stack([q, dq])))[:, joints]
+        for row, quantity in enumerate(("position", "velocity")):
+            beyond = errors[row] > allowed[row]
             if beyond.any():
-                worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
-                joint, off = self._joints.names[joints[worst]], abs(error[worst])
+                worst = int(np.argmax(np.where(beyond, errors[row] / allowed[row], 0.0)))
+                joint, off = self._joints.names[joints[worst]], errors[row, worst]
                 text = f"{quantity} of joint '{joint}' is off by {off:.6g}"
                 return text, float(allowed[row, worst])
         return None
@@ -118,11 +104,6 @@ class TrajectoryFollower:
 
     Its path begins at the present position, velocity and acceleration references. Waypoints in the
     past are skipped. Continuous joints take the shorter direction.
-
-    Attributes:
-        joints: Indices of the joints that it still moves.
-        begin: Simulated time at which the execution began [s].
-        finished: Whether the last waypoint was reached.
     """
 
     def __init__(
@@ -134,21 +115,15 @@ class TrajectoryFollower:
         time: float,
         scaling: float = 1.0,
     ) -> None:
-        """Begin from the references.
+        """Begin from the references at `time` [s], with their `acceleration` (n,).
 
-        Args:
-            trajectory: The trajectory.
-            joints: The robot's joints.
-            references: The references that it writes.
-            acceleration: Their acceleration.  # (n,)
-            time: Simulated time at which it begins [s].
-            scaling: Trajectory time per simulated time.
+        Trajectory time passes `scaling` times as fast as simulated time.
         """
         points, indices = trajectory.points, trajectory.joints
-        self.begin = time
+        self.begin = time  # simulated time at which the execution began [s]
         self._start = time if trajectory.start is None else trajectory.start
         knots = self._start + points.times
-        self.finished = False
+        self.finished = False  # whether the last waypoint was reached
         self._count = len(knots)
         self._references = references
         self._joints = indices
@@ -228,7 +203,7 @@ class TrajectoryFollower:
         return acceleration if self._scaling == 1.0 else acceleration * self._scaling**2
 
     def _select(self) -> None:
-        self.joints = self._joints[self._active]
+        self.joints = self._joints[self._active]  # indices of the joints that it still moves
         self._columns = slice(None) if self._active.all() else self._active
         self._targets = as_slice(self.joints)
 

@@ -1,40 +1,17 @@
-"""Paths from the present references along a trajectory, by the kind of the trajectory."""
+"""Paths from the present references along a trajectory, by the kind of the trajectory.
 
-from collections.abc import Callable
+All have the same interface: `move` evaluates at a time [s], which must not decrease and be before
+`end` [s], where the last waypoint begins to hold. `values` are position, velocity and effort at the
+time of the last `move` (3, k), `acceleration` (k,) belongs to the same time, and `index` is the
+next waypoint.
+"""
+
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
 from mujoco_ros.control.trajectory.spline import Cursor, Spline, Waypoints, spline
 from mujoco_ros.control.trajectory.trajectory import LEADING, Trajectory
-
-
-class Path(Protocol):
-    """References of k joints over time."""
-
-    @property
-    def values(self) -> np.ndarray:
-        """Position, velocity and effort at the time of the last `move`.  # (3, k)"""
-        ...
-
-    @property
-    def end(self) -> float:
-        """From this time on, the last waypoint holds [s]."""
-        ...
-
-    @property
-    def index(self) -> int:
-        """Index of the next waypoint."""
-        ...
-
-    def move(self, time: float) -> None:
-        """Evaluate at `time` [s], which must not decrease and be before the end."""
-        ...
-
-    def acceleration(self, time: float) -> np.ndarray:
-        """Return the acceleration at the time of the last `move`.  # (k,)"""
-        ...
 
 
 class LeadInPath:
@@ -55,13 +32,8 @@ class LeadInPath:
     ) -> None:
         """Begin at `time` [s] from the references `now` (3, k) and their `acceleration` (k,).
 
-        Args:
-            trajectory: The trajectory.
-            knots: Times of its waypoints [s].  # (m,)
-            first: Index of the first waypoint in the future, else of the last one.
-            now: The references.
-            acceleration: Their acceleration.
-            time: When the path begins.
+        `knots` are the times of the waypoints [s] (m,), and `first` is the index of the first
+        waypoint in the future, else of the last one.
         """
         self._first = first
         self._until = until = float(knots[first])
@@ -110,7 +82,6 @@ class BlendedPath:
         acceleration: np.ndarray,
         time: float,
     ) -> None:
-        """Begin at `time`; see `LeadInPath`."""
         assert trajectory.curve is not None
         start = float(knots[0] - trajectory.points.times[0])
         curve = replace(trajectory.curve, begin=trajectory.curve.begin + start)
@@ -173,7 +144,6 @@ class SteppedPath:
         _acceleration: np.ndarray,
         time: float,
     ) -> None:
-        """Begin at `time`; see `LeadInPath`."""
         points = trajectory.points
         self._knots = knots
         self._waypoints = np.stack([points.q, points.dq, points.tau])  # (3, m, k)
@@ -198,7 +168,8 @@ class SteppedPath:
         return self._none
 
 
-PATHS: dict[str, Callable[..., Path]] = {
+Path = LeadInPath | BlendedPath | SteppedPath
+PATHS: dict[str, type[LeadInPath] | type[BlendedPath] | type[SteppedPath]] = {
     "lead_in": LeadInPath,
     "blended": BlendedPath,
     "stepped": SteppedPath,

@@ -7,48 +7,32 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class Waypoints:
-    """Waypoints of k joints.
+    """Waypoints of k joints."""
 
-    Attributes:
-        times: Times, strictly increasing [s].  # (m,)
-        q: Positions [rad or m].  # (m, k)
-        dq: Velocities [rad/s or m/s]; zero where `degree` does not use them.  # (m, k)
-        ddq: Accelerations [rad/s² or m/s²]; likewise.  # (m, k)
-        tau: Feed-forward efforts [Nm or N].  # (m, k)
-        degree: 1, 3 or 5 for points with positions, velocities, accelerations.  # (m,)
-    """
-
-    times: np.ndarray
-    q: np.ndarray
-    dq: np.ndarray
-    ddq: np.ndarray
-    tau: np.ndarray
-    degree: np.ndarray
+    times: np.ndarray  # times, strictly increasing [s] (m,)
+    q: np.ndarray  # positions [rad or m] (m, k)
+    dq: np.ndarray  # velocities [rad/s or m/s]; zero where `degree` does not use them (m, k)
+    ddq: np.ndarray  # accelerations [rad/s² or m/s²]; likewise (m, k)
+    tau: np.ndarray  # feed-forward efforts [Nm or N] (m, k)
+    degree: np.ndarray  # 1, 3 or 5 for points with positions, velocities, accelerations (m,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spline:
-    """Polynomials between waypoints, over the normalised time s = (t - begin) / duration.
+    """Polynomials between waypoints, over the normalised time s = (t - begin) / duration."""
 
-    Attributes:
-        begin: Begin of each segment [s].  # (segments,)
-        duration: Duration of each segment [s].  # (segments,)
-        q: Coefficients of the positions, rising powers of s.  # (segments, 2 to 6, k)
-        tau: Coefficients of the efforts, which are linear.  # (segments, 2, k)
-    """
-
-    begin: np.ndarray
-    duration: np.ndarray
-    q: np.ndarray
-    tau: np.ndarray
+    begin: np.ndarray  # begin of each segment [s] (segments,)
+    duration: np.ndarray  # duration of each segment [s] (segments,)
+    q: np.ndarray  # coefficients of the positions, rising powers of s (segments, 2 to 6, k)
+    tau: np.ndarray  # coefficients of the efforts, which are linear (segments, 2, k)
 
 
 def spline(points: Waypoints) -> Spline:
     """Return the spline through `points`.
 
     A segment has the lower degree of its ends: quintic between accelerations, cubic between
-    velocities, else linear. The coefficients are those of the Hermite interpolation of values and
-    derivatives at s = 0 and s = 1.
+    velocities, else linear. It is the Hermite interpolation of values and derivatives at s = 0 and
+    s = 1.
     """
     duration = np.diff(points.times)
     degree = np.minimum(points.degree[:-1], points.degree[1:])
@@ -77,16 +61,12 @@ def spline(points: Waypoints) -> Spline:
 
 
 class Cursor:
-    """Evaluates a spline at increasing times without allocation.
-
-    Attributes:
-        values: Position, velocity and effort at the time of the last `move`.  # (3, k)
-        segment: Index of the segment at that time.
-    """
+    """Evaluates a spline at increasing times without allocation."""
 
     def __init__(self, curve: Spline) -> None:
         self._curve = curve
         joints = curve.q.shape[2]
+        # Position, velocity and effort at the time of the last `move` (3, k)
         self.values = np.zeros((3, joints))
         self._flat = self.values.reshape(-1)
         order = curve.q.shape[1]
@@ -118,7 +98,7 @@ class Cursor:
 
     def _enter(self, segment: int) -> None:
         curve, rows = self._curve, self._coefficients
-        self.segment = segment
+        self.segment = segment  # at that time
         self._powers_at = np.nan
         self._begin = float(curve.begin[segment])
         self._duration = float(curve.duration[segment])

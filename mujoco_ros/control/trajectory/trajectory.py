@@ -1,12 +1,12 @@
 """Checked joint trajectories, their tolerances, and chunks that learned policies send."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
 
 import numpy as np
 
-from mujoco_ros.control.events import CommandError, JointError, LateError
+from mujoco_ros.control.events import ActionGoal, CommandError, JointError, LateError
 from mujoco_ros.control.joints import (
     EFFORT,
     LARGEST,
@@ -21,26 +21,6 @@ from mujoco_ros.control.trajectory.spline import Spline, Waypoints, spline
 LEADING = 3
 """Segments of a chunk's curve before its first waypoint."""
 _UNEVEN = "the times of the points are too uneven for a smooth curve; send velocities with them"
-
-
-def is_positions_only(given: np.ndarray) -> bool:
-    """Return whether all points have positions, and none has velocities or accelerations.
-
-    Args:
-        given: Which of positions, velocities, accelerations and efforts points have.  # (4, m) bool
-    """
-    position, velocity, acceleration, _effort = given
-    return bool(position.all() and not velocity.any() and not acceleration.any())
-
-
-def chunk_times(times: np.ndarray, frequency: float) -> np.ndarray:
-    """Return (i + 1) / `frequency` for point i of a chunk without times, else `times` (m,) [s].
-
-    A chunk has no times if all are zero. Without a frequency (0 Hz), they stay.
-    """
-    if frequency <= 0 or times.any():
-        return times
-    return np.arange(1.0, len(times) + 1) / frequency
 
 
 def chunk_curve(points: Waypoints) -> Spline:
@@ -103,51 +83,54 @@ _FARTHEST_S = 86_400.0
 
 @dataclass(frozen=True, kw_only=True)
 class PointArrays:
-    """The points of a trajectory message as arrays.
+    """The points of a trajectory message as arrays."""
 
-    Attributes:
-        times: ``time_from_start`` [s].  # (m,)
-        values: Positions, velocities, accelerations, efforts; 0 where not given.  # (4, m, k)
-        given: Which of the four each point has.  # (4, m) bool
-    """
+    times: np.ndarray  # ``time_from_start`` [s] (m,)
+    values: np.ndarray  # positions, velocities, accelerations, efforts; 0 where not given (4, m, k)
+    given: np.ndarray  # which of the four each point has (4, m) bool
 
-    times: np.ndarray
-    values: np.ndarray
-    given: np.ndarray
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerances:
+    """Largest errors of the joints of a trajectory; inf is unbounded."""
+
+    path: np.ndarray  # position and velocity along the path (2, k)
+    goal: np.ndarray  # position and velocity at the end (2, k)
+    goal_time: float  # time after the end in which to reach the goal [s]; 0 is unbounded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectory:
-    """A checked trajectory of some joints of a robot.
+    """A checked trajectory of some joints of a robot; without points, they hold."""
 
-    Attributes:
-        joints: Indices of the joints.  # (k,)
-        start: Simulated time of its start [s]; None starts immediately.
-        points: Waypoints, with times relative to the start.
-        curve: The spline through them; None for a single waypoint.
-        clamped: Which positions were clamped to the joints' limits.
-        path: Kind of the path from the present references along the trajectory, see `paths`.
-        blend_time: Time in which references join the curve of a chunk [s].
-        is_stop: Whether it only stops a motion: speed scaling has no effect, and continuous joints
-            take no shorter direction.
-    """
-
-    joints: np.ndarray
-    start: float | None
-    points: Waypoints
-    curve: Spline | None
-    clamped: Clamped
+    joints: np.ndarray  # indices of the joints (k,)
+    start: float | None  # simulated time of its start [s]; None starts immediately
+    points: Waypoints  # waypoints, with times relative to the start
+    curve: Spline | None  # the spline through them; None for a single waypoint
+    tolerances: Tolerances  # largest errors of the joints
+    # Which positions were clamped to the joints' limits
+    clamped: Clamped = field(default_factory=Clamped)
+    # Kind of the path from the present references along the trajectory, see `paths`
     path: Literal["lead_in", "blended", "stepped"] = "lead_in"
-    blend_time: float = 0.0
+    blend_time: float = 0.0  # time in which references join the curve of a chunk [s]
+    # Whether it only stops a motion: speed scaling has no effect, and continuous joints take no
+    # shorter direction
     is_stop: bool = False
+    restarts: bool = False  # whether its source has started again after a reset
+    goal: ActionGoal | None = None  # the goal of an action client that it executes
+
+    @property
+    def is_hold(self) -> bool:
+        """Whether it has no points: its joints stop at their references."""
+        return not len(self.points.times)
 
     @property
     def duration(self) -> float:
         """Time from the start to the last waypoint [s]."""
         return float(self.points.times[-1])
 
-    def of(self, joints: np.ndarray) -> "Trajectory":
-        """Return the trajectory of those of its joints that are in `joints` (indices)."""
+    def restrict(self, joints: np.ndarray) -> "Trajectory":
+        """Return the trajectory of the joints that are also in `joints`, by their indices."""
         kept = np.isin(self.joints, joints)
         if kept.all():
             return self
@@ -177,29 +160,13 @@ class Trajectory:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tolerances:
-    """Largest errors of the joints of a trajectory; inf is unbounded.
-
-    Attributes:
-        path: Position and velocity along the path.  # (2, k)
-        goal: Position and velocity at the end.  # (2, k)
-        goal_time: Time after the end in which to reach the goal [s]; 0 is unbounded.
-    """
-
-    path: np.ndarray
-    goal: np.ndarray
-    goal_time: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class JointTolerance:
-    """Like control_msgs/JointTolerance: 0 is the default, -1 unbounded."""
+class JointTolerance(Protocol):
+    """A tolerance of a joint, as control_msgs/JointTolerance: 0 is the default, -1 unbounded."""
 
     name: str
-    position: float = 0.0
-    velocity: float = 0.0
-    acceleration: float = 0.0
+    position: float
+    velocity: float
+    acceleration: float
 
 
 def trajectory(
@@ -212,28 +179,25 @@ def trajectory(
     *,
     upsampled: bool = False,
 ) -> Trajectory:
-    """Return a checked trajectory.
+    """Return a checked trajectory, with the tolerances of the settings.
 
-    Args:
-        joints: The robot's joints.
-        settings: The settings of the controller.
-        out_of_limits: Handling of positions beyond the limits.
-        names: Names of the joints, in the order of the values.
-        start: Simulated time of its start [s]; None starts immediately.
-        points: Its points, at least one.
-        upsampled: Whether it becomes smooth by the settings, if it has positions only.
+    The names of the joints are in the order of the values of the points, of which there is at least
+    one. `start` is a simulated time [s]; None starts immediately. If it is `upsampled` and has
+    positions only, it becomes smooth by the settings.
 
     Raises:
         CommandError: The trajectory is invalid; the message names the joint or the point.
     """
     indices = _indices(joints, settings, names)
     stepped = settings.interpolation_method == "none"
-    is_chunk = upsampled and settings.positions_upsampling and not stepped
-    if is_chunk := is_chunk and is_positions_only(points.given):
-        points = replace(points, times=chunk_times(points.times, settings.policy_frequency))
+    positions_only = points.given[0].all() and not points.given[1:3].any()
+    is_chunk = upsampled and settings.positions_upsampling and positions_only and not stepped
+    if is_chunk and settings.policy_frequency > 0 and not points.times.any():
+        times = np.arange(1.0, len(points.times) + 1) / settings.policy_frequency
+        points = replace(points, times=times)  # of a chunk without times
     _check_times(points.times)
-    for field, values in zip(_FIELDS, points.values, strict=True):
-        check_numbers(values, field, names, nan=False)
+    for quantity, values in zip(_FIELDS, points.values, strict=True):
+        check_numbers(values, quantity, names, nan=False)
     degree = _degree(points.given)
     positions, velocities, accelerations, effort = points.values
     if not settings.allow_nonzero_velocity_at_trajectory_end:
@@ -259,9 +223,29 @@ def trajectory(
         start=start,
         points=waypoints,
         curve=curve,
+        tolerances=tolerances(joints, settings, indices),
         clamped=clamped,
         path="blended" if is_chunk else "stepped" if stepped else "lead_in",
         blend_time=settings.blend_time if is_chunk else 0.0,
+    )
+
+
+def hold_trajectory(joints: ControlledJoints, names: Sequence[str]) -> Trajectory:
+    """Return the trajectory without points that stops named joints, or all that take positions.
+
+    Raises:
+        JointError: A joint does not exist, or takes no positions.
+    """
+    among = joints.with_interface(POSITION)
+    indices = joints.find(names, among) if names else np.array(among, dtype=np.intp)
+    none = np.empty((0, len(indices)))
+    unbounded = np.full((2, len(indices)), np.inf)
+    return Trajectory(
+        joints=indices,
+        start=None,
+        points=Waypoints(times=none[:, 0], q=none, dq=none, ddq=none, tau=none, degree=none[:, 0]),
+        curve=None,
+        tolerances=Tolerances(path=unbounded, goal=unbounded, goal_time=0.0),
     )
 
 

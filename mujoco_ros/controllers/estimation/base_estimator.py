@@ -22,12 +22,55 @@ from mujoco_ros.controllers.planning.kinematics.sole import Sole, find_soles
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
 
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+_UNKNOWN = 1e4
+"""Variance of a foot's position before it is measured [m²]."""
+_TOLERANCE = 0.1
+"""Deviation of the specific force, as part of gravity, that reduces its correction to 1/e."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EstimatorConfig:
+    """Settings of `BaseEstimator`.
+
+    Attributes:
+        acceleration: Deviation of the IMU's acceleration, per root of time [m/s² √s].
+        slip: Deviation of the position of a standing foot, per root of time [m/√s].
+        kinematics: Deviation of the measured position of a foot [m].
+        contact: Deviation of the velocity of a standing foot [m/s].
+        least_load: Load below which a foot moves freely, as part of the robot's weight.
+        full_load: Load from which a foot stands, as part of the robot's weight.
+        use_orientation: Use the orientation of an IMU that measures one.
+        tilt_gain: Correction of the tilt by gravity, without an orientation [1/s].
+        bias_gain: Correction of the gyroscope's bias, without an orientation [1/s²].
+    """
+
+    acceleration: float = 0.3
+    slip: float = 0.005
+    kinematics: float = 0.002
+    contact: float = 0.03
+    least_load: float = 0.05
+    full_load: float = 0.25
+    use_orientation: bool = True
+    tilt_gain: float = 0.3
+    bias_gain: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in ("acceleration", "slip", "kinematics", "contact", "full_load"):
+            if not getattr(self, name) > 0.0:
+                raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")
+        if not 0.0 <= self.least_load < self.full_load:
+            raise UserInputError(
+                f"least_load must be from 0 to less than full_load {self.full_load:g}, got "
+                f"{self.least_load:g}"
+            )
+
 
 class AttitudeFilter:
     """Complementary filter of angular velocity and specific force.
 
     The angular velocity is integrated; the direction of the specific force corrects the tilt and
-    the bias of the gyroscope, as long as its magnitude is near that of gravity. At first, the mean
+    the bias of the gyroscope, as long as its magnitude is near gravity. At first, the mean
     of the measured tilts is used. Yaw begins at zero and drifts with the bias about the vertical,
     which nothing measures.
 
@@ -39,19 +82,10 @@ class AttitudeFilter:
         bias: Bias of the gyroscope [rad/s].  # (3,)
     """
 
-    def __init__(self, *, gain: float, bias_gain: float, gravity: float, tolerance: float) -> None:
-        """Begin upright.
-
-        Args:
-            gain: Correction of the tilt [1/s].
-            bias_gain: Correction of the bias [1/s²].
-            gravity: Magnitude of gravity [m/s²].
-            tolerance: Deviation of the specific force from gravity that reduces the correction to
-                1/e, as part of gravity.
-        """
-        self._gain, self._bias_gain = gain, bias_gain
-        self._gravity, self._tolerance = gravity, tolerance
-        self.quat_wxyz, self.bias = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+    def __init__(self, config: EstimatorConfig, gravity: float) -> None:
+        """Begin upright; `gravity` is its magnitude [m/s²]."""
+        self._gain, self._bias_gain, self._gravity = config.tilt_gain, config.bias_gain, gravity
+        self.quat_wxyz, self.bias = _UPRIGHT.copy(), np.zeros(3)
         self._axes, self._rate, self._error = np.zeros(9), np.zeros(3), np.zeros(3)
         self._age = 0.0
 
@@ -69,7 +103,7 @@ class AttitudeFilter:
         if size > 0.0 and period > 0.0:
             mujoco.mju_quat2Mat(self._axes, self.quat_wxyz)
             up = self._axes[6:]  # the vertical in the frame of the IMU
-            deviation = (size / self._gravity - 1.0) / self._tolerance
+            deviation = (size / self._gravity - 1.0) / _TOLERANCE
             mujoco.mju_cross(self._error, force, up)
             error = self._error * (exp(-deviation * deviation) / size)
             # At the start, the mean of all measurements so far.
@@ -79,10 +113,6 @@ class AttitudeFilter:
             self._rate += gain * error
         mujoco.mju_quatIntegrate(self.quat_wxyz, self._rate, period)
         mujoco.mju_normalize4(self.quat_wxyz)
-
-
-_UNKNOWN = 1e4
-"""Variance of a foot's position before it is measured [m²]."""
 
 
 class ContactKalmanFilter:
@@ -101,22 +131,11 @@ class ContactKalmanFilter:
         covariance: The same for each axis.  # (2 + k, 2 + k)
     """
 
-    def __init__(
-        self, feet: int, *, acceleration: float, slip: float, kinematics: float, contact: float
-    ) -> None:
-        """Set standard deviations.
-
-        Args:
-            feet: Number of feet.
-            acceleration: Of the measured acceleration, per root of time [m/s² √s].
-            slip: Of the position of a foot in contact, per root of time [m/√s].
-            kinematics: Of the measured position of a foot [m].
-            contact: Of the velocity of a foot in contact [m/s].
-        """
+    def __init__(self, feet: int, config: EstimatorConfig) -> None:
         size = 2 + feet
         self.states, self.covariance = np.zeros((size, 3)), np.zeros((size, size))
-        self._acceleration, self._slip = acceleration**2, slip**2
-        self._kinematics, self._contact = kinematics**2, contact**2
+        self._acceleration, self._slip = config.acceleration**2, config.slip**2
+        self._kinematics, self._contact = config.kinematics**2, config.contact**2
         self._transition = np.eye(size)
         self._product = np.zeros((size, size))
         self._gain = np.zeros(size)
@@ -175,46 +194,6 @@ class ContactKalmanFilter:
         states += share[:, None] * innovation
 
 
-_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EstimatorConfig:
-    """Settings of `BaseEstimator`.
-
-    Attributes:
-        acceleration: Deviation of the IMU's acceleration, per root of time [m/s² √s].
-        slip: Deviation of the position of a standing foot, per root of time [m/√s].
-        kinematics: Deviation of the measured position of a foot [m].
-        contact: Deviation of the velocity of a standing foot [m/s].
-        least_load: Load below which a foot moves freely, as part of the robot's weight.
-        full_load: Load from which a foot stands, as part of the robot's weight.
-        use_orientation: Use the orientation of an IMU that measures one.
-        tilt_gain: Correction of the tilt by gravity, without an orientation [1/s].
-        bias_gain: Correction of the gyroscope's bias, without an orientation [1/s²].
-    """
-
-    acceleration: float = 0.3
-    slip: float = 0.005
-    kinematics: float = 0.002
-    contact: float = 0.03
-    least_load: float = 0.05
-    full_load: float = 0.25
-    use_orientation: bool = True
-    tilt_gain: float = 0.3
-    bias_gain: float = 0.01
-
-    def __post_init__(self) -> None:
-        for name in ("acceleration", "slip", "kinematics", "contact", "full_load"):
-            if not getattr(self, name) > 0.0:
-                raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")
-        if not 0.0 <= self.least_load < self.full_load:
-            raise UserInputError(
-                f"least_load must be from 0 to less than full_load {self.full_load:g}, got "
-                f"{self.least_load:g}"
-            )
-
-
 class BaseEstimator:
     """Estimates the base from the signals of the robot alone; the observed base is not read.
 
@@ -240,13 +219,11 @@ class BaseEstimator:
         """Prepare for a robot.
 
         Args:
-            robot: The robot.
             feet: Names of the bodies that carry it.
             imu: Name of the IMU's site; empty is the only one of the base that is observed, or
                 else the only one of the robot.
             force_sensors: Names of the force-torque sensors of the feet, in their order; empty for
                 touch sensors named after the feet.
-            config: The settings.
 
         Raises:
             UserInputError: A body or a site does not exist, or the robot has no floating base.
@@ -268,23 +245,14 @@ class BaseEstimator:
         gravity = -float(model.opt.gravity[2])
         self._gravity = np.array([0.0, 0.0, gravity])
         self._weight = body.mass * gravity
-        self._filter = ContactKalmanFilter(
-            len(feet),
-            acceleration=config.acceleration,
-            slip=config.slip,
-            kinematics=config.kinematics,
-            contact=config.contact,
-        )
-        self._attitude = AttitudeFilter(
-            gain=config.tilt_gain, bias_gain=config.bias_gain, gravity=gravity, tolerance=0.1
-        )
+        self._filter = ContactKalmanFilter(len(feet), config)
+        self._attitude = AttitudeFilter(config, gravity)
         self._imu_body, self._is_on_base = body.base, True
         self._site = self._find_imu((imu,), self._site_names()) if imu else None
         self._jacobians = np.zeros((len(feet), 6, body.size))
         self._imu_jacobian = np.zeros((6, body.size))
         self._velocity, self._sensor_velocity = np.zeros(body.size), np.zeros(3)
         self._offsets = np.zeros((len(feet), 3))
-        self._axes = np.zeros(9)
         self._quat, self._sensor_quat = np.zeros(4), np.zeros(4)
         self._force_axes = [self._sensor_axes(name) for name in force_sensors]
         self.reset()
@@ -361,7 +329,7 @@ class BaseEstimator:
         return self.base
 
     def _orient(self, imu: ImuReading, site: int, period: float, q: np.ndarray) -> None:
-        """Compute the orientation of the base from that of the IMU.
+        """Compute the orientation of the base from the orientation of the IMU.
 
         Without a measured orientation, the yaw of the base begins at zero.
         """
@@ -409,7 +377,7 @@ class BaseEstimator:
     def _site_names(self) -> list[str]:
         """Return the names of all sites, without the prefix."""
         model = self.robot.model
-        return [model.site(it).name.removeprefix(self._prefix) for it in range(model.nsite)]
+        return [model.site(site).name.removeprefix(self._prefix) for site in range(model.nsite)]
 
     def _sensor_axes(self, name: str) -> np.ndarray:
         """Return the vertical of the upright initial configuration in a sensor's frame.  # (3,)"""

@@ -1,49 +1,215 @@
-"""Conditions of episodes: ranges, delays, pushes, and changes of the model."""
+"""Conditions of episodes: noise, ranges, delays, pushes, and changes of the model."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from math import ceil
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from math import ceil, sqrt
+from typing import Annotated, Generic, TypeVar
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter
-from mujoco_ros.controllers.interface.observation import Observation, Pose
+from mujoco_ros.controllers.interface.observation import (
+    ImuReading,
+    Observation,
+    Pose,
+    WrenchReading,
+)
+from mujoco_ros.controllers.library.config_checks import (
+    CheckedConfig,
+    NotNegative,
+    check_not_negative,
+    check_positive,
+)
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
+
+ObservationFilter = Callable[[Observation], Observation]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Noise(CheckedConfig):
+    """Standard deviations at every tick.
+
+    Attributes:
+        position: Joint positions [rad or m].
+        velocity: Joint velocities [rad/s or m/s].
+        effort: Actuator efforts, as part of the effort.
+        force: Forces of force-torque and touch sensors [N]; forces of touch do not become negative.
+        torque: Torques of force-torque sensors [Nm].
+        rate: Angular velocities of IMUs [rad/s].
+        acceleration: Accelerations of IMUs [m/s²].
+        orientation: Orientations of IMUs, about each axis [rad].
+        place: Positions of objects, along each axis [m].
+        turn: Orientations of objects, about each axis [rad].
+    """
+
+    position: NotNegative = 0.0
+    velocity: NotNegative = 0.0
+    effort: NotNegative = 0.0
+    force: NotNegative = 0.0
+    torque: NotNegative = 0.0
+    rate: NotNegative = 0.0
+    acceleration: NotNegative = 0.0
+    orientation: NotNegative = 0.0
+    place: NotNegative = 0.0
+    turn: NotNegative = 0.0
+
+
+USUAL = Noise(
+    position=1e-5,
+    velocity=1e-3,
+    effort=0.01,
+    force=0.1,
+    torque=0.005,
+    rate=3e-3,
+    acceleration=0.03,
+    orientation=1e-3,
+    place=2e-4,
+    turn=2e-3,
+)
+"""Encoders with 19 bits; a mid-range force-torque sensor and mid-range marker tracking; an IMU with
+the noise of MEMS in a bandwidth of 100 Hz, i.e. 0.012°/s and 0.2 mg per √Hz."""
+
+
+def scaled(noise: Noise, factor: float) -> Noise:
+    """Return noise with all deviations multiplied by a factor."""
+    return Noise(**{field.name: factor * getattr(noise, field.name) for field in fields(noise)})
+
+
+_TICKS = 256
+"""Number of ticks per draw of noise; one draw per tick takes longer than a step."""
+
+
+def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
+    """Return a function that adds noise to the observations of one or several robots."""
+    single = _NoiseFilter(noise, seed)
+    several: dict[str, _NoiseFilter] = {}
+
+    def apply(observation: Observation) -> Observation:
+        if not observation.robots:
+            return single.apply(observation)
+        for number, name in enumerate(observation.robots):
+            if name not in several:
+                several[name] = _NoiseFilter(noise, (seed, number))
+        return Observation.of_several(
+            {name: several[name].apply(seen) for name, seen in observation.robots.items()}
+        )
+
+    return apply
+
+
+class _NoiseFilter:
+    def __init__(self, noise: Noise, seed: int | tuple[int, int]) -> None:
+        self._noise, self._random = noise, np.random.default_rng(seed)
+        self._drawn = np.empty((0, 0))
+        self._row = 0
+
+    def apply(self, observation: Observation) -> Observation:
+        q, wrenches, objects = observation.q, observation.wrenches, observation.objects
+        n, imus, touches = len(q), observation.imus, observation.touches
+        noise = self._draw(n, len(wrenches), len(objects), len(imus), len(touches))
+        wrench_noise = noise[3 * n :]
+        object_noise = wrench_noise[6 * len(wrenches) :]
+        imu_noise = object_noise[6 * len(objects) :]
+        touch_noise = imu_noise[9 * len(imus) :].tolist()
+        return replace(
+            observation,
+            q=q + noise[:n],
+            dq=observation.dq + noise[n : 2 * n],
+            effort=observation.effort * noise[2 * n : 3 * n],
+            wrenches={
+                name: _noisy_wrench(wrench, wrench_noise[6 * i : 6 * i + 6])
+                for i, (name, wrench) in enumerate(wrenches.items())
+            },
+            imus={
+                name: _noisy_imu(imu, imu_noise[9 * i : 9 * i + 9])
+                for i, (name, imu) in enumerate(imus.items())
+            },
+            touches={
+                name: max(0.0, force + noise)
+                for (name, force), noise in zip(touches.items(), touch_noise, strict=True)
+            },
+            objects={
+                name: _noisy_pose(pose, object_noise[6 * i : 6 * i + 6])
+                for i, (name, pose) in enumerate(objects.items())
+            },
+        )
+
+    def _draw(
+        self, joints: int, wrenches: int, objects: int, imus: int, touches: int
+    ) -> np.ndarray:
+        """Return the additive noise of one tick; efforts have factors."""
+        size = 3 * joints + 6 * (wrenches + objects) + 9 * imus + touches
+        if self._row == len(self._drawn) or size != self._drawn.shape[1]:
+            noise = self._noise
+            deviation = np.repeat(
+                (noise.position, noise.velocity, noise.effort)
+                + wrenches * (noise.force, noise.torque)
+                + objects * (noise.place, 0.5 * noise.turn)
+                + imus * (noise.rate, noise.acceleration, 0.5 * noise.orientation)
+                + (noise.force,),
+                3 * (joints,) + (2 * (wrenches + objects) + 3 * imus) * (3,) + (touches,),
+            )
+            self._drawn = self._random.standard_normal((_TICKS, size)) * deviation
+            self._drawn[:, 2 * joints : 3 * joints] += 1.0
+            self._row = 0
+        self._row += 1
+        drawn: np.ndarray = self._drawn[self._row - 1]
+        return drawn
+
+
+def _noisy_wrench(wrench: WrenchReading, noise: np.ndarray) -> WrenchReading:
+    return WrenchReading(force=wrench.force + noise[:3], torque=wrench.torque + noise[3:])
+
+
+def _noisy_imu(imu: ImuReading, noise: np.ndarray) -> ImuReading:
+    quat = imu.quat_wxyz
+    return ImuReading(
+        angular_velocity=imu.angular_velocity + noise[:3],
+        linear_acceleration=imu.linear_acceleration + noise[3:6],
+        quat_wxyz=None if quat is None else _turned(quat, noise[6:]),
+    )
+
+
+def _noisy_pose(pose: Pose, noise: np.ndarray) -> Pose:
+    quat = _turned(pose.quat_wxyz, noise[3:])
+    return Pose(position=pose.position + noise[:3], quat_wxyz=quat)
+
+
+def _turned(quat_wxyz: np.ndarray, half_angles: np.ndarray) -> np.ndarray:
+    """Return an orientation after a rotation in its own frame by twice small angles."""
+    x, y, z = half_angles.tolist()
+    a, b, c, d = quat_wxyz.tolist()
+    quat = np.array(
+        (
+            a - b * x - c * y - d * z,
+            b + a * x + c * z - d * y,
+            c + a * y + d * x - b * z,
+            d + a * z + b * y - c * x,
+        )
+    )
+    quat /= sqrt(quat.dot(quat))
+    return quat
+
 
 _T = TypeVar("_T")
 
 
-def check_ranges(
-    ranges: Any, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
-) -> None:
-    """Reject pairs of numbers of a dataclass that are reversed or too small.
+def _check_order(name: str, pair: tuple[float, float] | None) -> None:
+    if pair is not None and not pair[0] <= pair[1]:
+        raise UserInputError(f"{name} from {pair[0]:g} to {pair[1]:g} is reversed")
 
-    Args:
-        ranges: The dataclass.
-        positive: Names of the pairs that must be above 0.
-        not_negative: Names of those that must not be below 0.
 
-    Raises:
-        UserInputError: A pair is wrong.
-    """
-    for field in fields(ranges):
-        pair = getattr(ranges, field.name)
-        if isinstance(pair, tuple) and not pair[0] <= pair[1]:
-            raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
-    for name in positive:
-        if not getattr(ranges, name)[0] > 0.0:
-            raise UserInputError(f"{name} must be positive, got {getattr(ranges, name)[0]:g}")
-    for name in not_negative:
-        if not getattr(ranges, name)[0] >= 0.0:
-            raise UserInputError(f"{name} must not be negative, got {getattr(ranges, name)[0]:g}")
+Range = Annotated[tuple[float, float], _check_order]
+"""Smallest and largest value of a condition, which is uniformly distributed between them."""
+OptionalRange = Annotated[tuple[float, float] | None, _check_order]
+PositiveRange = Annotated[Range, lambda name, pair: check_positive(name, pair[0])]
+NotNegativeRange = Annotated[Range, lambda name, pair: check_not_negative(name, pair[0])]
 
 
 CommandFilter = Callable[[float, np.ndarray], np.ndarray]
-"""Returns the commands (3, n) that act after the tick at a time [s], given those of the tick."""
+"""Returns the commands (3, n) that act after the tick at a time [s], given the tick's commands."""
 _ROUNDING = 1e-6
 """Of the times of ticks [s]."""
 
@@ -57,8 +223,8 @@ def delayed_commands(delay: float) -> CommandFilter:
 def delayed_poses(delay: float, inner: ObservationFilter) -> ObservationFilter:
     """Return a filter that delays the poses of objects by `delay` [s], after an inner filter.
 
-    `Observation.object_times` has the times of the measurements. The first poses are those of the
-    first observation, until later ones are old enough. Each of several robots has its own poses.
+    `Observation.object_times` has the times of the measurements. The poses of the first
+    observation count until later poses are old enough. Each of several robots has its own poses.
     """
     lines: dict[str, _DelayLine[Mapping[str, Pose]]] = {}
 
@@ -121,13 +287,13 @@ def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
     """Yield the pushes that are among the conditions of an episode, in the order of their times."""
     number = 0
     while (name := f"push_{number}") in conditions:
-        direction, begin = (conditions[f"push_{it}_{number}"] for it in ("direction", "at"))
+        direction, begin = (conditions[f"push_{key}_{number}"] for key in ("direction", "at"))
         yield conditions[name], direction, begin
         number += 1
 
 
 def push_base(simulation: Simulation, pushes: Iterable[Push]) -> None:
-    """Apply those of some pushes, in the order of their times, that act now to the first base."""
+    """Apply the pushes that act now to the first base, given the pushes in order of time."""
     base, force = free_base(simulation.model), np.zeros(3)
     mass = float(simulation.model.body_subtreemass[base])
     for impulse, direction, begin in pushes:
@@ -152,7 +318,7 @@ def set_mass(model: mujoco.MjModel, body: int, mass: float) -> None:
 def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, float]) -> None:
     """Set the edges of a body whose collision geom is a box at its origin [m].
 
-    The inertia becomes that of a uniform box of the same mass. Meshes of the body, which are only
+    The inertia becomes the inertia of a uniform box of the same mass. Meshes, which are only
     displayed, keep their size.
 
     Raises:
@@ -161,7 +327,7 @@ def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, flo
     half = 0.5 * np.array(size)
     first = int(model.body_geomadr[body])
     geoms = range(first, first + int(model.body_geomnum[body]))
-    boxes = [it for it in geoms if model.geom_type[it] == _BOX and model.geom_contype[it]]
+    boxes = [geom for geom in geoms if model.geom_type[geom] == _BOX and model.geom_contype[geom]]
     if len(boxes) != 1:
         raise ValueError(f"body '{model.body(body).name}' has {len(boxes)} collision boxes, not 1")
     model.geom_size[boxes[0]] = half
@@ -207,7 +373,6 @@ def tilt_floor(model: mujoco.MjModel, slope: float, direction: float) -> None:
     """Tilt all planes, and the free base in its keyframes, about the origin.
 
     Args:
-        model: The model.
         slope: Angle of the floor [rad].
         direction: Where it rises, from the x axis [rad].
     """

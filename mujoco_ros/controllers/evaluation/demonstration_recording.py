@@ -12,9 +12,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.cameras.camera_images import COLOUR, camera_images
-from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity
-from mujoco_ros.controllers.evaluation.jobs import DIED
+from mujoco_ros.controllers.evaluation.episode import Episode, Identity, run_episode
+from mujoco_ros.controllers.evaluation.parallel_episodes import DIED
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.observation import Observation
@@ -77,14 +76,14 @@ def ticks_per_frame(rate: float, fps: int) -> int:
 
 
 def chosen_cameras(layout: ModelLayout, names: Iterable[str] | None) -> dict[str, Camera]:
-    """Return cameras by their names in features; those of a robot in a namespace begin with it.
+    """Return cameras by their names in features, which begin with the namespace of their robot.
 
     Raises:
         UserInputError: The scene has no camera of a name.
     """
     cameras = {
-        ".".join(filter(None, (it.namespace.strip("/").replace("/", "."), it.name))): it
-        for it in layout.every_camera
+        ".".join(filter(None, (camera.namespace.strip("/").replace("/", "."), camera.name))): camera
+        for camera in layout.every_camera
     }
     for name in names or ():
         if name not in cameras:
@@ -127,9 +126,7 @@ class DemonstrationRecorder:
         """Record from the next tick on, through the filters of `host`.
 
         Args:
-            simulation: The simulation.
             host: The host; its filters are set.
-            settings: What is recorded.
             goal: What the controller is commanded to reach, by name.
             renderer: Returns a renderer of a model.
             file: Gets each frame when it is complete; a last one without all of its ticks is left
@@ -153,9 +150,9 @@ class DemonstrationRecorder:
         self._frame: dict[str, np.ndarray] = {}
         self._observation: Observation | None = None
         self._observe, self._command = host.observation_filter, host.command_filter
-        positions = tuple(f"{it}.position" for it in self._joints)
+        positions = tuple(f"{joint}.position" for joint in self._joints)
         names = {
-            STATE: (*positions, *(f"{it}.velocity" for it in self._joints)),
+            STATE: (*positions, *(f"{joint}.velocity" for joint in self._joints)),
             ACTION: positions,
             GOAL: tuple(goal),
         }
@@ -164,7 +161,7 @@ class DemonstrationRecorder:
             names=names,
             task=settings.task,
             fps=settings.fps,
-            robot=", ".join(robots[it].name for it in self._robots.values()),
+            robot=", ".join(robots[index].name for index in self._robots.values()),
         )
         host.observation_filter, host.command_filter = self._on_observation, self._on_command
 
@@ -208,11 +205,11 @@ class DemonstrationRecorder:
         if self._count == 0:
             self._frame = self._observed()
         plant = self._simulation.plant
-        gains = [plant.gains.of(plant.assembly.robots[it]) for it in self._robots.values()]
+        gains = [plant.gains.of(plant.assembly.robots[index]) for index in self._robots.values()]
         row = self._commands[self._count]
         row[:3] = values
-        np.concatenate([it.kp for it in gains], out=row[3])
-        np.concatenate([it.kd for it in gains], out=row[4])
+        np.concatenate([gain.kp for gain in gains], out=row[3])
+        np.concatenate([gain.kd for gain in gains], out=row[4])
         self._count += 1
         if self._count == len(self._commands):
             self._count = 0

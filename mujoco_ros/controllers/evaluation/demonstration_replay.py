@@ -8,11 +8,10 @@ import numpy as np
 
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.settings import StreamSettings
+from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.episode import initial_simulation
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.controllers.library.catalogue import load_table
-from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
-from mujoco_ros.controllers.runtime.robot_model import find_robots
+from mujoco_ros.controllers.runtime.robot_bindings import RobotBindings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.recording.demonstrations.demonstration_file import (
@@ -52,7 +51,6 @@ def replay_demonstration(
 
     Args:
         trial: The trial of the demonstration.
-        assembly: Its scene.
         columns: The columns ``replay.*``.  # (t, ...) each
 
     Raises:
@@ -65,9 +63,8 @@ def replay_demonstration(
     trial.disturb(simulation.model, conditions)
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
     table = load_table(trial.controller)
-    found = find_robots(simulation.plant, table.robots)
-    bindings = RobotBindings({it: RobotBinding(simulation, i, AUTO) for it, i in found.items()})
-    _check(columns, simulation, sum(it.count for it in bindings.each.values()))
+    bindings = RobotBindings(simulation, table.robots, AUTO)
+    _check(columns, simulation, sum(binding.count for binding in bindings.each.values()))
     stream = StreamSettings(period=1.0 / table.rate)
     steps = round(stream.period / float(simulation.model.opt.timestep))
     commands = np.where(columns[COMMANDED], columns[COMMANDS][:, :, :3], np.nan)
@@ -86,7 +83,8 @@ def replay_demonstration(
             bindings.command(commands[row, tick], stream)
             trial.act(simulation, lambda _name: None, conditions)
     finally:
-        bindings.close()
+        for binding in bindings.each.values():
+            binding.cameras.close()
     return ReplayResult(largest)
 
 

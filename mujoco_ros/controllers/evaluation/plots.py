@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mujoco_ros.controllers.evaluation.episode import SUCCESS, Episode
-from mujoco_ros.controllers.evaluation.report import names
+from mujoco_ros.controllers.evaluation.report import keys_of
 from mujoco_ros.model.output_files import output_file
 
 _INK, _FAINT, _GOOD, _BAD, _GRID = "#1d2b38", "#51606e", "#2a7f9e", "#c8553d", "#e3e9ee"
@@ -60,20 +60,24 @@ def write_plots(folder: Path, episodes: Sequence[Episode]) -> list[Path]:
 
 def _map(episodes: Sequence[Episode]) -> Figure | None:
     """Plot starts and goals from above, with one marker for each kind of failure."""
-    placed = [it for it in episodes if all(name in it.conditions for name in _MAP)]
+    placed = [episode for episode in episodes if all(name in episode.conditions for name in _MAP)]
     if not placed:
         return None
     figure = Figure(figsize=(5.6, 5.9), layout="constrained")
     axes = figure.subplots()
-    outcomes = Counter(it.outcome for it in sorted(placed, key=lambda it: not it.success))
-    marks = dict(zip((it for it in outcomes if it != SUCCESS), cycle(_MARKS), strict=False))
-    for it in placed:
-        x, y, to_x, to_y = (it.conditions[name] for name in _MAP)
-        colour, alpha = (_GOOD, 0.12) if it.success else (_BAD, 0.6)
+    outcomes = Counter(
+        episode.outcome for episode in sorted(placed, key=lambda episode: not episode.success)
+    )
+    marks = dict(
+        zip((outcome for outcome in outcomes if outcome != SUCCESS), cycle(_MARKS), strict=False)
+    )
+    for episode in placed:
+        x, y, to_x, to_y = (episode.conditions[name] for name in _MAP)
+        colour, alpha = (_GOOD, 0.12) if episode.success else (_BAD, 0.6)
         axes.plot([y, to_y], [x, to_x], color=colour, alpha=alpha, linewidth=0.8, zorder=1)
         axes.plot(to_y, to_x, "o", mfc="none", mec=colour, ms=4, alpha=0.6, zorder=2)
-        mark = "o" if it.success else marks[it.outcome]
-        axes.plot(y, x, mark, color=colour, ms=5 if it.success else 8, zorder=3)
+        mark = "o" if episode.success else marks[episode.outcome]
+        axes.plot(y, x, mark, color=colour, ms=5 if episode.success else 8, zorder=3)
     for outcome, count in outcomes.items():
         mark, colour = ("o", _GOOD) if outcome == SUCCESS else (marks[outcome], _BAD)
         axes.plot([], [], mark, color=colour, label=f"{outcome}: {count}")
@@ -87,14 +91,14 @@ def _map(episodes: Sequence[Episode]) -> Figure | None:
 
 
 def _errors(episodes: Sequence[Episode]) -> Figure | None:
-    good = [it for it in episodes if it.success]
-    rows = [row for row in _HISTOGRAMS if any(row[0] in it.measures for it in good)]
+    good = [episode for episode in episodes if episode.success]
+    rows = [row for row in _HISTOGRAMS if any(row[0] in episode.measures for episode in good)]
     if not rows:
         return None
     figure = Figure(figsize=(7.6, 2.4 * ((len(rows) + 1) // 2)), layout="constrained")
     grid = figure.subplots((len(rows) + 1) // 2, 2, squeeze=False).ravel()
     for axes, (name, factor, label, from_zero) in zip(grid, rows, strict=False):
-        values = factor * np.array([it.measures[name] for it in good])
+        values = factor * np.array([episode.measures[name] for episode in good])
         # Axes of errors start at zero, to show their size.
         low, high = 0.0 if from_zero else values.min(), values.max()
         bins = min(30, 3 + len(good) // 4)
@@ -110,10 +114,12 @@ def _errors(episodes: Sequence[Episode]) -> Figure | None:
 
 def _phases(episodes: Sequence[Episode]) -> Figure | None:
     """Plot the time in each state: mean, and 5th to 95th percentile."""
-    states = names(episodes, "phases")
+    states = keys_of(episodes, "phases")
     if not states:
         return None
-    durations = np.array([[it.phases.get(state, 0.0) for it in episodes] for state in states])
+    durations = np.array(
+        [[episode.phases.get(state, 0.0) for episode in episodes] for state in states]
+    )
     figure = Figure(figsize=(7.0, 0.9 + 0.26 * len(states)), layout="constrained")
     axes = figure.subplots()
     rows, mean = np.arange(len(states)), durations.mean(axis=1)

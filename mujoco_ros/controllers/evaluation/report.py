@@ -127,26 +127,26 @@ class Summary:
 
 def summarize(episodes: Sequence[Episode]) -> Summary:
     """Compute the statistics of episodes."""
-    possible = [it for it in episodes if not it.refusal]
-    good = [it for it in possible if it.success]
-    plans = [duration for it in episodes for duration in it.planning]
-    cost = sum(it.cost for it in episodes)
+    possible = [episode for episode in episodes if not episode.refusal]
+    good = [episode for episode in possible if episode.success]
+    plans = [duration for episode in episodes for duration in episode.planning]
+    cost = sum(episode.cost for episode in episodes)
     return Summary(
         count=len(possible),
         successes=len(good),
         beyond=len(episodes) - len(possible),
-        refused=sum(it.is_refused for it in episodes),
-        false_successes=sum(it.is_false_success for it in episodes),
+        refused=sum(episode.is_refused for episode in episodes),
+        false_successes=sum(episode.is_false_success for episode in episodes),
         interval=success_interval(len(good), len(possible)),
-        outcomes=Counter(it.outcome for it in possible if not it.success),
-        recovered=Counter(failure for it in good for failure in it.failures),
-        measures={name: _statistics(good, name) for name in names(good, "measures")},
+        outcomes=Counter(episode.outcome for episode in possible if not episode.success),
+        recovered=Counter(failure for episode in good for failure in episode.failures),
+        measures={name: _statistics(good, name) for name in keys_of(good, "measures")},
         phases={
-            name: float(np.mean([it.phases.get(name, 0.0) for it in episodes]))
-            for name in names(episodes, "phases")
+            name: float(np.mean([episode.phases.get(name, 0.0) for episode in episodes]))
+            for name in keys_of(episodes, "phases")
         },
         planning=(float(np.median(plans)), max(plans)) if plans else (0.0, 0.0),
-        speed=sum(it.duration for it in episodes) / cost if cost else 0.0,
+        speed=sum(episode.duration for episode in episodes) / cost if cost else 0.0,
     )
 
 
@@ -164,13 +164,13 @@ def success_interval(successes: int, count: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def names(episodes: Sequence[Episode], mapping: str) -> list[str]:
+def keys_of(episodes: Sequence[Episode], mapping: str) -> list[str]:
     """Return the keys in one of the mappings of all episodes, in order of appearance."""
-    return list(dict.fromkeys(name for it in episodes for name in getattr(it, mapping)))
+    return list(dict.fromkeys(name for episode in episodes for name in getattr(episode, mapping)))
 
 
 def _statistics(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
-    values = np.array([it.measures.get(name, np.nan) for it in episodes])
+    values = np.array([episode.measures.get(name, np.nan) for episode in episodes])
     values = values[np.isfinite(values)]
     if not len(values):
         return (np.nan, np.nan, np.nan)
@@ -184,16 +184,17 @@ _GROUPS = ("conditions", "measures", "phases")
 
 def as_csv(episodes: Sequence[Episode]) -> str:
     """Return one line for each episode, in the order of seeds."""
-    columns = {group: names(episodes, group) for group in _GROUPS}
+    columns = {group: keys_of(episodes, group) for group in _GROUPS}
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     header = [name for group in _GROUPS for name in columns[group]]
     writer.writerow([*_COLUMNS, *header, "planning"])
-    for it in sorted(episodes, key=lambda it: it.seed):
-        row = [it.seed, it.outcome, it.reason, " ".join(it.failures), it.duration, it.cost]
-        values = [getattr(it, group).get(name) for group in _GROUPS for name in columns[group]]
-        planning = " ".join(f"{duration:.4f}" for duration in it.planning)
-        writer.writerow([*row, it.digest, *values, planning])
+    for episode in sorted(episodes, key=lambda episode: episode.seed):
+        row = [getattr(episode, name) for name in _COLUMNS]
+        row[_COLUMNS.index("failures")] = " ".join(episode.failures)
+        values = [getattr(episode, group).get(name) for group in _GROUPS for name in columns[group]]
+        planning = " ".join(f"{duration:.4f}" for duration in episode.planning)
+        writer.writerow([*row, *values, planning])
     return text.getvalue()
 
 
@@ -213,8 +214,8 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         *_table(
             ("Measured in successful episodes", "mean", "RMS", "largest"),
             [
-                (it.title, *map(it.text, values))
-                for it, values in ((quantity(name), it) for name, it in summary.measures.items())
+                (quantity(name).title, *map(quantity(name).text, values))
+                for name, values in summary.measures.items()
             ],
         ),
         *_table(
@@ -226,9 +227,9 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         *_table(
             ("Failed episode (`--episode`)", "outcome", "reason"),
             [
-                (it.seed, it.outcome, it.reason)
-                for it in episodes
-                if not (it.success or it.is_refused)
+                (episode.seed, episode.outcome, episode.reason)
+                for episode in episodes
+                if not (episode.success or episode.is_refused)
             ],
         ),
     ]
@@ -244,14 +245,18 @@ def as_text(episode: Episode) -> str:
         "failures": ", ".join(episode.failures),
         "simulated time [s]": f"{episode.duration:.3f}",
         "processor time [s]": f"{episode.cost:.2f}",
-        "computing time of plans [ms]": ", ".join(f"{1e3 * it:.0f}" for it in episode.planning),
+        "computing time of plans [ms]": ", ".join(
+            f"{1e3 * duration:.0f}" for duration in episode.planning
+        ),
         "digest of its states": episode.digest,
     }
     groups = {
         f"episode {episode.seed}": {name: text for name, text in general.items() if text},
         "conditions": _texts(episode.conditions),
         "measures": _texts(episode.measures),
-        "time in each state [s]": {name: f"{it:.3f}" for name, it in episode.phases.items()},
+        "time in each state [s]": {
+            name: f"{duration:.3f}" for name, duration in episode.phases.items()
+        },
     }
     width = max(len(name) for lines in groups.values() for name in lines)
     return (

@@ -15,17 +15,21 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class FsmController:
-    """A `Controller` built from a table of states.
+    """A controller built from a table of states, for the simulator and for a robot.
+
+    A host calls `configure` once, `follow` after every change of the scene, `reset` after every
+    reset of the simulation, and `step` at every tick. An exception in `step` stops the controller,
+    and the robot holds its position.
 
     Attributes:
-        table: The table.
         machine: The state machine.
         store: Values shared by the states and the host.
-        stores: Of a table of several robots, the values of each robot by its name in the table; a
-            value that such a store lacks is that of `store`.
+        stores: Of a table of several robots, the values of each robot by its name in the table.
+            Missing values are read from `store`.
         seed: Seed of all random numbers.
         period: Time between two ticks [s].
-        awaited: Futures that the next tick needs.
+        awaited: Futures that the next tick needs. A simulator stops the clock until they are done,
+            so that results do not depend on computing time; a real robot does not wait.
     """
 
     def __init__(self, table: Table, *, seed: int = 0) -> None:
@@ -42,10 +46,7 @@ class FsmController:
         self._robots: dict[str, StateContext] = {}  # by name in the table
 
     def configure(self, robot: RobotModel) -> None:
-        """Reset the controller and prepare all states, with their settings.
-
-        For a robot, or for several.
-        """
+        """Reset the controller and prepare all states, with their settings, for its robots."""
         self.reset()
         self._robot = None
         if robot.robots.keys() != self.table.robots.keys():
@@ -56,7 +57,7 @@ class FsmController:
         for path, state in self.machine.instances.items():
             own = self.machine.robots[path]
             arguments = (robot.robots[own], self.stores[own]) if own else (robot, self.store)
-            state.config = self.machine.config(path)
+            state.config = self.machine.configs[path]
             try:
                 calls.configure(path, state, *arguments)
             except UserInputError as error:
@@ -85,28 +86,34 @@ class FsmController:
 
         The first tick starts with references that hold the measured positions.
         """
-        context = self._context or self._first_context(observation)
-        # States can set every attribute, which ends with the tick.
-        context.observation, context.time, context.period = observation, t, self.period
-        context.robot, context.store, context.seed = self._configured(), self.store, self.seed
-        context.robot_in_scene = self._robot_in_scene or context.robot
+        robot, scene = self._robot, self._robot_in_scene
+        if robot is None or scene is None:
+            raise RuntimeError("call configure() before step()")
+        context = self._context or self._first_context(robot, observation)
+        self._begin(context, robot, scene, self.store, observation, t)
         for name, own in self._robots.items():
-            own.observation, own.time, own.period = observation.robots[name], t, self.period
-            own.robot, own.store, own.seed = (
-                context.robot.robots[name],
-                self.stores[name],
-                self.seed,
-            )
-            own.robot_in_scene = context.robot_in_scene.robots[name]
-            own.robots = self._robots
-        context.robots = self._robots
+            seen, store = observation.robots[name], self.stores[name]
+            self._begin(own, robot.robots[name], scene.robots[name], store, seen, t)
         self.awaited.clear()
         self.machine.step(context)
         return context.references
 
-    def _first_context(self, observation: Observation) -> StateContext:
-        robot, references = self._configured(), StateReferences.holding(observation.q)
-        first, parts = 0, {}
+    def _begin(
+        self,
+        context: StateContext,
+        robot: RobotModel,
+        scene: RobotModel,
+        store: Store,
+        observation: Observation,
+        t: float,
+    ) -> None:
+        """Set all attributes of a context, which states can set until the end of the tick."""
+        context.robot, context.robot_in_scene, context.robots = robot, scene, self._robots
+        context.store, context.seed, context.period = store, self.seed, self.period
+        context.observation, context.time = observation, t
+
+    def _first_context(self, robot: RobotModel, observation: Observation) -> StateContext:
+        references, first, parts = StateReferences.holding(observation.q), 0, {}
         for name, own in robot.robots.items():
             parts[name] = StateReferences(references.values[:, first : first + len(own.joints)])
             first += len(own.joints)
@@ -130,8 +137,3 @@ class FsmController:
             seed=self.seed,
             awaited=self.awaited,
         )
-
-    def _configured(self) -> RobotModel:
-        if self._robot is None:
-            raise RuntimeError("call configure() before step()")
-        return self._robot

@@ -1,26 +1,27 @@
-"""The state machine of a controller."""
+"""The state machine of a controller: it starts, runs and tears down the states of a table."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
-from mujoco_ros.controllers.fsm.state_runner import (
-    REQUESTED,
-    CompositeStateRunner,
-    MachineData,
-    Offer,
-)
+from mujoco_ros.controllers.fsm.state_calls import StateCalls
 from mujoco_ros.controllers.fsm.table import (
+    TIMEOUT,
     CompositeState,
+    FlatTransition,
+    ParallelState,
     SimpleState,
+    StateDef,
     Table,
+    Transition,
+    TransitionDef,
+    TransitionLog,
+    TransitionRejectedError,
+    Trigger,
     flat_states,
     flat_transitions,
-)
-from mujoco_ros.controllers.fsm.transition import (
-    Transition,
-    TransitionRejectedError,
 )
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.panel_items import button_methods
@@ -37,30 +38,27 @@ class Machine:
         states: Names of all states, the initial one first; in sub-machines as ``OUTER/INNER``.
         transitions: All transitions between these states.
         instances: State instances by full name, including branches of parallel states.
+        configs: Settings for the next start of each state, by full name; None without any.
         robots: The robot of each instance, in a table of several; empty for all of them.
+        step_by_step: Whether transitions with that trigger need a request.
         log: Record of the transitions that were made; a reset does not clear it.
         calls: Calls the methods of the states.
     """
 
     def __init__(self, table: Table) -> None:
-        composite = table.root.kind
-        assert isinstance(composite, CompositeState)
         self.robots = {state.path: state.robot for state in table.root.walk()}
         self.instances: Mapping[str, State] = {
             state.path: state.kind.cls(state.kind.config)
             for state in table.root.walk()
             if isinstance(state.kind, SimpleState) and state.kind.cls is not None
         }
-        self._data = MachineData(
-            states=self.instances,
-            configs={path: state.config for path, state in self.instances.items()},
-            transitions=flat_transitions(table.root),
-            step_by_step=table.step_by_step,
-        )
+        self.configs = {path: state.config for path, state in self.instances.items()}
+        self.step_by_step = table.step_by_step
         self.states = flat_states(table.root)
-        self.transitions = tuple(self._data.transitions.values())
-        self.log, self.calls = self._data.log, self._data.calls
-        self._root = CompositeStateRunner(table.root, composite, self._data)
+        self.transition_of = flat_transitions(table.root)
+        self.transitions = tuple(self.transition_of.values())
+        self.log, self.calls = TransitionLog(), StateCalls()
+        self._root = _CompositeRunner(table.root, self)
         self._requested: Transition | None = None
         self._pressed: deque[tuple[str, str]] = deque()
         self._context: StateContext | None = None
@@ -87,30 +85,11 @@ class Machine:
         return self.outcome is not None and self._root.current.definition.failure
 
     @property
-    def step_by_step(self) -> bool:
-        """Whether transitions with that trigger need a request."""
-        return self._data.step_by_step
-
-    @step_by_step.setter
-    def step_by_step(self, value: bool) -> None:
-        self._data.step_by_step = value
-
-    @property
     def available(self) -> tuple[Transition, ...]:
         """The transitions that can be requested now, one for each label."""
         return tuple(
-            offer.machine.transition(offer.definition) for offer in self._offers().values()
+            runner.transition(definition) for runner, definition in self._offers().values()
         )
-
-    def config(self, state: str) -> Any:
-        """Return the settings of a state; None if it has none.
-
-        Raises:
-            UserInputError: The state does not exist.
-        """
-        if state not in self.instances:
-            raise unknown("state", state, self.instances)
-        return self._data.configs[state]
 
     def configure(self, state: str, changes: Mapping[str, Any]) -> None:
         """Change settings of a state, given by its full name, from its next start on.
@@ -121,12 +100,14 @@ class Machine:
             UserInputError: The state or a setting does not exist, or a value is invalid; nothing
                 changes.
         """
-        config = self.config(state)
+        if state not in self.instances:
+            raise unknown("state", state, self.instances)
+        config = self.configs[state]
         if config is None:
             raise UserInputError(f"{state}: it has no settings")
-        self._data.configs[state] = updated(config, changes, state)
+        self.configs[state] = updated(config, changes, state)
         if self.instances[state].has_live_settings:
-            self.instances[state].config = self._data.configs[state]
+            self.instances[state].config = self.configs[state]
 
     def request(self, label: str) -> Transition:
         """Schedule a transition for the next tick.
@@ -139,19 +120,14 @@ class Machine:
             raise TransitionRejectedError(self._rejection(label, tuple(offers)))
         runner, definition = offers[label]
         self._requested = runner.transition(definition)
-        runner.schedule(definition, REQUESTED)
+        runner.schedule(definition, "requested")
         return self._requested
 
     def press(self, state: str, method: str) -> None:
-        """Call a method of an active state with its context in the next tick, before `run`.
-
-        Args:
-            state: Full name of the state.
-            method: Name of a method of its buttons.
+        """Call a button's method of an active state in the next tick, before `run`.
 
         Raises:
-            UserInputError: The state is not active, or has no such button, or too many buttons wait
-                for the next tick; nothing happens.
+            UserInputError: The state is not active, has no such button, or too many wait.
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
@@ -208,12 +184,13 @@ class Machine:
             self._requested = self._context = None
             self._pressed.clear()
 
-    def _offers(self) -> dict[str, Offer]:
+    def _offers(self) -> dict[str, tuple["_CompositeRunner", TransitionDef]]:
+        """Return the transitions that can be requested, inner ones first, by label."""
         if self._requested is not None or self._error is not None or not self._root.is_active:
             return {}
-        found: dict[str, Offer] = {}
-        for offer in self._root.offers():
-            found.setdefault(offer.definition.label, offer)
+        found: dict[str, tuple[_CompositeRunner, TransitionDef]] = {}
+        for runner, definition in self._root.offers():
+            found.setdefault(definition.label, (runner, definition))
         return found
 
     def _rejection(self, label: str, available: tuple[str, ...]) -> str:
@@ -221,7 +198,203 @@ class Machine:
             return f"'{label}' is not available: '{self._requested.label}' is already requested"
         if self._error is not None:
             return f"'{label}' is not available: the controller has failed, reset it"
-        listing = ", ".join(available) or "nothing"
-        if not self._root.is_active:
-            listing = "none before the first tick"
+        first = "nothing" if self._root.is_active else "none before the first tick"
+        listing = ", ".join(available) or first
         return f"'{label}' is not available in {self.state}; available: {listing}"
+
+
+class _Runner:
+    """Runs a simple state: an instance of its class, or nothing without a class.
+
+    Attributes:
+        definition: The state.
+        outcome: The last outcome since the start; None before the first.
+        reason: Reason of that outcome.
+        is_active: Whether the state was started and not torn down.
+    """
+
+    def __init__(self, definition: StateDef, machine: Machine) -> None:
+        self.definition, self.machine = definition, machine
+        self.outcome: str | None = None
+        self.reason, self.is_active, self._start_time = "", False, 0.0
+        self._state = machine.instances.get(definition.path)
+
+    @property
+    def active(self) -> str:
+        return self.definition.path
+
+    def start(self, context: StateContext) -> None:
+        self.outcome, self.reason, self.is_active = None, "", True
+        self._start_time = context.time
+        context.elapsed, context.reason = 0.0, ""
+        self._start(context)
+
+    def run(self, context: StateContext) -> None:
+        outcome = self._run(context)
+        context.elapsed = context.time - self._start_time
+        timeout = self.definition.timeout
+        if outcome is None and self.outcome is None and timeout and context.has_elapsed(timeout):
+            outcome, context.reason = TIMEOUT, f"timeout of {timeout:g} s"
+        if outcome is not None and outcome != self.outcome:
+            self.outcome, self.reason = outcome, context.reason
+
+    def teardown(self, context: StateContext) -> None:
+        if self.is_active:
+            self.is_active = False
+            self._teardown(context)
+
+    def simple_states(self) -> Iterator[str]:
+        yield self.definition.path
+
+    def offers(self) -> Iterator[tuple["_CompositeRunner", TransitionDef]]:
+        return iter(())
+
+    def _start(self, context: StateContext) -> None:
+        if self._state is not None:
+            path = self.definition.path
+            self._state.config = self.machine.configs[path]
+            self.machine.calls.call(path, self._state.start, self._own(context))
+
+    def _run(self, context: StateContext) -> str | None:
+        if self._state is None:
+            return None
+        own = self._own(context)
+        outcome = self.machine.calls.run(self.definition.path, self._state, own)
+        context.reason = own.reason
+        return outcome
+
+    def _teardown(self, context: StateContext) -> None:
+        if self._state is not None:
+            self.machine.calls.call(self.definition.path, self._state.teardown, self._own(context))
+
+    def _own(self, context: StateContext) -> StateContext:
+        """Return the context of the state's robot, or of all robots, with the state's time."""
+        own = context.robots[self.definition.robot] if self.definition.robot else context
+        for each in (*context.robots.values(), own):
+            each.elapsed, each.reason = context.time - self._start_time, ""
+        return own
+
+
+class _CompositeRunner(_Runner):
+    """Runs a machine or sub-machine: one of its states at a time.
+
+    Attributes:
+        current: Runner of the active state.
+    """
+
+    def __init__(self, definition: StateDef, machine: Machine) -> None:
+        super().__init__(definition, machine)
+        assert isinstance(definition.kind, CompositeState)
+        self._runners = {
+            name: _runner(child, machine) for name, child in definition.children.items()
+        }
+        self._initial = self.current = self._runners[definition.kind.initial]
+        self._scheduled: TransitionDef | None = None
+        self._schedule_reason = ""
+
+    @property
+    def active(self) -> str:
+        return self.current.active
+
+    def simple_states(self) -> Iterator[str]:
+        return self.current.simple_states()
+
+    def offers(self) -> Iterator[tuple["_CompositeRunner", TransitionDef]]:
+        """Yield the transitions that wait for a request, and those that need a request."""
+        if self._scheduled is None:
+            yield from self.current.offers()
+        for definition in self.current.definition.transitions.values():
+            is_waiting = self._scheduled is None and definition.label == self.current.outcome
+            if is_waiting or definition.trigger is Trigger.REQUEST:
+                yield self, definition
+
+    def transition(self, definition: TransitionDef) -> Transition:
+        key = FlatTransition(self.current.definition.path, definition.label, self.current.active)
+        return self.machine.transition_of[key]
+
+    def schedule(self, definition: TransitionDef, reason: str) -> None:
+        self._scheduled, self._schedule_reason = definition, reason
+
+    def rewind(self) -> None:
+        """Return to the initial state without starting it."""
+        self._scheduled, self._schedule_reason, self.outcome = None, "", None
+        self.current = self._initial
+        if isinstance(self.current, _CompositeRunner):
+            self.current.rewind()
+
+    def _start(self, context: StateContext) -> None:
+        self.rewind()
+        self.current.start(context)
+
+    def _run(self, context: StateContext) -> str | None:
+        if self._scheduled is not None:
+            self._make(self._scheduled, context)
+        self.current.run(context)
+        if self.current.outcome is not None:
+            definition = self.current.definition.transitions[self.current.outcome]
+            is_step = definition.trigger is Trigger.STEP_BY_STEP and self.machine.step_by_step
+            if not (is_step or definition.trigger is Trigger.STRICT):
+                self.schedule(definition, self.current.reason)
+        context.reason = self._schedule_reason
+        return self.current.definition.outcome
+
+    def _make(self, definition: TransitionDef, context: StateContext) -> None:
+        transition = self.transition(definition)
+        self._scheduled, self.outcome = None, None
+        self.current.teardown(context)
+        self.current = self._runners[definition.goal]
+        self.machine.log.record(transition, time=context.time, reason=self._schedule_reason)
+        context.references.replace_nan(context.observation.q)
+        self.current.start(context)
+
+    def _teardown(self, context: StateContext) -> None:
+        self.current.teardown(context)
+
+
+class _ParallelRunner(_Runner):
+    """Runs several states at a time until a join holds."""
+
+    def __init__(self, definition: StateDef, machine: Machine) -> None:
+        super().__init__(definition, machine)
+        assert isinstance(definition.kind, ParallelState)
+        self._joins = definition.kind.joins
+        self._branches = {
+            name: _runner(child, machine) for name, child in definition.children.items()
+        }
+        self._outcomes: dict[str, str | None] = dict.fromkeys(self._branches)
+
+    def simple_states(self) -> Iterator[str]:
+        for branch in self._branches.values():
+            yield from branch.simple_states()
+
+    def offers(self) -> Iterator[tuple[_CompositeRunner, TransitionDef]]:
+        for branch in self._branches.values():
+            yield from branch.offers()
+
+    def _start(self, context: StateContext) -> None:
+        for branch in self._branches.values():
+            branch.start(context)
+
+    def _run(self, context: StateContext) -> str | None:
+        for name, branch in self._branches.items():
+            branch.run(context)
+            self._outcomes[name] = branch.outcome
+        for join in self._joins:
+            if join.holds(self._outcomes):
+                reasons = [self._branches[name].reason for name in join.when]
+                context.reason = "; ".join(reason for reason in reasons if reason)
+                return join.outcome
+        return None
+
+    def _teardown(self, context: StateContext) -> None:
+        # An exception in one branch must not prevent the teardown of the others.
+        with ExitStack() as stack:
+            for branch in self._branches.values():
+                stack.callback(branch.teardown, context)
+
+
+_RUNNERS = {CompositeState: _CompositeRunner, ParallelState: _ParallelRunner, SimpleState: _Runner}
+
+
+def _runner(definition: StateDef, machine: Machine) -> _Runner:
+    return _RUNNERS[type(definition.kind)](definition, machine)

@@ -1,7 +1,8 @@
-"""Base class of the states of a controller, and the inputs and outputs of a state."""
+"""States of a controller: their base class, their inputs and outputs, and two for any robot."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from mujoco_ros.control.references import References
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import PanelItem
 
 _ROWS = ("q", "dq", "tau")
@@ -90,7 +92,7 @@ class StateReferences(References):
                 raise ValueError(f"references.{name} was made read-only")
 
     def replace_nan(self, q: np.ndarray) -> None:
-        """Set values that are NaN to those of a controller's start: hold the measured `q`."""
+        """Hold the measured `q` at rest where values are NaN, as at a controller's start."""
         missing = np.isnan(self._values)
         if missing.any():
             held = np.zeros_like(self._values)
@@ -276,3 +278,47 @@ class State:
 
     def teardown(self, context: StateContext) -> None:
         """Stop after an outcome, a request, a timeout, an error or a reset; must not raise."""
+
+
+class Hold(State):
+    """Holds the last commanded positions and feed-forward efforts."""
+
+    def start(self, context: StateContext) -> None:
+        """Set the reference velocities to zero."""
+        context.references.dq[:] = 0.0
+
+    def run(self, context: StateContext) -> str | None:
+        """Never finish."""
+        return None
+
+
+class Wait(Hold):
+    """Holds for a fixed time."""
+
+    outcomes = ("done",)
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config:
+        """Settings of `Wait`.
+
+        Attributes:
+            duration: [s]
+        """
+
+        duration: float = 1.0
+
+        def __post_init__(self) -> None:
+            if self.duration < 0.0:
+                raise UserInputError(f"duration {self.duration} is negative")
+
+    @classmethod
+    def immediate_outcome(cls, config: "Wait.Config", period: float) -> str | None:
+        """Return ``done`` if the time is shorter than half a period."""
+        return "done" if config.duration < 0.5 * period else None
+
+    def run(self, context: StateContext) -> str | None:
+        """Finish after the configured time."""
+        return "done" if context.has_elapsed(self.config.duration) else None
+
+
+STATES: tuple[type[State], ...] = (Hold, Wait)

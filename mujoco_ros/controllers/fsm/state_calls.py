@@ -152,7 +152,7 @@ class StateCalls:
 
 
 def shown(value: Any) -> str:
-    """Return the `repr` of a value cut to a line; that of a class of a user may raise anything."""
+    """Return the `repr` of a value, cut to a line; a user's class may raise anything in it."""
     try:
         text = repr(value)
     except BaseException:

@@ -1,15 +1,50 @@
-"""The table of a controller: its states, their robots, and the transition after each outcome."""
+"""The table of a controller: its states, their robots and transitions, and a record of these."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import islice
+from threading import Lock
 from typing import Any, NamedTuple
 
 from mujoco_ros.controllers.fsm.state import State
-from mujoco_ros.controllers.fsm.transition import Transition, Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 
 TIMEOUT = "timeout"
 """The outcome of a state that ran for its `timeout`."""
+_CAPACITY = 10_000
+"""Transitions that the log keeps."""
+
+
+class Trigger(StrEnum):
+    """The condition of a transition; the first three as in mc_rtc."""
+
+    AUTO = "auto"  # made as soon as the state has the outcome
+    STEP_BY_STEP = "step_by_step"  # as AUTO, but needs a request in step-by-step mode
+    STRICT = "strict"  # always needs a request
+    REQUEST = "request"  # not an outcome of the state: made on request while the state runs
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transition:
+    """A transition from one simple or parallel state to another.
+
+    Attributes:
+        id: Number in the table, from 1 on; 0 for an error, a reset, a pause or its end.
+        label: The outcome or the request.
+        start: State before the transition.
+        goal: State after the transition.
+        trigger: Condition of the transition.
+        failure: Whether the outcome is a failure.
+    """
+
+    id: int
+    label: str
+    start: str
+    goal: str
+    trigger: Trigger = Trigger.AUTO
+    failure: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,13 +210,12 @@ def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> State
     """Return a state in which every state inside has the robot of the enclosing one.
 
     Args:
-        state: The state.
         robots: Names of robots by the name that the table uses.
         where: Beginning of an error message.
 
     Raises:
-        UserInputError: A state names a robot that the table does not have, or that differs from
-            the one of the enclosing state.
+        UserInputError: A state names a robot that the table does not have, or another one than
+            the enclosing state.
     """
     if state.robot and state.robot not in robots:
         if not robots:
@@ -238,7 +272,7 @@ def _flat_states(state: StateDef) -> Iterator[str]:
 def flat_transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
     """Return all transitions, numbered from 1 on, in the order of `flat_states`."""
     order = {path: number for number, path in enumerate(flat_states(root))}
-    found = sorted(_flat_transitions(root), key=lambda it: order[it[0].active])
+    found = sorted(_flat_transitions(root), key=lambda entry: order[entry[0].active])
     return {
         key: Transition(
             id=number,
@@ -278,3 +312,52 @@ def _starts(state: StateDef, definition: TransitionDef) -> Iterator[str]:
     for child in state.kind.states.values():
         if from_all or child.outcome == definition.label:
             yield from (active.path for active in child.innermost())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TransitionEvent:
+    """A transition that was made.
+
+    Attributes:
+        number: Position in the log, from 1 on.
+        time: Time of the tick in which the goal state started [s].
+        reason: Why it was made.
+    """
+
+    number: int
+    time: float
+    transition: Transition
+    reason: str
+
+
+class TransitionLog:
+    """The one record of the transitions of a controller; any thread may read it.
+
+    Each reader passes the number of the last event that it has read.
+
+    Attributes:
+        count: Number of events since the start; the newest 10,000 are kept.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._events: deque[TransitionEvent] = deque(maxlen=_CAPACITY)
+        self._lock = Lock()
+
+    def record(self, transition: Transition, *, time: float, reason: str = "") -> None:
+        """Append a transition that was made at `time` [s]."""
+        with self._lock:
+            self.count += 1
+            self._events.append(
+                TransitionEvent(number=self.count, time=time, transition=transition, reason=reason)
+            )
+
+    def since(self, number: int) -> list[TransitionEvent]:
+        """Return the events after the one with `number`, oldest first."""
+        with self._lock:
+            kept = len(self._events)
+            return list(islice(self._events, max(0, kept - (self.count - number)), kept))
+
+
+class TransitionRejectedError(ValueError):
+    """A requested transition is not available; the message lists the available ones."""

@@ -12,8 +12,8 @@ from mujoco_ros.controllers.fsm.table import (
     SimpleState,
     StateDef,
     Table,
+    Trigger,
 )
-from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 
 
@@ -37,16 +37,16 @@ class _CycleChecker:
     def check(self, states: Mapping[str, StateDef]) -> None:
         """Check the states of a machine."""
         goals = {name: self._goal(state) for name, state in states.items()}
-        done: set[str] = set()
+        checked: set[str] = set()
         for first in states:
             path: list[str] = []
             name: str | None = first
-            while name is not None and name not in done:
-                done.add(name)
+            while name is not None and name not in checked:
+                checked.add(name)
                 path.append(name)
                 name = goals[name]
             if name in path:
-                cycle = [states[it].path for it in (*path[path.index(name) :], name)]
+                cycle = [states[state].path for state in (*path[path.index(name) :], name)]
                 raise UserInputError(
                     f"{self._where}: these states would follow each other forever without taking "
                     f"time: {' -> '.join(cycle)}; give one of them a duration, or a transition "
@@ -132,7 +132,7 @@ def _check_transitions(state: StateDef, where: str) -> None:
 def _reachable(initial: str, states: Mapping[str, StateDef]) -> set[str]:
     found, edge = {initial}, [initial]
     while edge:
-        goals = {it.goal for it in states[edge.pop()].transitions.values()} - found
+        goals = {definition.goal for definition in states[edge.pop()].transitions.values()} - found
         found |= goals
         edge += goals
     return found
@@ -177,8 +177,10 @@ def _check_combinations(
         first = next((n for n, join in enumerate(joins) if join.holds(outcomes)), None)
         if first is not None:
             used.add(first)
-        elif all(outcomes[name] or not it.outcomes for name, it in branches.items()):
-            listing = ", ".join(f"{name}: {it}" for name, it in outcomes.items() if it)
+        elif all(outcomes[name] or not branch.outcomes for name, branch in branches.items()):
+            listing = ", ".join(
+                f"{name}: {outcome}" for name, outcome in outcomes.items() if outcome
+            )
             if listing:
                 raise UserInputError(f"{where}.join: no row for {listing}")
     for number in range(len(joins)):

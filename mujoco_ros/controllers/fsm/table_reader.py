@@ -15,10 +15,10 @@ from mujoco_ros.controllers.fsm.table import (
     StateDef,
     Table,
     TransitionDef,
+    Trigger,
     with_robots,
 )
 from mujoco_ros.controllers.fsm.table_checks import check_cycles, check_joins, check_machine
-from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import convert, from_dict
 
@@ -124,7 +124,7 @@ def _composite(data: Mapping[str, Any], classes: Classes, path: str, where: str)
     initial = convert(str, data["initial"], f"{at}.initial")
     states = _states(data["states"], classes, path, f"{where}states")
     transitions = _transitions(data.get("transitions", {}), states, f"{where}transitions")
-    states = {name: replace(it, transitions=transitions[name]) for name, it in states.items()}
+    states = {name: replace(state, transitions=transitions[name]) for name, state in states.items()}
     check_machine(initial, states, at)
     return CompositeState(initial=initial, states=states)
 
@@ -199,7 +199,7 @@ def _machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -
     inner = _mapping(data["machine"], f"{where}.machine", _MACHINE_KEYS)
     composite = _composite(inner, classes, path, f"{where}.machine.")
     states = composite.states.values()
-    ends = [(it.outcome, it.failure) for it in states if it.outcome is not None]
+    ends = [(state.outcome, state.failure) for state in states if state.outcome is not None]
     outcomes = tuple(dict.fromkeys(outcome for outcome, _ in ends))
     return composite, outcomes, [outcome for outcome, failure in ends if failure]
 
@@ -210,7 +210,7 @@ def _parallel(data: Mapping[str, Any], classes: Classes, path: str, where: str) 
     listed = data.get("join", [])
     if not isinstance(listed, list):
         raise UserInputError(f"{where}.join: expected a list, got {type(listed).__name__}")
-    joins = tuple(from_dict(Join, it, f"{where}.join[{n}]") for n, it in enumerate(listed))
+    joins = tuple(from_dict(Join, join, f"{where}.join[{n}]") for n, join in enumerate(listed))
     check_joins(branches, joins, where)
     outcomes = tuple(dict.fromkeys(join.outcome for join in joins))
     failures = [join.outcome for join in joins if join.failure]
@@ -243,7 +243,9 @@ def _transitions(
         is_request = goal.trigger is Trigger.REQUEST
         starts = [state for state in states.values() if (label in state.outcomes) != is_request]
         if not starts:
-            known = dict.fromkeys(it for state in states.values() for it in state.outcomes)
+            known = dict.fromkeys(
+                outcome for state in states.values() for outcome in state.outcomes
+            )
             raise unknown("outcome", label, known, where=at)
         for state in starts:
             definition = _transition(state, label, goal, states, at)

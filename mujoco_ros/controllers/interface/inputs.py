@@ -1,8 +1,12 @@
-"""Values that a client sends to a controller, through a function or object of its host."""
+"""Values between a controller and clients: commands and goals in, estimates and drawings out."""
 
+from collections.abc import Callable
 from math import isfinite
 from typing import NamedTuple
 
+import numpy as np
+
+from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.model.errors import UserInputError
 
@@ -76,7 +80,7 @@ class PlanarGoal(NamedTuple):
     """Where a robot shall go.
 
     Attributes:
-        pose: In the frame of the estimated odometry, or in that of the base.
+        pose: In the frame of the estimated odometry or of the base.
         is_relative: Whether it is in the frame of the base.
     """
 
@@ -118,3 +122,50 @@ def _check_finite(name: str, values: BodyVelocity | PlanarPose) -> None:
     for axis, value in values._asdict().items():
         if not isfinite(value):
             raise UserInputError(f"{name} {axis} must be a finite number, got {value}")
+
+
+Colour = tuple[float, float, float, float]
+"""Red, green, blue and opacity in 0..1."""
+
+
+class DrawnLine(NamedTuple):
+    """A line to display.
+
+    Attributes:
+        name: Namespace of its marker.
+        points: In the frame of the base [m].  # (n, 3)
+        width: [m]
+    """
+
+    name: str
+    points: np.ndarray
+    colour: Colour
+    width: float = 0.006
+
+
+class DrawnPoint(NamedTuple):
+    """A point to display.
+
+    Attributes:
+        name: Namespace of its marker.
+        position: In the frame of the base [m].  # (3,)
+        diameter: [m]
+    """
+
+    name: str
+    position: np.ndarray
+    colour: Colour
+    diameter: float = 0.03
+
+
+class Drawing(NamedTuple):
+    """What a controller displays at a tick."""
+
+    lines: tuple[DrawnLine, ...]
+    points: tuple[DrawnPoint, ...]
+
+
+ESTIMATED_BASE: Key[BaseReading] = Key("base/estimated", BaseReading)
+"""Estimate of the floating base at the last tick."""
+DRAW: Key[Callable[[], Drawing]] = Key("drawing/draw")
+"""Function that returns the `Drawing` of the last tick; called only while it is displayed."""

@@ -146,9 +146,9 @@ class Observation:
         each = tuple(robots.values())
         return cls(
             time=each[0].time,
-            q=np.concatenate([it.q for it in each]),
-            dq=np.concatenate([it.dq for it in each]),
-            effort=np.concatenate([it.effort for it in each]),
+            q=np.concatenate([one.q for one in each]),
+            dq=np.concatenate([one.dq for one in each]),
+            effort=np.concatenate([one.effort for one in each]),
             objects=each[0].objects,
             object_times=each[0].object_times,
             robots=robots,

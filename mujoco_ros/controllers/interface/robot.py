@@ -50,10 +50,14 @@ class RobotModel:
         arrays = ("lower", "upper", "velocity", "effort", "home", "qpos", "dof")
         return cls(
             name=", ".join(robot.name for robot in each),
-            joints=tuple(f"{name}/{it}" for name, robot in robots.items() for it in robot.joints),
+            joints=tuple(
+                f"{name}/{joint}" for name, robot in robots.items() for joint in robot.joints
+            ),
             gripper=None,
             prefix="",
             model=each[0].model,
             robots=robots,
-            **{it: np.concatenate([getattr(robot, it) for robot in each]) for it in arrays},
+            **{
+                array: np.concatenate([getattr(robot, array) for robot in each]) for array in arrays
+            },
         )

@@ -22,7 +22,7 @@ class Key(Generic[T]):
 
 
 class Store:
-    """Values by key: permanent ones of the host, and those of the states until a reset."""
+    """Values by key: the host's values stay, the states' values last until a reset."""
 
     def __init__(self, shared: "Store | None" = None) -> None:
         """Read values that this store lacks from a `shared` one."""

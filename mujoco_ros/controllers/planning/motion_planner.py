@@ -5,18 +5,21 @@ from typing import Any
 import numpy as np
 from ompl import base, geometric, util
 
-from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
-from mujoco_ros.controllers.planning.collisions.collision_escape import escape
+from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker, escape
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.curves.curve import TimedCurve, round_corners
-from mujoco_ros.controllers.planning.curves.straight_line_paths import straight_line_path
-from mujoco_ros.controllers.planning.curves.time_scaling import time_curve
-from mujoco_ros.controllers.planning.errors import CollisionError, IkError, NoPathError
+from mujoco_ros.controllers.planning.curve import TimedCurve, round_corners
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
-from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
+from mujoco_ros.controllers.planning.kinematics.limits import (
+    CollisionError,
+    IkError,
+    MotionLimits,
+    NoPathError,
+)
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan, Request
+from mujoco_ros.controllers.planning.straight_line_paths import straight_line_path
+from mujoco_ros.controllers.planning.time_scaling import time_curve
 from mujoco_ros.model.pose import Pose
 
 _MAX_DETOUR = np.pi

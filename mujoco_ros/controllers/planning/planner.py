@@ -6,8 +6,9 @@ from typing import Protocol
 
 import mujoco
 
-from mujoco_ros.controllers.planning.errors import PlannerDiedError
+from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.kinematics.limits import PlannerDiedError
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.extras import require
 from mujoco_ros.process.worker_process import WorkerProcess, serve
@@ -95,6 +96,15 @@ class ProcessPlanner:
     def close(self) -> None:
         """End the process; the request in progress fails."""
         self._worker.close()
+
+
+PLANNERS: Key[Callable[[Chain], Planner]] = Key("motion/planners")
+"""Creates a planner for a chain. A real-time host provides one in a separate process."""
+
+
+def get_planner(store: Store, chain: Chain) -> Planner:
+    """Return a planner for a chain: the host's, or one that blocks until the plan is ready."""
+    return store.get(PLANNERS)(chain) if PLANNERS in store else InlinePlanner(chain)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.curves.curve import TimedCurve
+from mujoco_ros.controllers.planning.curve import TimedCurve
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose

@@ -25,8 +25,8 @@ CONTROLLER_PARAMETERS = (
         name="controllers",
         default=NO_NAMES,
         description="Names of several controllers, instead of `controller`: of their nodes, in the "
-        "order of their ticks. Without a parameter `<controller>.type`, also that of the shipped "
-        "controller; a path of a YAML file is possible, too",
+        "order of their ticks. Without a parameter `<controller>.type`, the name is also the "
+        "shipped controller's; a path of a YAML file is possible, too",
         read_only=True,
     ),
     ParameterSpec(
@@ -104,11 +104,9 @@ class ControllerSettings:
         name: Name of its node.
         type: Name of a shipped controller, or path of a YAML file.
         robot: Name of its robot; empty is the only one with joints.
-        seed: Seed of all of its random numbers.
         step_by_step: Whether it starts in step-by-step mode, even if its table does not set it.
         time_limit: Wall time after which a call of a state is interrupted [s]; 0 for never.
         joints: Names of the joints that it commands; empty for all of its robot.
-        active: Whether it is active at the start.
         row: Name of its row on /diagnostics.
     """
 
@@ -146,7 +144,7 @@ def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
             "the parameter 'controller_robot' is for a single 'controller'; of each in "
             "'controllers' it is '<name>.robot'"
         )
-    names = [controller_name(it) for it in listed]
+    names = [controller_name(controller) for controller in listed]
     for name in names:
         if names.count(name) > 1:
             raise UserInputError(
@@ -154,8 +152,8 @@ def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
                 f"its own, and the controller as parameter '<name>.type'"
             )
     return [
-        _declared(parameters, name, {"type": it, **shared})
-        for name, it in zip(names, listed, strict=True)
+        _declared(parameters, name, {"type": controller, **shared})
+        for name, controller in zip(names, listed, strict=True)
     ]
 
 

@@ -19,24 +19,22 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.inputs import (
+    DRAW,
+    ESTIMATED_BASE,
     GOAL_INPUT,
     VELOCITY_INPUT,
     BodyVelocity,
+    Drawing,
+    DrawnLine,
+    DrawnPoint,
     GoalInput,
     PlanarGoal,
     PlanarPose,
     VelocityInput,
 )
 from mujoco_ros.controllers.interface.observation import BaseReading
-from mujoco_ros.controllers.interface.outputs import (
-    DRAW,
-    ESTIMATED_BASE,
-    Drawing,
-    DrawnLine,
-    DrawnPoint,
-)
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.conversions import split
@@ -53,7 +51,7 @@ class DrawingTopic:
     """Publishes a drawing twenty times a second while the topic is subscribed."""
 
     def __init__(self, endpoints: Endpoints, frame: str) -> None:
-        """Open the topic; `frame` is that of the robot's base."""
+        """Open the topic; markers are in `frame`, of the robot's base."""
         self._frame, self._last, self._subscriptions = frame, 0.0, 0
         self._has_failed = False
         self._publisher = endpoints.publisher(MarkerArray, TOPIC, RELIABLE, self._count)
@@ -133,9 +131,7 @@ class ControllerTopics:
         """Open the topics in the robot's namespace.
 
         Args:
-            endpoints: Endpoints of the controller's node.
             controller: The controller, before it is configured.
-            robot: The robot.
             submit: Calls a function in the controller's thread.
             now: Returns the robot's time there [s].
         """
@@ -152,12 +148,12 @@ class ControllerTopics:
         if VELOCITY_INPUT.name in keys:
             self._velocity = VelocityInput()
             controller.store.provide(VELOCITY_INPUT, self._velocity)
-            self._topic = within(robot.namespace, CMD_VEL)
+            self._topic = in_namespace(robot.namespace, CMD_VEL)
             endpoints.subscription(TwistStamped, self._topic, self._receive, RELIABLE)
         if GOAL_INPUT.name in keys and robot.base is not None:
             self._goal, self._frames = GoalInput(), (ODOM, robot.frame(robot.base.name))
             controller.store.provide(GOAL_INPUT, self._goal)
-            self._goal_topic = within(robot.namespace, GOAL_POSE)
+            self._goal_topic = in_namespace(robot.namespace, GOAL_POSE)
             endpoints.subscription(PoseStamped, self._goal_topic, self._receive_goal, RELIABLE)
 
     def publish(self, time: float) -> None:
@@ -174,22 +170,22 @@ class ControllerTopics:
         self._pass_on(self._topic, partial(self._velocity.receive, velocity))
 
     def _receive_goal(self, message: PoseStamped) -> None:
-        frame, it = message.header.frame_id, message.pose
+        frame, pose = message.header.frame_id, message.pose
         if frame not in self._frames:
             error = unknown("frame", frame, self._frames)
             self._rejections.report(self._goal_topic, "refused", str(error))
             return
-        q = it.orientation
+        q = pose.orientation
         yaw = atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2)
-        goal = PlanarGoal(PlanarPose(it.position.x, it.position.y, yaw), frame != ODOM)
+        goal = PlanarGoal(PlanarPose(pose.position.x, pose.position.y, yaw), frame != ODOM)
         self._pass_on(self._goal_topic, partial(self._goal.receive, goal))
 
-    def _pass_on(self, topic: str, take: Callable[[float], None]) -> None:
+    def _pass_on(self, topic: str, store: Callable[[float], None]) -> None:
         """Call a function with the robot's time in the controller's thread."""
 
         def receive() -> None:
             try:
-                take(self._now())
+                store(self._now())
             except UserInputError as error:
                 self._rejections.report(topic, "refused", str(error))
 
@@ -206,7 +202,7 @@ class _OdometryOutput:
         self._offsets = self._template.offsets.tolist()
         self._subscriptions = 0
         self._published: BaseReading | None = None
-        topic = within(robot.namespace, ODOM_ESTIMATED)
+        topic = in_namespace(robot.namespace, ODOM_ESTIMATED)
         publisher = endpoints.publisher(Odometry, topic, RELIABLE, self._count)
         self._publish = publisher.publish
 

@@ -14,7 +14,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
 from mujoco_ros.control.events import QueueFullError
-from mujoco_ros.controllers.fsm.transition import Transition, TransitionEvent
+from mujoco_ros.controllers.fsm.table import Transition, TransitionEvent
 from mujoco_ros.controllers.runtime.supervisor import (
     ACTIVATE,
     DEACTIVATE,
@@ -82,12 +82,10 @@ class LifecycleInterface:
         """Open the services and topics.
 
         Args:
-            endpoints: Endpoints of the controller's node.
-            supervised: The controller.
             submit: Calls functions in the controller's thread.
             pauses: All reasons of `SupervisedController.pause`.
-            activation: Serves the transitions ``activate`` and ``deactivate`` beside those of the
-                table, which precede them.
+            activation: Serves the transitions ``activate`` and ``deactivate``, unless the table has
+                such labels itself.
 
         Raises:
             UserInputError: There are more states or transitions than the messages can number.
@@ -100,11 +98,13 @@ class LifecycleInterface:
         self._ids = {state: number for number, state in enumerate(states, 1)}
         self._transitions = machine.transitions
         self._initial = machine.states[0]
-        labels = {it.label for it in self._transitions}
+        labels = {transition.label for transition in self._transitions}
         self._switches: dict[str, Callable[[], object]] = {}
         if activation is not None:
             switches = {ACTIVATE: activation.activate, DEACTIVATE: activation.deactivate}
-            self._switches = {it: call for it, call in switches.items() if it not in labels}
+            self._switches = {
+                label: call for label, call in switches.items() if label not in labels
+            }
         for what, count in (
             ("states", len(states)),
             ("transitions", len(self._transitions) + len(self._switches)),
@@ -144,9 +144,9 @@ class LifecycleInterface:
         self._answer_transitions(answer, self._transitions)
 
     def _get_available(self, _request: Any, answer: Responder) -> None:
-        def respond(done: "Future[tuple[Transition, ...]]") -> None:
-            failed = done.cancelled() or done.exception()
-            self._answer_transitions(answer, () if failed else done.result())
+        def respond(available: "Future[tuple[Transition, ...]]") -> None:
+            failed = available.cancelled() or available.exception()
+            self._answer_transitions(answer, () if failed else available.result())
 
         try:
             self._submit(self._available).add_done_callback(respond)
@@ -156,27 +156,29 @@ class LifecycleInterface:
     def _answer_transitions(self, answer: Responder, transitions: Iterable[Transition]) -> None:
         answer.response.available_transitions = [
             msg.TransitionDescription(
-                transition=msg.Transition(id=it.id, label=it.label),
-                start_state=self._state_message(it.start),
-                goal_state=self._state_message(it.goal),
+                transition=msg.Transition(id=transition.id, label=transition.label),
+                start_state=self._state_message(transition.start),
+                goal_state=self._state_message(transition.goal),
             )
-            for it in transitions
+            for transition in transitions
         ]
         answer()
 
     def _change_state(self, request: srv.ChangeState.Request, answer: Responder) -> None:
         wanted = request.transition
         try:
-            done = self._submit(partial(self._request, wanted.label, wanted.id))
+            requested = self._submit(partial(self._request, wanted.label, wanted.id))
         except QueueFullError as error:
             self._answer_change(answer, str(error))
         else:
-            done.add_done_callback(partial(self._respond_to_change, answer))
+            requested.add_done_callback(partial(self._respond_to_change, answer))
 
     def _request(self, label: str, number: int) -> Transition:
         """Request a transition by label, or by number without one; in the controller's thread."""
         if not label:
-            labels = [it.label for it in self._available() if it.id == number]
+            labels = [
+                transition.label for transition in self._available() if transition.id == number
+            ]
             label = labels[0] if labels else f"transition {number}"
         for transition in self._switching():
             if transition.label == label:
@@ -197,10 +199,11 @@ class LifecycleInterface:
             if state == ERROR or is_start == (state == INACTIVE):
                 yield Transition(id=number, label=label, start=state, goal=goals[label])
 
-    def _respond_to_change(self, answer: Responder, done: "Future[Transition]") -> None:
+    def _respond_to_change(self, answer: Responder, requested: "Future[Transition]") -> None:
         """Respond to a request; in the controller's thread."""
-        error = None if done.cancelled() else done.exception()
-        rejection = "the controller is shutting down" if done.cancelled() else ""
+        is_cancelled = requested.cancelled()
+        error = None if is_cancelled else requested.exception()
+        rejection = "the controller is shutting down" if is_cancelled else ""
         self._answer_change(answer, rejection if error is None else str(error) or repr(error))
 
     def _answer_change(self, answer: Responder, rejection: str) -> None:

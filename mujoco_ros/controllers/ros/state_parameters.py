@@ -44,7 +44,7 @@ class StateParameters(ParameterListener):
         self._configs = {
             state: config
             for state in machine.instances
-            if (config := machine.config(state)) is not None
+            if (config := machine.configs[state]) is not None
         }
         specs = [dataclasses.replace(STEP_BY_STEP, default=machine.step_by_step)]
         for state, config in self._configs.items():
@@ -158,8 +158,6 @@ def controller_panel(endpoints: Endpoints, machine: Machine, submit: Submit) -> 
     """Serve the panel of a controller below ``~/panel``.
 
     Args:
-        endpoints: Endpoints of the controller's node.
-        machine: The state machine.
         submit: Calls a function in the controller's thread between two ticks.
 
     Raises:
@@ -167,7 +165,7 @@ def controller_panel(endpoints: Endpoints, machine: Machine, submit: Submit) -> 
     """
 
     def group(path: str, state: State) -> PanelGroup:
-        config = machine.config(path)
+        config = machine.configs[path]
         return PanelGroup(
             name=path,
             items=state.panel,

@@ -7,7 +7,7 @@ from typing import Any
 
 from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
-from mujoco_ros.controllers.runtime.robot_cameras import is_image_due, robot_cameras, unknown_camera
+from mujoco_ros.controllers.runtime.robot_model import is_image_due, robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.model_edits import gather
@@ -42,8 +42,7 @@ class ControllerCameras:
         """Serve the robot with an index.
 
         Args:
-            plant: The simulated model and its state.
-            index: Index of the robot, whose cameras precede those of the scene of the same name.
+            index: Index of the robot, whose cameras precede the scene's cameras of the same name.
             seed: Seed of the cameras' noise.
             backend: OpenGL backend: auto, egl or osmesa.
         """
@@ -57,7 +56,6 @@ class ControllerCameras:
         """Request an image of the current sample.
 
         Args:
-            camera: Name of a camera.
             sampled: Simulated time of the sample [s].
             time: Time of its tick [s].
 
@@ -86,25 +84,26 @@ class ControllerCameras:
 
         Args:
             time: Time of the tick [s].
-            awaited: Futures that the controller waits for.
         """
-        return [it.rendered for it in self._due(time, awaited) if not it.rendered.done()]
+        return [
+            request.rendered for request in self._due(time, awaited) if not request.rendered.done()
+        ]
 
     def deliver(self, time: float, awaited: Collection["Future[Any]"]) -> None:
         """Complete the requests that are due at a tick, whose renderings are done."""
-        for it in self._due(time, awaited):
-            self._pending.remove(it)
-            if it.delivered.cancelled():
+        for request in self._due(time, awaited):
+            self._pending.remove(request)
+            if request.delivered.cancelled():
                 continue
-            error = it.rendered.exception()
+            error = request.rendered.exception()
             if error is None:
-                it.delivered.set_result(it.rendered.result()._replace(time=it.time))
+                request.delivered.set_result(request.rendered.result()._replace(time=request.time))
             else:
-                it.delivered.set_exception(error)
+                request.delivered.set_exception(error)
 
     def owns(self, future: "Future[Any]") -> bool:
         """Return whether a future is a request in flight."""
-        return any(it.delivered is future for it in self._pending)
+        return any(request.delivered is future for request in self._pending)
 
     def take_over(self, other: "ControllerCameras") -> None:
         """Continue with the pending requests and the process of a replaced model."""
@@ -115,9 +114,9 @@ class ControllerCameras:
 
     def cancel(self) -> None:
         """Cancel all requests."""
-        for it in self._pending:
-            it.rendered.cancel()
-            it.delivered.cancel()
+        for request in self._pending:
+            request.rendered.cancel()
+            request.delivered.cancel()
         self._pending.clear()
 
     def close(self) -> None:
@@ -127,5 +126,7 @@ class ControllerCameras:
 
     def _due(self, time: float, awaited: Collection["Future[Any]"]) -> list[_Pending]:
         return [
-            it for it in self._pending if is_image_due(it.time, time) or it.delivered in awaited
+            request
+            for request in self._pending
+            if is_image_due(request.time, time) or request.delivered in awaited
         ]

@@ -41,8 +41,6 @@ class ControllerSet:
         starts again, and so does an active one that was stopped by an error.
 
         Args:
-            activate: Names of controllers to activate.
-            deactivate: Names of controllers to deactivate.
             strict: Whether nothing changes unless everything does. Otherwise impossible parts are
                 left out, and a controller may be as requested already.
 

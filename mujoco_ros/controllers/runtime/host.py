@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from copy import copy
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
@@ -23,7 +21,6 @@ from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
-from mujoco_ros.controllers.runtime.robot_model import find_robots
 from mujoco_ros.controllers.runtime.supervisor import (
     ACTIVATE,
     DEACTIVATE,
@@ -35,7 +32,6 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.model_edits import gather, scatter
 
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
@@ -54,9 +50,7 @@ class ControllerHost:
     All methods belong to the thread that steps the simulation.
 
     Attributes:
-        supervised: The controller.
         is_active: Whether it has ticks.
-        ticks: Number of ticks since the start.
         observation_filter: Applied to every observation, for sensor noise; None by default.
         command_filter: Applied to the commands of every tick, with its time; None by default.
         on_gains: Called when the controller may have changed the gains.
@@ -74,12 +68,9 @@ class ControllerHost:
         """Prepare a controller for a robot.
 
         Args:
-            simulation: The simulation.
-            controller: The controller.
             robot: Name of the robot; empty is the only one with joints. Of a table with several,
                 see `find_robots`.
             rendering: OpenGL backend of its cameras: auto, egl or osmesa.
-            joints: Names of the joints that it commands; empty for all of the robot.
 
         Raises:
             UserInputError: The robot or a joint does not exist, the controller cannot command it,
@@ -91,16 +82,16 @@ class ControllerHost:
         self.command_filter: Callable[[float, np.ndarray], np.ndarray] | None = None
         self.on_gains: list[Callable[[], object]] = []
         self.on_scene: list[Callable[[RobotModel], object]] = []
-        self._simulation, self._controller, self._name = simulation, controller, robot
-        self._rendering, self._joints = rendering, tuple(joints)
+        self._simulation, self._controller = simulation, controller
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
         self._time = 0.0  # of the last tick [s]
-        self._copy: tuple[Plant, mujoco.MjModel] | None = None
         self._steps_per_tick = self._checked_steps_per_tick()
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
-        self._bindings = self._bind(find_robots(simulation.plant, controller.table.robots, robot))
+        self._bindings = RobotBindings(
+            simulation, controller.table.robots, rendering, name=robot, joints=joints
+        )
         for name in self._bindings.each:
             self._provide(name, controller.stores[name] if name else controller.store)
         self._configure()
@@ -127,7 +118,7 @@ class ControllerHost:
     @property
     def claims(self) -> Mapping[str, tuple[str, ...]]:
         """The joints that the controller commands while it is active, by robot."""
-        return self._bindings.claims
+        return {binding.robot: binding.joints for binding in self._bindings.each.values()}
 
     @property
     def is_waiting(self) -> bool:
@@ -187,9 +178,9 @@ class ControllerHost:
         """
         if not self.is_active:
             return
-        self._awaited.clear()
-        self._bindings.cancel_images()
-        self._bindings.reset_gains()
+        self._cancel_images()
+        for binding in self._bindings.each.values():
+            binding.access.reset_gains()
         try:
             self._prepare()
         except Exception as error:
@@ -197,12 +188,13 @@ class ControllerHost:
             self.supervised.fail(error)
         else:
             self.supervised.reset()
-        self._bindings.restore_gains()  # a teardown may have set gains from before the reset
+        for binding in self._bindings.each.values():
+            binding.access.restore_gains()  # a teardown may have set gains from before the reset
         self._notify_gains()
 
     def build(self, plant: Plant) -> None:
         """Copy the model that may be simulated next, in any thread."""
-        self._copy = plant, copy(plant.model)
+        self._bindings.build(plant)
 
     def prepare_activation(self) -> None:
         """Prepare `activate`, which then cannot fail.
@@ -238,39 +230,38 @@ class ControllerHost:
 
     def close(self) -> None:
         """Close the cameras."""
-        self._bindings.close()
+        for binding in self._bindings.each.values():
+            binding.cameras.close()
 
     def _on_robot_set(self, control: RobotControl) -> None:
-        if self._bindings.has(control):
+        if any(binding.control is control for binding in self._bindings.each.values()):
             self.reset()
 
     def _run_tick(self, time: float) -> None:
+        bindings, awaited = self._bindings, self._controller.awaited
         try:
-            self._tick(time)
+            for binding in bindings.each.values():
+                binding.cameras.deliver(time, awaited)
+            self._awaited.clear()
+            observation = bindings.observe(time)
+            if self.observation_filter is not None:
+                observation = self.observation_filter(observation)
+            values = self.supervised.step(observation, time)
+            if values is None:
+                self._release()
+                return
+            if self.command_filter is not None:
+                values = self.command_filter(time, values)
+            bindings.command(values, self._stream)
+            self._await(awaited, time + self._controller.period)
         except KeyboardInterrupt:
             raise  # of Ctrl-C: one of a state is an error of the state, except in the main thread
         except BaseException as error:  # of callbacks that states have added to their futures
             self.supervised.fail(error)
             self._release()
 
-    def _tick(self, time: float) -> None:
-        bindings = self._bindings
-        bindings.deliver(time, self._controller.awaited)
-        self._awaited.clear()
-        observation = bindings.observe(time)
-        if self.observation_filter is not None:
-            observation = self.observation_filter(observation)
-        values = self.supervised.step(observation, time)
-        if values is None:
-            self._release()
-            return
-        if self.command_filter is not None:
-            values = self.command_filter(time, values)
-        bindings.command(values, self._stream)
-        self._await(self._controller.awaited, time + self._controller.period)
-
     def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
-        """Collect the futures of the next tick: those of the states, and images that are due."""
+        """Collect what the next tick waits for: futures of the states, and images that are due."""
         self._awaited = list(self._bindings.unfinished(next_tick, awaited))
         for future in self._awaited:
             future.add_done_callback(lambda _: self._simulation.commands.wake())
@@ -285,61 +276,32 @@ class ControllerHost:
 
     def _release(self) -> None:
         self._awaited.clear()
-        self._bindings.release()
+        for binding in self._bindings.each.values():
+            binding.release()
         self._notify_gains()
 
-    def _find(self) -> dict[str, int]:
-        """Return the indices of the robots in another model, by their parts or else by their names.
-
-        Raises:
-            UserInputError: The model has no such robot.
-        """
-        plant, parts = self._simulation.plant, self._bindings.parts
-        robots = plant.assembly.robots
-        if all(part in robots for part in parts):
-            indices = (robots.index(part) for part in parts)
-            return dict(zip(self._bindings.each, indices, strict=True))
-        return find_robots(plant, self._controller.table.robots, self._name)
+    def _cancel_images(self) -> None:
+        self._awaited.clear()
+        for binding in self._bindings.each.values():
+            binding.cameras.cancel()
 
     def _follow_model(self) -> None:
         """Continue with the same robot in another model."""
-        robots = self._simulation.assembly.robots
-        removed = [part.name for part in self._bindings.parts if part not in robots]
+        removed = self._bindings.removed
         if not removed:
-            self._rebind(self._find())
+            self._bindings.follow()
             self._controller.follow(self._robot_model())
             self._update_timestep()
         elif self.is_active and not self.supervised.error:
-            self._awaited.clear()
-            self._bindings.cancel_images()
+            self._cancel_images()
             self.supervised.stop(f"robot '{removed[0]}' was removed")
-
-    def _bind(self, indices: Mapping[str, int]) -> RobotBindings:
-        return RobotBindings(
-            {
-                name: RobotBinding(self._simulation, index, self._rendering, self._joints)
-                for name, index in indices.items()
-            }
-        )
-
-    def _rebind(self, indices: Mapping[str, int]) -> None:
-        """Bind to the robots with these indices in another model."""
-        previous, self._bindings = self._bindings, self._bind(indices)
-        self._bindings.take_over(previous)
 
     def _configure(self) -> None:
         self.supervised.configure(self._robot_model())
         self._configured = self._bindings.plant
 
     def _robot_model(self) -> RobotModel:
-        """Return the robot in a copy of the simulated model."""
-        plant, (copied, private) = self._bindings.plant, self._copy or (None, None)
-        self._copy = None
-        if copied is plant and private is not None:
-            scatter(private, gather(plant.model))  # it may have been edited since
-        else:
-            private = copy(plant.model)
-        robot = self._bindings.model(private)
+        robot = self._bindings.model()
         for call in self.on_scene:
             call(robot)
         return robot
@@ -367,7 +329,7 @@ class ControllerHost:
         """Check the period, and configure the controller if the model has changed."""
         self._steps_per_tick = self._checked_steps_per_tick()
         if self._simulation.plant is not self._configured:
-            self._rebind(self._find())
+            self._bindings.follow()
             self._configure()
 
     def _update_timestep(self) -> None:

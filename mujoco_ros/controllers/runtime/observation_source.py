@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase
@@ -16,7 +16,7 @@ from mujoco_ros.sim.plant import Plant
 
 
 class ObservationSource:
-    """Creates observations from the current sample; names are those of topics and TF frames.
+    """Creates observations from the current sample; sensors have the names of their topics.
 
     A wrench is the load of the child body on its parent, for any sign of the topics; MuJoCo
     reports the opposite sign.
@@ -36,8 +36,8 @@ class ObservationSource:
             for kind in SENSOR_KINDS
         }
         self._states = [
-            (it.name, slice(it.address, it.address + len(it.quantity.interfaces)))
-            for it in robot.states
+            (state.name, slice(state.address, state.address + len(state.quantity.interfaces)))
+            for state in robot.states
         ]
         self._distances = Distances(plant.model)
         self._objects = tuple((name, base.qpos) for name, base in plant.layout.free_objects)
@@ -75,11 +75,18 @@ _Numbers = list[tuple[str, int | slice, float, bool]]
 
 def _numbers(kind: SensorKind, sensor: RobotSensor) -> _Numbers:
     found: _Numbers = []
-    for it in kind.measurements:
-        if it.name in sensor.addresses:
-            first = sensor.addresses[it.name]
-            place = slice(first, first + len(it.axes)) if it.axes else first
-            found.append((it.name, place, -1.0 if it.is_load else 1.0, it.is_single))
+    for measurement in kind.measurements:
+        if measurement.name in sensor.addresses:
+            first = sensor.addresses[measurement.name]
+            place = slice(first, first + len(measurement.axes)) if measurement.axes else first
+            found.append(
+                (
+                    measurement.name,
+                    place,
+                    -1.0 if measurement.is_load else 1.0,
+                    measurement.is_single,
+                )
+            )
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images
 from mujoco_ros.controllers.interface.host import Image
-from mujoco_ros.controllers.runtime.robot_cameras import optical_pose
+from mujoco_ros.controllers.runtime.robot_model import optical_pose
 from mujoco_ros.model.sensors.cameras import Camera, compute_poses
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding, to_millimetres
@@ -21,7 +21,6 @@ class RenderRequest:
     """A camera, and the state to render.
 
     Attributes:
-        camera: The camera.
         time: Simulated time [s].
         qpos: Joint positions.  # (nq,)
         mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
@@ -44,7 +43,6 @@ class RenderWorker:
         """Render `model`.
 
         Args:
-            model: The model.
             backend: OpenGL backend: auto, egl or osmesa.
             seed: Seed of the cameras' noise.
         """

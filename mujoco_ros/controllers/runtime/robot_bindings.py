@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from copy import copy
 from typing import Any
 
 import mujoco
@@ -19,11 +20,12 @@ from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.controller_cameras import ControllerCameras
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
-from mujoco_ros.controllers.runtime.robot_model import robot_model
+from mujoco_ros.controllers.runtime.robot_model import find_robots, robot_model
 from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.model_edits import gather, scatter
 
 _LOG = logging.getLogger(__name__)
 
@@ -123,13 +125,7 @@ class RobotBinding:
     of joints outside the group have no effect.
 
     Attributes:
-        plant: The simulated plant.
-        index: Index of the robot in the layout.
         part: The robot's part of the scene.
-        robot: Name of the robot.
-        observations: Source of the observations.
-        access: Access to gains and poses.
-        cameras: The cameras.
         control: The command arbitration of the robot.
         joints: Names of the joints that the controller commands, in model order.
         count: Number of the robot's joints.
@@ -141,9 +137,6 @@ class RobotBinding:
         """Bind to the robot with an index.
 
         Args:
-            simulation: The simulation.
-            index: Index of the robot in the layout.
-            rendering: OpenGL backend of its cameras.
             joints: Names of the joints of the group; empty for all.
 
         Raises:
@@ -152,7 +145,7 @@ class RobotBinding:
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
-        self.part: Part = plant.assembly.robots[index]
+        self.part: ScenePart = plant.assembly.robots[index]
         self.robot = robot.name
         self.observations = ObservationSource(plant, index)
         names = robot.joints.names
@@ -229,51 +222,83 @@ def _group(joints: Sequence[str], names: tuple[str, ...], robot: str) -> np.ndar
 
 
 class RobotBindings:
-    """One robot of the simulated model, or several by their names in the controller's table.
+    """The robots of a controller in the simulated model, by their names in its table.
 
     Attributes:
-        each: The binding of each robot; that of a single robot has an empty name.
-        plant: The simulated plant.
-        robot: Names of the robots.
+        each: The binding of each robot; a single robot has an empty name.
     """
 
-    def __init__(self, each: Mapping[str, RobotBinding]) -> None:
-        """Connect to all of `each`."""
-        self.each = each
-        self._all = tuple(each.values())
-        self._single = self._all[0] if "" in each else None
-        self.plant = self._all[0].plant
-        self.robot = ", ".join(it.robot for it in self._all)
-        ends = np.cumsum([it.count for it in self._all])[:-1]
-        self._ends = tuple(ends.tolist())
+    def __init__(
+        self,
+        simulation: Simulation,
+        table: Mapping[str, str],
+        rendering: str,
+        *,
+        name: str = "",
+        joints: Sequence[str] = (),
+    ) -> None:
+        """Bind to the robots that `find_robots` returns for a table and a name."""
+        self._simulation, self._table, self._name = simulation, table, name
+        self._rendering, self._joints = rendering, tuple(joints)
+        self._copy: tuple[Plant, mujoco.MjModel] | None = None
+        self._bind(find_robots(simulation.plant, table, name))
+
+    def _bind(self, indices: Mapping[str, int]) -> None:
+        self.each = {
+            name: RobotBinding(self._simulation, index, self._rendering, self._joints)
+            for name, index in indices.items()
+        }
+        self._all = tuple(self.each.values())
+        self._single = self._all[0] if "" in self.each else None
+        self.plant = self._simulation.plant
+        self.robot = ", ".join(binding.robot for binding in self._all)
+        self._ends = np.cumsum([binding.count for binding in self._all])[:-1].tolist()
+
+    def follow(self) -> None:
+        """Bind to the same robots in another model, by their parts or else by their names.
+
+        Raises:
+            UserInputError: The model has no such robot.
+        """
+        plant, parts = self._simulation.plant, [binding.part for binding in self._all]
+        robots, previous = plant.assembly.robots, self.each
+        if all(part in robots for part in parts):
+            indices = (robots.index(part) for part in parts)
+            self._bind(dict(zip(previous, indices, strict=True)))
+        else:
+            self._bind(find_robots(plant, self._table, self._name))
+        for name, binding in self.each.items():
+            binding.cameras.take_over(previous[name].cameras)
+            binding.access.take_over(previous[name].access)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """The robots' parts of the scene."""
-        return tuple(it.part for it in self._all)
+    def removed(self) -> list[str]:
+        """Names of the robots that the simulated model does not have."""
+        robots = self._simulation.plant.assembly.robots
+        return [binding.part.name for binding in self._all if binding.part not in robots]
 
-    @property
-    def claims(self) -> dict[str, tuple[str, ...]]:
-        """The joints that the controller commands, by robot."""
-        return {it.robot: it.joints for it in self._all}
+    def build(self, plant: Plant) -> None:
+        """Copy the model that may be simulated next, in any thread."""
+        self._copy = plant, copy(plant.model)
 
-    def has(self, control: RobotControl) -> bool:
-        """Return whether one of the robots has this command arbitration."""
-        return any(it.control is control for it in self._all)
-
-    def model(self, private: mujoco.MjModel) -> RobotModel:
-        """Return the robot, or the robots, in a private copy of the model."""
-        if self._single is not None:
-            return robot_model(self.plant, self._single.index, private)
-        each = self.each.items()
-        models = {name: robot_model(self.plant, it.index, private) for name, it in each}
-        return RobotModel.of_several(models)
+    def model(self) -> RobotModel:
+        """Return the robot, or the robots, in a private copy of the simulated model."""
+        plant, (copied, private) = self.plant, self._copy or (None, None)
+        self._copy = None
+        if copied is plant and private is not None:
+            scatter(private, gather(plant.model))  # it may have been edited since
+        else:
+            private = copy(plant.model)
+        models = {
+            name: robot_model(plant, binding.index, private) for name, binding in self.each.items()
+        }
+        return models[""] if self._single is not None else RobotModel.of_several(models)
 
     def observe(self, time: float) -> Observation:
         """Return the observation of the sample at `time` [s]."""
         if self._single is not None:
             return self._single.observations.observe(time)
-        seen = {name: it.observations.observe(time) for name, it in self.each.items()}
+        seen = {name: binding.observations.observe(time) for name, binding in self.each.items()}
         return Observation.of_several(seen)
 
     def command(self, values: np.ndarray, settings: StreamSettings) -> None:
@@ -284,50 +309,14 @@ class RobotBindings:
         for binding, own in zip(self._all, np.split(values, self._ends, axis=1), strict=True):
             binding.command(own, settings)
 
-    def release(self) -> None:
-        """Release the joints; see `RobotBinding.release`."""
-        for binding in self._all:
-            binding.release()
-
-    def reset_gains(self) -> None:
-        """Restore the gains after a reset; see `PrivilegedAccess.reset_gains`."""
-        for binding in self._all:
-            binding.access.reset_gains()
-
-    def restore_gains(self) -> None:
-        """Restore the gains from before the controller's changes."""
-        for binding in self._all:
-            binding.access.restore_gains()
-
-    def take_over(self, previous: "RobotBindings") -> None:
-        """Continue for the same robots of another model."""
-        for name, binding in self.each.items():
-            binding.cameras.take_over(previous.each[name].cameras)
-            binding.access.take_over(previous.each[name].access)
-
-    def deliver(self, time: float, awaited: Collection["Future[Any]"]) -> None:
-        """Complete the image requests that are due at a tick."""
-        for binding in self._all:
-            binding.cameras.deliver(time, awaited)
-
     def unfinished(
         self, time: float, awaited: Collection["Future[Any]"]
     ) -> Iterable["Future[Any]"]:
         """Yield what the tick at `time` [s] needs and that is not done: images, and `awaited`."""
         for future in awaited:
-            if not any(it.cameras.owns(future) for it in self._all) and not future.done():
+            if not any(binding.cameras.owns(future) for binding in self._all) and not future.done():
                 yield future
         for binding in self._all:
             for image in binding.cameras.unfinished(time, awaited):
                 if not image.done():
                     yield image
-
-    def cancel_images(self) -> None:
-        """Cancel all requested images."""
-        for binding in self._all:
-            binding.cameras.cancel()
-
-    def close(self) -> None:
-        """Close the cameras."""
-        for binding in self._all:
-            binding.cameras.close()

@@ -1,17 +1,22 @@
-"""Robots of a simulation as the `RobotModel` of a controller."""
+"""The robots of a simulation and their cameras, as a controller gets them."""
 
 import copy
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Protocol
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import OPTICAL_WXYZ
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.state.initial_state import InitialState
 
 
@@ -39,9 +44,8 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     """Return the indices of the robots of a controller, by their names in its table.
 
     Args:
-        plant: The simulated plant.
         table: The robots of the table; empty for a single one, which has an empty name.
-        robot: Name of the single robot; or changed names for those of the table, as in
+        robot: Name of the single robot; or other robots for names of the table, as in
             ``left=arm_1, right=arm_2``.
 
     Raises:
@@ -50,11 +54,11 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     if not table:
         return {"": find_robot(plant, robot)}
     names = dict(table)
-    for part in robot.split(",") if robot else ():
-        name, equals, given = (it.strip() for it in part.partition("="))
+    for pair in robot.split(",") if robot else ():
+        name, equals, given = (text.strip() for text in pair.partition("="))
         if not equals or name not in table:
-            example = ", ".join(f"{it}=<robot>" for it in table)
-            raise UserInputError(f"robot '{part.strip()}': expected {example}")
+            example = ", ".join(f"{known}=<robot>" for known in table)
+            raise UserInputError(f"robot '{pair.strip()}': expected {example}")
         names[name] = given
     found = {name: find_robot(plant, given) for name, given in names.items()}
     for name, index in found.items():
@@ -107,3 +111,34 @@ def _velocity_limits(model: mujoco.MjModel, joints: np.ndarray) -> np.ndarray:
         return np.full(len(joints), np.inf)
     limits = np.array(model.jnt_user[joints, 0])
     return np.where(limits > 0, limits, np.inf)
+
+
+DELAY_S = 0.1
+"""Simulated time from a request to its image [s], for exposure, transfer and decoding."""
+_ROUNDING_S = 1e-9
+
+
+def robot_cameras(layout: ModelLayout, index: int) -> dict[str, Camera]:
+    """Return cameras by name; the robot's own cameras precede others of the same name."""
+    cameras = {camera.name: camera for camera in layout.every_camera}
+    return cameras | {camera.name: camera for camera in layout.robots[index].cameras}
+
+
+def unknown_camera(camera: str, cameras: dict[str, Camera]) -> "Future[Image]":
+    """Return a future that fails with LookupError for an unknown camera."""
+    future: Future[Image] = Future()
+    future.set_exception(LookupError(str(unknown("camera", camera, cameras))))
+    return future
+
+
+def optical_pose(data: mujoco.MjData, camera: int) -> Pose:
+    """Return the pose of a camera's optical frame (z ahead, x right) in the world."""
+    quat, optical = np.zeros(4), np.zeros(4)
+    mujoco.mju_mat2Quat(quat, data.cam_xmat[camera])
+    mujoco.mju_mulQuat(optical, quat, np.array(OPTICAL_WXYZ))
+    return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
+
+
+def is_image_due(requested: float, time: float) -> bool:
+    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
+    return requested + DELAY_S <= time + _ROUNDING_S

@@ -9,7 +9,7 @@ from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state_calls import StateError, shown
-from mujoco_ros.controllers.fsm.transition import Transition, TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.time_limit import TimeLimit
@@ -33,24 +33,12 @@ class NanReferences:
         found: The joints with the states in which this happened, since the start or the last reset.
     """
 
-    def __init__(self, controller: str, *, is_error: bool) -> None:
+    def __init__(self, controller: str, joints: tuple[str, ...], *, is_error: bool) -> None:
         """Watch a controller, by name; `is_error` raises an error instead of a warning."""
         self.found: dict[str, str] = {}
-        self._controller, self._is_error = controller, is_error
-        self._joints: tuple[str, ...] = ()
+        self._controller, self._joints, self._is_error = controller, joints, is_error
         self._reported: set[str] = set()
         self._missing: np.ndarray | None = None  # at the last tick, if there was any  # (3, n)
-
-    def configure(self, joints: tuple[str, ...]) -> None:
-        """Set the names of the joints."""
-        self._joints = joints
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all joints."""
-        self.found = {}
-        self._reported.clear()
-        self._missing = None
 
     def check(
         self, values: np.ndarray, uncommanded: np.ndarray, machine: Machine, has_nan: bool
@@ -60,7 +48,6 @@ class NanReferences:
         Args:
             values: Position, velocity and effort.  # (3, n)
             uncommanded: Indices of the joints without a command before this tick.
-            machine: The state machine.
             has_nan: Whether the controller returned any NaN.
 
         Raises:
@@ -173,8 +160,6 @@ class SupervisedController:
     All methods belong to the thread that calls `step`; any thread may read the attributes.
 
     Attributes:
-        controller: The controller.
-        machine: Its state machine.
         log: Record of the transitions, with those caused by errors, resets and pauses.
         state: Active state of the machine, `ERROR`, or the reason of a pause.
         error: Why the controller was stopped; empty while it runs.
@@ -189,17 +174,18 @@ class SupervisedController:
         self.log = self.machine.log
         self.state = self.error = ""
         self.on_change: list[Callable[[], object]] = []
-        name, calls = controller.table.name, self.machine.calls
-        self.time_limit = TimeLimit(TIME_LIMIT_S, calls.place, f"controller '{name}': ")
+        calls, prefix = self.machine.calls, f"controller '{controller.table.name}': "
+        self.time_limit = TimeLimit(TIME_LIMIT_S, calls.place, prefix)
         calls.guard = self.time_limit.call
-        self.nan_references = NanReferences(name, is_error=controller.table.strict)
-        self._now = now
-        self._shape = (3, 0)
+        self._now, self._pause_reason, self._last_event = now, "", 0
+        self._watch(())
+
+    def _watch(self, joints: tuple[str, ...]) -> None:
+        """Watch the references from the next tick on."""
+        table = self.controller.table
+        self._joints = joints
         self._uncommanded: UncommandedJoints | None = None
-        self._pause_reason = ""
-        self._joints: tuple[str, ...] = ()
-        self._last_event = 0
-        self._has_nan = False
+        self.nan_references = NanReferences(table.name, joints, is_error=table.strict)
 
     @property
     def available(self) -> tuple[Transition, ...]:
@@ -207,18 +193,15 @@ class SupervisedController:
         return () if self.error or self._pause_reason else self.machine.available
 
     def configure(self, robot: RobotModel) -> None:
-        """Prepare the controller for a robot; see `Controller.configure`."""
-        self._joints = robot.joints
-        self._shape = (3, len(robot.joints))
-        self.nan_references.configure(robot.joints)
+        """Prepare the controller for a robot; see `FsmController.configure`."""
+        self._watch(robot.joints)
         self.controller.configure(robot)
         self._update()
 
     def reset(self, label: str = "") -> None:
-        """Reset the controller, also after an error; `label` is that of the event."""
+        """Reset the controller, also after an error; `label` is the event's label."""
         self.error = ""
-        self._uncommanded = None
-        self.nan_references.reset()
+        self._watch(self._joints)
         try:
             self.controller.reset()
         except Exception as error:
@@ -239,8 +222,8 @@ class SupervisedController:
             self._uncommanded = UncommandedJoints(observation.q)
         values: np.ndarray | None
         try:
-            values = self._checked(self.controller.step(observation, time).values)
-            has_nan, uncommanded = self._has_nan, self._uncommanded.joints
+            values = self.controller.step(observation, time).values
+            has_nan, uncommanded = self._check(values), self._uncommanded.joints
             values = self._uncommanded.mask(values, observation.q, has_nan=has_nan)
             self.nan_references.check(values, uncommanded, self.machine, has_nan)
         except Exception as error:
@@ -281,7 +264,7 @@ class SupervisedController:
         self._update(label)
 
     def resume(self, label: str = _RESUME) -> None:
-        """Report that ticks continue; `label` is that of the event."""
+        """Report that ticks continue; `label` is the event's label."""
         self._pause_reason = ""
         self._update(label)
 
@@ -298,20 +281,20 @@ class SupervisedController:
             )
         return self.machine.request(label)
 
-    def _checked(self, values: np.ndarray) -> np.ndarray:
-        if values.shape != self._shape:
-            raise ReferencesError(f"references have the shape {values.shape}, not {self._shape}")
+    def _check(self, values: np.ndarray) -> bool:
+        """Return whether any reference is NaN; ReferencesError if one is invalid."""
+        shape = 3, len(self._joints)
+        if values.shape != shape:
+            raise ReferencesError(f"references have the shape {values.shape}, not {shape}")
         size = np.abs(values)
         # NaN leaves a value unchanged; max() returns NaN if there is one.
         largest = size.max(initial=0.0)
-        self._has_nan = bool(largest != largest)
         if not largest <= LARGEST and (size > LARGEST).any():
             row, joint = np.argwhere(size > LARGEST)[0]
-            what = ("position", "velocity", "effort")[row]
             raise ReferencesError(
-                f"the {what} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
+                f"the {_ROWS[row]} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
             )
-        return values
+        return bool(largest != largest)
 
     def _update(self, label: str = "") -> None:
         """Update the state; record a change that is not a transition of the table.

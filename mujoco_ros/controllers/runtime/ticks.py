@@ -1,7 +1,9 @@
-"""Ticks of a controller: their time, and those that take more wall time than there is."""
+"""Ticks of a controller: their time, their cost, and real time that is lost by slow ones."""
 
 import logging
 from dataclasses import dataclass
+
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 
@@ -59,8 +61,8 @@ class _Loss:
         )
 
 
-class SlowTicks:
-    """Counts the real time that is lost by slow ticks, and names the state in the log.
+class TickCosts:
+    """Wall time of ticks, and the real time that slow ones lose; names their state in the log.
 
     Attributes:
         total_s: Lost real time since the start [s].
@@ -68,7 +70,7 @@ class SlowTicks:
 
     def __init__(self, controller: str) -> None:
         """Count for a controller, by name."""
-        self.total_s = 0.0
+        self.total_s, self._costs = 0.0, Histogram()
         self._controller = controller
         self._logged_at: dict[str, float] = {}
         self._unlogged: dict[str, _Loss] = {}
@@ -83,6 +85,7 @@ class SlowTicks:
             limit_s: Wall time beyond which real time is lost [s].
             now: Monotonic time [s].
         """
+        self._costs.add(cost_s)
         lost = cost_s - limit_s
         if lost <= 0.0:
             return
@@ -98,6 +101,16 @@ class SlowTicks:
                 "controller '%s': %s; a longer computation belongs into a future (awaited)",
                 *(self._controller, loss.describe(state)),
             )
+
+    def values(self) -> dict[str, str]:
+        """Return the values for /diagnostics; percentiles are of the ticks since the last call."""
+        p50, p99 = self._costs.percentiles(50, 99)
+        self._costs.clear()
+        return {
+            "tick cost p50 [us]": f"{1e6 * p50:.0f}",
+            "tick cost p99 [us]": f"{1e6 * p99:.0f}",
+            "real time lost by ticks [s]": f"{self.total_s:.3f}",
+        }
 
     def complaint(self) -> str:
         """Return what was lost since the last call; empty if it is little."""

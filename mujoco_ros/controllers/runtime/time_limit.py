@@ -30,11 +30,11 @@ class _Interruption(BaseException):
 class TimeLimit:
     """Ends calls that take too long, such as endless loops, by an exception in their thread.
 
-    A thread adds up the time between its polls during which a call does not return, at most that of
-    a poll each, so a process that was stopped as a whole exceeds no limit. Nor does a call that
-    only waits for the processor: time for which other programs had it does not count. The watching
-    thread then raises an exception in the thread of the call, which takes
-    effect at the next Python instruction there: a call into C that blocks is not interrupted. The
+    A thread watches each call, and adds up the time until it returns: at most one interval for each
+    poll, so that a process that was stopped as a whole exceeds no limit. Time in which the call
+    waited for the processor does not count. The watching thread then raises an exception in the
+    thread of the call, which takes effect at the next Python instruction there: a call into C that
+    blocks is not interrupted. The
     exception cannot take effect outside the call, nor inside functions wrapped by `shielded`: a
     call is left in the order *mark as left, look whether the watching thread has claimed it*, and
     the watching thread goes in the order *claim, look whether the call is still running, raise*.

@@ -111,7 +111,7 @@ class GroundContact:
         self.jacobian, self._full = np.zeros((3 * self.points, size)), np.zeros((6, size))
 
     def compute(self, body: FloatingBaseKinematics) -> None:
-        """Compute the Jacobian after that of the task; it is zero while not active."""
+        """Compute the Jacobian, after the task; it is zero while the foot is in the air."""
         if not self._is_active:
             self.jacobian[:] = 0.0
             return

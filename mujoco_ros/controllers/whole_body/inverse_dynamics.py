@@ -24,7 +24,7 @@ class InverseDynamicsControl(WholeBodyProgram):
     equations, the others limit the torques τ. Forces are in the friction pyramids of their
     contacts. A task whose velocity is v and shall be vᵢ accelerates with
     aᵢ = rate (vᵢ − v) + acceleration. Contacts are tasks with a large weight, and limits of joints
-    yield to those of torques, so that the program always has a solution.
+    yield to limits of torques, so that the program always has a solution.
 
     The references of the joints are integrals of the accelerations, which leak to what is measured,
     similar to M. A. Hopkins et al., Optimization-Based Whole-Body Control of a Series Elastic
@@ -33,9 +33,6 @@ class InverseDynamicsControl(WholeBodyProgram):
 
     Attributes:
         body: The measured configuration.
-        joints: Indices of the robot's joints that move.  # (n,)
-        period: Time between two ticks [s].
-        contacts: The contacts.
         velocity: Measured velocities of all degrees of freedom.  # (6 + n,)
         acceleration: Accelerations since the last step.  # (6 + n,)
         torque: Torques of the joints [Nm or N].  # (n,)
@@ -61,14 +58,9 @@ class InverseDynamicsControl(WholeBodyProgram):
     ) -> None:
         """Begin in the initial configuration; call `update` before a `step`.
 
-        Args:
-            robot: The robot.
-            part: Name of a body of the robot, without its prefix.
-            tasks: The tasks, without those of the contacts.
+        Args, besides the arguments of `WholeBodyProgram`:
+            tasks: The tasks besides the contacts, which are tasks, too.
             contacts: The contacts; each may become active and inactive at any tick.
-            period: Time between two ticks [s].
-            joints: Names of the joints that move; empty for all. The others stay in their initial
-                positions.
             damping: Weight r of the accelerations.
             force_damping: Weight s of the forces [1/N²].
             torque_share: Part of the joints' efforts that is used; the rest is for the PD law.

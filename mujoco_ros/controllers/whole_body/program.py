@@ -22,8 +22,8 @@ for an equality."""
 class WholeBodyProgram:
     """A quadratic program in memory that is allocated once.
 
-    Its variables are those of the tasks, one for each degree of freedom, then others. Bounds are
-    those of the variables, then those of the rows.
+    Its variables are one for each degree of freedom, then others. Its bounds are first of the
+    variables, then of the rows.
 
     Attributes:
         body: Kinematics of the robot.
@@ -44,12 +44,11 @@ class WholeBodyProgram:
         """Begin in the initial configuration.
 
         Args:
-            robot: The robot.
             part: Name of a body of the robot, without its prefix.
             period: Time between two ticks [s].
             joints: Names of the joints that move; empty for all. The others stay in their initial
                 positions.
-            others: Number of variables after those of the tasks.
+            others: Number of variables after the degrees of freedom.
             rows: Number of constraints besides bounds of the variables.
 
         Raises:

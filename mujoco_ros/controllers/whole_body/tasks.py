@@ -13,7 +13,7 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class WholeBodyTask(ABC):
-    """A velocity that depends linearly on those of the joints, and what it shall be.
+    """A velocity that depends linearly on the joints' velocities, and its wanted value.
 
     Attributes:
         rows: Number of components.
@@ -51,7 +51,7 @@ class WholeBodyTask(ABC):
         """Compute Jacobian and velocity of the next `period` [s]."""
 
     def drift(self, body: FloatingBaseKinematics, out: np.ndarray) -> None:
-        """Compute J' v, the acceleration while those of all degrees of freedom are zero.
+        """Compute J' v, the acceleration of the task while no degree of freedom accelerates.
 
         It is neglected unless a task computes it. Only inverse dynamics need it, after `compute`.
 
@@ -85,8 +85,8 @@ class FrameTask(WholeBodyTask):
 
         Args:
             body: Id of the body.
-            offset: Origin of the frame in that of the body [m]; None is 0.  # (3,)
-            axes: Axes of the frame in that of the body; None are its own.  # (3, 3)
+            offset: Origin of the frame in the frame of the body [m]; None is 0.  # (3,)
+            axes: Axes of the frame in the frame of the body; None are the body's.  # (3, 3)
             weight: Weights of the components.  # () or (6,)
             gain: Part of the error that is corrected in a tick.
         """

@@ -24,10 +24,8 @@ class WholeBodyControl(WholeBodyProgram):
 
     Attributes:
         body: The reference configuration.
-        joints: Indices of the robot's joints that move.  # (n,)
         distances: The limits of distances.
         velocity: Velocities of the last tick.  # (6 + n,)
-        period: Time between two ticks [s].
     """
 
     def __init__(
@@ -43,13 +41,7 @@ class WholeBodyControl(WholeBodyProgram):
     ) -> None:
         """Begin in the initial configuration.
 
-        Args:
-            robot: The robot.
-            part: Name of a body of the robot, without its prefix.
-            tasks: The tasks.
-            period: Time between two ticks [s].
-            joints: Names of the joints that move; empty for all. The others stay in their initial
-                positions.
+        Args, besides the arguments of `WholeBodyProgram`:
             distances: Pairs of bodies that stay apart.
             damping: Weight r of the velocities.
 

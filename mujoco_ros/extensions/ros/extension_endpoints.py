@@ -13,7 +13,7 @@ from mujoco_ros.extensions.endpoints import ExtensionEndpoint, endpoints_of
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
@@ -61,7 +61,7 @@ class ExtensionEndpoints:
         context, runner = self._context, self._runner
         for endpoint in endpoints_of(cls):
             label = "" if endpoint.of_robot else runner.config.label
-            name = within(runner.namespace, label, endpoint.name)
+            name = in_namespace(runner.namespace, label, endpoint.name)
             if endpoint.role == "publisher":
                 self._publishers.append((endpoint, self._pool.open(endpoint.kind, name, RELIABLE)))
             elif endpoint.role == "subscription":
@@ -114,7 +114,7 @@ class ExtensionEndpoints:
             is_active=lambda: runner.is_enabled,
             plot_period_s=_PLOT_PERIOD_S,
         )
-        base = within(runner.namespace, runner.config.label)
+        base = in_namespace(runner.namespace, runner.config.label)
         return PanelServer(self._context.endpoints, base, runner.key, [group] if items else [])
 
     def _press(self, method: str) -> "Future[None]":

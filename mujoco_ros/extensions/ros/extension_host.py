@@ -7,9 +7,9 @@ from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport
-from mujoco_ros.bridge.parameters.parameters import Command, Parameters, setting_specs
-from mujoco_ros.extensions.catalogue import load_extension
+from mujoco_ros.bridge.parameters.parameters import Command, setting_specs
 from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.interface import load_extension
 from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -17,12 +17,11 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.parameter_spec import ParameterSpec, shown
 
-_ENABLED, _ON_ERROR = "enabled", "on_error"
 ENABLED = ParameterSpec(
-    f"extensions.<name>.{_ENABLED}", True, "Whether the extension is called; an error disables it"
+    "extensions.<name>.enabled", True, "Whether the extension is called; an error disables it"
 )
 ON_ERROR = ParameterSpec(
-    f"extensions.<name>.{_ON_ERROR}",
+    "extensions.<name>.on_error",
     "disable",
     "What an error in the extension does: disables it, or pauses the simulation as well",
     choices=("disable", "pause"),
@@ -34,73 +33,51 @@ class ExtensionParameters:
 
     Attributes:
         specs: The parameters to declare.
+        names: Their names.
         settings: The parameter of each setting.
+        enabled: The name of the parameter that enables the extension.
     """
 
     def __init__(self, runner: ExtensionRunner) -> None:
         """Describe the parameters; the defaults are the values of the scene."""
-        self._runner = runner
-        namespace = runner.namespace.replace("/", ".")
-        self._prefix = ".".join(it for it in (namespace, "extensions", runner.config.label) if it)
-        self._settings = settings = runner.settings
+        self._runner, self._settings = runner, runner.settings
+        levels = (runner.namespace.replace("/", "."), "extensions", runner.config.label)
+        prefix = ".".join(filter(None, levels))
+        own = setting_specs(prefix, runner.settings)
+        self.settings = {spec.name.removeprefix(f"{prefix}."): spec for spec in own}
+        self.enabled, self._on_error = f"{prefix}.enabled", f"{prefix}.on_error"
         self.specs = (
-            replace(ENABLED, name=f"{self._prefix}.{_ENABLED}"),
-            replace(ON_ERROR, name=f"{self._prefix}.{_ON_ERROR}", default=runner.config.on_error),
-            *setting_specs(self._prefix, settings),
+            replace(ENABLED, name=self.enabled),
+            replace(ON_ERROR, name=self._on_error, default=runner.config.on_error),
+            *own,
         )
-        own = setting_specs(self._prefix, settings)
-        self.settings = {spec.name.removeprefix(f"{self._prefix}."): spec for spec in own}
         self.names = tuple(spec.name for spec in self.specs)
 
-    @property
-    def enabled(self) -> str:
-        """The name of the parameter that enables the extension."""
-        return f"{self._prefix}.{_ENABLED}"
-
-    def initial(self, parameters: Parameters) -> Any:
-        """Return the settings with the values that the user set at the start.
-
-        Raises:
-            UserInputError: A value is invalid.
-        """
-        return self._changed(parameters.initial(self.specs))
-
-    def check(self, values: Mapping[str, Any]) -> None:
-        """Reject values that the class of the settings rejects.
+    def changed(self, values: Mapping[str, Any]) -> Any:
+        """Return the settings with values of their parameters among others.
 
         Raises:
             UserInputError: The values contradict each other.
         """
-        self._changed(values)
-
-    def apply(self, values: Mapping[str, Any]) -> None:
-        """Apply values, before the simulation runs or in the physics thread."""
-        runner, own = self._runner, self._own(values)
-        if _ON_ERROR in own:
-            runner.pauses = own[_ON_ERROR] == "pause"
-        settings = self._changed(values)
-        if settings != self._settings:
-            self._settings = settings
-            runner.change_settings(settings)
-        if _ENABLED in own:
-            runner.enable(enabled=own[_ENABLED])
-
-    def concern(self, values: Mapping[str, Any]) -> bool:
-        """Whether any of the values is one of the extension."""
-        return bool(self._own(values))
-
-    def _own(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        start = f"{self._prefix}."
-        return {
-            name.removeprefix(start): value for name, value in values.items() if name in self.names
+        own = {
+            name: values[spec.name] for name, spec in self.settings.items() if spec.name in values
         }
-
-    def _changed(self, values: Mapping[str, Any]) -> Any:
-        own = {k: v for k, v in self._own(values).items() if k not in (_ENABLED, _ON_ERROR)}
         try:
             return replace(self._settings, **own)
         except UserInputError as error:
             raise UserInputError(f"extension '{self._runner.key}': {error}") from error
+
+    def apply(self, values: Mapping[str, Any]) -> None:
+        """Apply values, before the simulation runs or in the physics thread."""
+        runner = self._runner
+        if self._on_error in values:
+            runner.pauses = values[self._on_error] == "pause"
+        settings = self.changed(values)
+        if settings != self._settings:
+            self._settings = settings
+            runner.change_settings(settings)
+        if self.enabled in values:
+            runner.enable(enabled=values[self.enabled])
 
 
 ROW = "extension <name>"
@@ -111,7 +88,7 @@ class ExtensionRules(Component):
     """Rejects worlds with extensions that the scene at the start does not use."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Allow those of the present scene."""
+        """Allow the extensions of the present scene."""
         self._allowed = {it.use for it in context.simulation.assembly.config.extensions}
 
     def build(self, plant: Plant) -> None:
@@ -164,11 +141,13 @@ class ExtensionHost(Component):
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject settings that contradict each other."""
         for parameters in self._parameters.values():
-            parameters.check(values)
+            parameters.changed(values)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies settings."""
-        concerned = [it for it in self._parameters.values() if it.concern(values)]
+        concerned = [
+            it for it in self._parameters.values() if not values.keys().isdisjoint(it.names)
+        ]
         if not concerned:
             return None
 
@@ -200,7 +179,7 @@ class ExtensionHost(Component):
         self._publishing = tuple(self._endpoints[it] for it in self._set.runners)
 
     def finish(self) -> None:
-        """Close what extensions had whose robot is gone."""
+        """Close the parameters and endpoints of extensions whose robot is gone."""
         self._added = []
         self._remove([it for it in self._parameters if it not in self._set.runners])
 
@@ -216,7 +195,8 @@ class ExtensionHost(Component):
 
     def _initial_settings(self, runner: ExtensionRunner) -> Any:
         """Return the settings that the user set as parameters at the start, or the scene."""
-        return ExtensionParameters(runner).initial(self._context.parameters)
+        parameters = ExtensionParameters(runner)
+        return parameters.changed(self._context.parameters.initial(parameters.specs))
 
     def _add(self, runner: ExtensionRunner) -> None:
         parameters = ExtensionParameters(runner)

@@ -29,7 +29,7 @@ _CLASSES = {
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """Topics of a bag; without them, those of this package are searched.
+    """Topics of a bag; an empty one is searched under the names that this package uses.
 
     Attributes:
         namespace: Namespace of the robot; empty for none.

@@ -7,10 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.robot.scope import Scope
-
-# Integers, because a MuJoCo enum on the left side of == never equals a number.
-_JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+from mujoco_ros.model.robot.scope import ON_JOINT, Scope
 
 
 def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
@@ -18,7 +15,7 @@ def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
     return [
         actuator
         for actuator in range(model.nactuator)
-        if model.actuator_trntype[actuator] in _JOINT_TRANSMISSIONS
+        if model.actuator_trntype[actuator] in ON_JOINT
         and model.actuator_trnid[actuator, 0] == joint
     ]
 
@@ -54,11 +51,10 @@ _KINDS = {
     int(_TRN.mjTRN_SLIDERCRANK): "slider-crank",
     int(_TRN.mjTRN_BODY): "adhesion",
 }
-_ON_JOINT = (int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT))
 
 
 def actuator_kind(model: mujoco.MjModel, actuator: int) -> str:
-    """Return a word for an actuator: that of its law, or else of what it acts on."""
+    """Return the kind of an actuator: its control law, or else the type of its transmission."""
     if model.actuator_plugin[actuator] >= 0:
         return "plugin"
     muscles = (
@@ -84,7 +80,7 @@ def control_names(model: mujoco.MjModel) -> list[str]:
 
 def joint_of(model: mujoco.MjModel, actuator: int) -> int | None:
     """Return the joint that an actuator acts on; None if it acts on something else."""
-    on_joint = model.actuator_trntype[actuator] in _ON_JOINT
+    on_joint = model.actuator_trntype[actuator] in ON_JOINT
     return int(model.actuator_trnid[actuator, 0]) if on_joint else None
 
 
@@ -96,7 +92,7 @@ def tendon_of(model: mujoco.MjModel, actuator: int) -> int | None:
 
 def tendon_actuators(model: mujoco.MjModel, tendon: int) -> list[int]:
     """Return the actuators that act on a tendon."""
-    return [it for it in range(model.nactuator) if tendon_of(model, it) == tendon]
+    return [actuator for actuator in range(model.nactuator) if tendon_of(model, actuator) == tendon]
 
 
 def tendon_dofs(model: mujoco.MjModel, tendon: int) -> np.ndarray:
@@ -108,7 +104,7 @@ def tendon_dofs(model: mujoco.MjModel, tendon: int) -> np.ndarray:
 def tendon_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:
     """Return the smallest and largest length of a tendon [m, or rad over hinge joints].
 
-    They follow from its own limits, and from those of the joints of a fixed tendon.
+    They follow from its limits, and for a fixed tendon from the limits of its joints.
     """
     low, high = -np.inf, np.inf
     if model.tendon_limited[tendon]:
@@ -140,11 +136,8 @@ def find_gripper(
     A joint without actuators comes after an actuator and a tendon of the same name.
 
     Args:
-        scope: The robot.
-        joints: Names of its scalar joints.
         ids: Their indices in the model.  # (n,)
         name: Name of a joint, of a tendon, or of an actuator on one of them.
-        where: Beginning of the error.
 
     Returns:
         An index into `joints`, and the index of a tendon in the model.
@@ -154,14 +147,14 @@ def find_gripper(
     """
     model = scope.model
     actuators = {
-        scope.short(model.actuator(it).name): it
-        for it in range(model.nactuator)
-        if scope.includes(model.actuator(it).name)
+        scope.short(model.actuator(actuator).name): actuator
+        for actuator in range(model.nactuator)
+        if scope.includes(model.actuator(actuator).name)
     }
     tendons = {
-        scope.short(model.tendon(it).name): it
-        for it in range(model.ntendon)
-        if scope.includes(model.tendon(it).name)
+        scope.short(model.tendon(index).name): index
+        for index in range(model.ntendon)
+        if scope.includes(model.tendon(index).name)
     }
     joint = joints.index(name) if name in joints else None
     if joint is not None and (
@@ -181,12 +174,12 @@ def find_gripper(
         return int(np.flatnonzero(ids == of_joint)[0]), None
     if name in tendons:
         return None, tendons[name]
-    known = dict.fromkeys(it for it in (*joints, *actuators, *tendons) if it)
+    known = dict.fromkeys(each for each in (*joints, *actuators, *tendons) if each)
     raise unknown("joint, actuator or tendon", name, known, where=where)
 
 
 def fixed_joints(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]]:
-    """Return joints and coefficients of a fixed tendon; none of a spatial one."""
+    """Return joints and coefficients of a fixed tendon; a spatial tendon has none."""
     first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
     return [
         (int(model.wrap_objid[wrap]), float(model.wrap_prm[wrap]))

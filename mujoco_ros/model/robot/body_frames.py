@@ -14,9 +14,7 @@ class BodyFrame:
     """A frame that is fixed to a body.
 
     Attributes:
-        frame: Name in TF.
         owner: Name of the body in the model; empty if it has none.
-        body: The body.
         position: Origin in the frame of the body [m].  # (3,)
         quat_wxyz: Orientation in the frame of the body.  # (4,)
     """
@@ -33,10 +31,6 @@ class MocapBody:
     """A body whose pose is an input.
 
     Attributes:
-        name: Name in topics: that of the object if this is its only mocap body, else of the body.
-        namespace: Namespace of its robot; empty for a body of the scene.
-        frame: Name in TF.
-        body: The body.
         mocap: Row in ``mocap_pos`` and ``mocap_quat``.
     """
 

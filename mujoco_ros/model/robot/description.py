@@ -12,7 +12,7 @@ from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.meshes import user_cache
@@ -25,13 +25,9 @@ class RobotDescription:
     """A robot's URDF.
 
     Attributes:
-        namespace: Namespace of the robot's topics.
-        frame_prefix: Prefix of its TF frames.
-        urdf: The text.
         links: Names of all links, without the prefix.
-        root: The root link.
         floating: Child links of floating joints, which joint states do not contain.
-        pose: Pose of a root link ``world`` that is none of the robot's bodies.
+        pose: Pose of a root link ``world``, which is no body of the robot.
     """
 
     namespace: str
@@ -50,13 +46,13 @@ def describe(scene: str) -> list[RobotDescription]:
 
 
 def descriptions(
-    assembly: Assembly, layout: ModelLayout, known: Mapping[Part, RobotDescription] | None = None
+    assembly: Assembly,
+    layout: ModelLayout,
+    known: Mapping[ScenePart, RobotDescription] | None = None,
 ) -> list[RobotDescription]:
     """Return each robot's description: the URDF of the scene, or one exported from the model.
 
     Args:
-        assembly: The scene.
-        layout: Its robots.
         known: Descriptions of robots of the scene before a change, which are used again.
     """
     config, known = assembly.config, known or {}

@@ -10,7 +10,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.actuators import find_gripper
-from mujoco_ros.model.robot.scope import Scope, cameras_of
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS, Scope, cameras_of
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
@@ -19,7 +19,6 @@ from mujoco_ros.model.sensors.robot_sensors import RobotSensor, SensorFrame, fin
 from mujoco_ros.model.sensors.sensor_arrays import SensorArray, find_arrays
 from mujoco_ros.model.sensors.sensor_states import SensorState, find_states
 
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
@@ -49,19 +48,11 @@ class RobotLayout:
     """The elements of a robot that have ROS interfaces.
 
     Attributes:
-        name: Name of the robot.
         prefix: Prefix of its names in the model.
-        namespace: Namespace of its topics.
         frame_prefix: Prefix of its TF frames.
-        bodies: Its bodies.
         roots: Its bodies whose parent is the world.
-        joints: Its scalar joints.
-        bases: Its floating bases.
-        sensors: Its sensors by key of their kind.
         states: Its MuJoCo sensors that are published as named values.
         arrays: Its MuJoCo sensors that are published as arrays.
-        cameras: Its cameras.
-        lidars: Its lidars.
         unused_sensors: Names of its MuJoCo sensors without a topic.
         gripper: Index of the joint of the gripper controller.
         gripper_tendon: Index in the model of its tendon instead, if it moves one.
@@ -86,7 +77,7 @@ class RobotLayout:
 
     @property
     def base(self) -> FloatingBase | None:
-        """The floating base; None without one, or with several, of which no name chooses one."""
+        """The floating base; None if the robot has none, or several."""
         return self.bases[0] if len(self.bases) == 1 else None
 
     @property
@@ -108,7 +99,6 @@ class ModelLayout:
     """The robots of a model, and the elements of no robot.
 
     Attributes:
-        robots: The robots.
         free_objects: TF frame and base of each free body that is no robot's base.
         cameras: Cameras of the world and of objects.
         lidars: Lidars of the world.
@@ -148,7 +138,7 @@ def lay_out(assembly: Assembly) -> ModelLayout:
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
     robots = tuple(
         _robot(
-            Scope(model, part.prefix, tuple(it for it in prefixes if it != part.prefix)),
+            Scope(model, part.prefix, tuple(other for other in prefixes if other != part.prefix)),
             robot,
             config.namespace(robot),
         )
@@ -177,8 +167,8 @@ def lay_out(assembly: Assembly) -> ModelLayout:
             if camera not in of_robot
         ),
         lidars=tuple(
-            resolve_lidar(model, it, where=f"lidar '{it.name}' of the scene")
-            for it in config.lidars
+            resolve_lidar(model, lidar, where=f"lidar '{lidar.name}' of the scene")
+            for lidar in config.lidars
         ),
     )
     _check_frames(model, layout, [frame for frame, _ in objects])
@@ -192,7 +182,11 @@ def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[
     for robot in layout.robots:
         for body in robot.bodies:
             taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
-        sensors = [robot.sensor_frame(it.frame) for it in robot.every_sensor if it.frame.body >= 0]
+        sensors = [
+            robot.sensor_frame(sensor.frame)
+            for sensor in robot.every_sensor
+            if sensor.frame.body >= 0
+        ]
         for frame in (*sensors, *(lidar.frame for lidar in robot.lidars)):
             taken.setdefault(frame, f"a sensor of robot '{robot.name}'")
     own = [(f"free object '{frame}'", frame) for frame in objects]
@@ -233,11 +227,13 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
         where = f"gripper of robot '{config.name}'"
         gripper, tendon = find_gripper(scope, joints.names, joints.ids, config.gripper, where)
     sensors = find_all_sensors(scope)
-    used = {element for found in sensors.values() for it in found for element in it.elements}
+    used = {
+        element for found in sensors.values() for sensor in found for element in sensor.elements
+    }
     states = find_states(scope)
     used.update(state.element for state in states)
     arrays = find_arrays(scope, used)
-    used.update(it.element for it in arrays)
+    used.update(array.element for array in arrays)
     return RobotLayout(
         name=config.name,
         prefix=prefix,
@@ -286,7 +282,7 @@ def _joints(scope: Scope) -> Joints:
     ids = [
         joint
         for joint in range(model.njnt)
-        if model.jnt_type[joint] in _SCALAR and int(model.jnt_bodyid[joint]) in scope.bodies
+        if model.jnt_type[joint] in SCALAR_JOINTS and int(model.jnt_bodyid[joint]) in scope.bodies
     ]
     return Joints(
         names=tuple(scope.short(model.joint(j).name) or f"joint{j}" for j in ids),
@@ -314,7 +310,7 @@ def _free_bases(
 
 def _has_scalar_joint(model: mujoco.MjModel, root: int) -> bool:
     in_tree = model.body_treeid == model.body_treeid[root]
-    return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], _SCALAR).any())
+    return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], SCALAR_JOINTS).any())
 
 
 def all_joints(layout: ModelLayout) -> Joints:

@@ -5,6 +5,10 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
+SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+"""Types of joints with one position. Integers: a MuJoCo enum on the left of == equals no number."""
+ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+"""Transmissions to a joint."""
 JOINT_WIDTHS = np.zeros((4, 2), dtype=np.intp)
 """Width in qpos and in qvel by joint type.  # (4, 2)"""
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_FREE] = 7, 6
@@ -46,7 +50,7 @@ def _kind(name: str) -> str | None:
     return next((kind for start, kind in _FAMILIES.items() if name.startswith(start)), None)
 
 
-ROWS = {name: kind for name in dir(mujoco.MjModel) if (kind := _kind(name)) is not None}
+ROW_ELEMENTS = {name: kind for name in dir(mujoco.MjModel) if (kind := _kind(name)) is not None}
 """Arrays with a row for each element, and the kind of element, as in `Correspondence.pairs`."""
 
 
@@ -62,19 +66,13 @@ _BODIES = {
 
 
 class Scope:
-    """A robot's elements: those on its bodies, and those on the world with its prefix.
+    """A robot's elements: on its bodies, or on the world and with its prefix.
 
     Attributes:
-        model: The model.
-        prefix: Prefix of the robot's names in the model.
-        bodies: The robot's bodies.
         body_names: Their names, without the prefix.
-        sites: The robot's sites.
-        sensors: The robot's MuJoCo sensors.
     """
 
     def __init__(self, model: mujoco.MjModel, prefix: str, others: tuple[str, ...]) -> None:
-        """Find the elements with `prefix`; if that is empty, those without a prefix of `others`."""
         self.model, self.prefix, self._others = model, prefix, others
         names = {body: model.body(body).name for body in range(1, model.nbody)}
         self.bodies = tuple(body for body, name in names.items() if self.includes(name))
@@ -85,7 +83,7 @@ class Scope:
             for site in range(model.nsite)
             if self._owns(model.site_bodyid[site], model.site(site).name)
         )
-        self.sensors = tuple(it for it in range(model.nsensor) if self._owns_sensor(it))
+        self.sensors = tuple(sensor for sensor in range(model.nsensor) if self._owns_sensor(sensor))
 
     def includes(self, name: str) -> bool:
         """Whether the robot has an element of a name."""
@@ -137,9 +135,7 @@ def body_of(model: mujoco.MjModel, kind: int, element: int) -> int:
     """Return the body that an element is on; 0 for one that is on none, such as a tendon.
 
     Args:
-        model: The model.
         kind: Type of the element, one of `mujoco.mjtObj`.
-        element: Its MuJoCo id.
     """
     if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
         return element

@@ -16,11 +16,9 @@ from mujoco_ros.model.errors import (
     unknown,
 )
 from mujoco_ros.model.file_access import read_file
-from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.pose import quaternion_wxyz
-from mujoco_ros.model.robot.number_limits import check_numbers
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
-from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import (
     ObjectConfig,
     RobotConfig,
@@ -31,10 +29,10 @@ from mujoco_ros.model.scene.engine_plugins import (
     load_plugins,
     reserve_attributes,
 )
-from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error
-from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
+from mujoco_ros.model.scene.limits import check_model, check_numbers
+from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error, silence_compiler
+from mujoco_ros.model.scene.parts import ScenePart, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
-from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 
@@ -48,22 +46,21 @@ class Assembly:
     Attributes:
         config: The current scene, with spawned robots and without deleted ones.
         model: The compiled model.
-        base: The world, into copies of which the parts are merged; None for a compiled model
+        base: The world; the parts are merged into a copy. None for a compiled model
             (MJB), which cannot be changed.
         base_files: Snapshot of the files of the world.
         parts: Robots and objects in the order of the model.
-        compiler_log: Warnings of the compiler.
     """
 
     config: SceneConfig
     model: mujoco.MjModel
     base: mujoco.MjSpec | None
     base_files: tuple[AssetFile, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScenePart, ...] = ()
     compiler_log: tuple[str, ...] = ()
 
     @property
-    def robots(self) -> tuple[Part, ...]:
+    def robots(self) -> tuple[ScenePart, ...]:
         """Return the parts that are robots, in the order of the scene."""
         parts = {part.config.name: part for part in self.parts}
         return tuple(parts[robot.name] for robot in self.config.robots)
@@ -73,7 +70,7 @@ class Assembly:
         world = self.base is not None and self.base is other.base
         return world or any(part in other.parts for part in self.parts)
 
-    def part_of(self, name: str) -> Part | None:
+    def part_of(self, name: str) -> ScenePart | None:
         """Return the part of an element of the model; None is the world."""
         owner, slash, _ = name.partition("/")
         if slash:
@@ -116,13 +113,13 @@ def _merged(config: SceneConfig) -> Assembly:
     return _build(_with_robots(config, robots), base, files, (*robots, *objects))
 
 
-def _with_robots(config: SceneConfig, parts: Iterable[Part]) -> SceneConfig:
+def _with_robots(config: SceneConfig, parts: Iterable[ScenePart]) -> SceneConfig:
     """Return a scene whose robots have the sensors of their models."""
     robots = tuple(part.config for part in parts if isinstance(part.config, RobotConfig))
     return replace(config, robots=robots)
 
 
-def assemble_part(part: Part) -> Assembly:
+def assemble_part(part: ScenePart) -> Assembly:
     """Return a part as a scene without prefixes: as its robot, or else as its world."""
     alone = replace(part, prefix="")
     if isinstance(part.config, RobotConfig):
@@ -132,7 +129,7 @@ def assemble_part(part: Part) -> Assembly:
 
 
 def rebuild(
-    assembly: Assembly, *, add: Iterable[Part] = (), remove: Iterable[str] = ()
+    assembly: Assembly, *, add: Iterable[ScenePart] = (), remove: Iterable[str] = ()
 ) -> Assembly:
     """Merge a scene again with other parts; files of the remaining parts are not read again.
 
@@ -140,7 +137,6 @@ def rebuild(
 
     Args:
         assembly: The scene, which is not changed.
-        add: Parts to add.
         remove: Names of parts to remove first.
 
     Raises:
@@ -177,7 +173,9 @@ def rebuild(
         raise type(error)(f"with {listing}, {error}" if new else str(error)) from error
 
 
-def _changed(config: SceneConfig, kept: tuple[Part, ...], new: tuple[Part, ...]) -> SceneConfig:
+def _changed(
+    config: SceneConfig, kept: tuple[ScenePart, ...], new: tuple[ScenePart, ...]
+) -> SceneConfig:
     """Return a scene of the remaining and the new parts, each robot in its namespace."""
     remaining = {part.name for part in kept}
     robots = [
@@ -205,7 +203,7 @@ def _build(
     config: SceneConfig,
     base: mujoco.MjSpec,
     files: tuple[AssetFile, ...],
-    parts: tuple[Part, ...],
+    parts: tuple[ScenePart, ...],
     before: mujoco.MjModel | None = None,
 ) -> Assembly:
     """Merge copies of the parts into a copy of the world, and compile the model.
@@ -229,8 +227,8 @@ def _build(
         except ENGINE_ERRORS as error:
             raise engine_error(f"scene '{config.name}' does not compile", error) from error
     _finish(model, config.name, before)
-    warnings = (it.message for it in caught if issubclass(it.category, UserWarning))
-    log = tuple(dict.fromkeys(" ".join(str(it).split()) for it in warnings))
+    warnings = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
+    log = tuple(dict.fromkeys(" ".join(str(message).split()) for message in warnings))
     return Assembly(
         config=config, model=model, base=base, base_files=files, parts=parts, compiler_log=log
     )
@@ -244,7 +242,12 @@ def _binary(config: SceneConfig) -> Assembly:
         raise UserInputError(
             f"'{path}' is a compiled model, which can only run alone, without a world"
         )
-    if config.cameras or config.lidars or robot.cameras or any(it.body for it in robot.lidars):
+    if (
+        config.cameras
+        or config.lidars
+        or robot.cameras
+        or any(lidar.body for lidar in robot.lidars)
+    ):
         raise UserInputError(
             f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
             "can be added; name its MJCF or URDF"
@@ -266,7 +269,7 @@ def _binary(config: SceneConfig) -> Assembly:
     check_plugin_slots(model, f"'{path}'")
     write_options(model.opt, config.physics)
     _finish(model, config.name)
-    part = Part(config=robot, spec=None, prefix="")
+    part = ScenePart(config=robot, spec=None, prefix="")
     return Assembly(config=config, model=model, base=None, parts=(part,))
 
 
@@ -292,7 +295,7 @@ def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[AssetFile, ...]]:
     return spec, files
 
 
-def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
+def _merge(spec: mujoco.MjSpec, parts: Iterable[ScenePart]) -> None:
     """Attach copies of every part to the world, each under its prefix."""
     spec.copy_during_attach = True
     for part in parts:
@@ -319,7 +322,7 @@ def _referring(spec: mujoco.MjSpec) -> int:
 def _check_copy(spec: mujoco.MjSpec, copied: int, where: str) -> None:
     """Reject references to elements that do not exist.
 
-    MuJoCo's copies silently omit what has such a reference; its compiler names it.
+    MuJoCo's copy silently omits an element with such a reference; the compiler names it.
     """
     if copied >= _referring(spec):
         return

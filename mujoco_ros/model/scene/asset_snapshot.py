@@ -13,8 +13,8 @@ import mujoco
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError
 from mujoco_ros.model.file_access import is_for_client, read_file
-from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.scene.size_limits import MAX_CELLS, MAX_TEXELS, too_large
+from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.scene.limits import MAX_CELLS, MAX_TEXELS, too_large
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_SIZE = struct.Struct(">16xII")
@@ -28,10 +28,8 @@ class AssetFile:
     """The content of a mesh, texture or other asset file when it was read.
 
     Attributes:
-        path: Absolute path.
         stamp: Modification time [ns] and size; None if MuJoCo must not open the file, because it
             is a client's and other users can exchange it.
-        content: Content.
     """
 
     path: str
@@ -99,8 +97,6 @@ class FileReference(NamedTuple):
     """A reference to a file in a spec.
 
     Attributes:
-        kind: Kind of asset.
-        asset: Name of the asset.
         path: Path from the folder of the model.
         rename: Writes another path into the spec.
     """

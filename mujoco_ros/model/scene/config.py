@@ -14,22 +14,20 @@ from mujoco_ros.model.errors import (
     unknown,
 )
 from mujoco_ros.model.file_access import read_file
-from mujoco_ros.model.naming import NAME, check_name, to_name
+from mujoco_ros.model.naming import HEADER_CHARACTERS, NAME, check_name, root_element, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
-from mujoco_ros.model.realism.realism_config import RealismConfig, resolve_profile
-from mujoco_ros.model.scene.file_header import HEADER_CHARACTERS, root_element
-from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
-from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
-from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
-from mujoco_ros.model.scene.robot_options.self_collision import SelfCollision
-from mujoco_ros.model.scene.size_limits import (
-    MAX_ITERATIONS,
+from mujoco_ros.model.realism_config import RealismConfig, resolve_profile
+from mujoco_ros.model.scene.limits import (
     MAX_OBJECTS,
     MAX_ROBOTS,
     check_count,
 )
+from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
+from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
+from mujoco_ros.model.scene.robot_options.collisions import ConvexDecomposition, SelfCollision
+from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -43,8 +41,6 @@ NO_FOLDER = Path("/a text has no folder")
 """Placeholder for the folder of a model or scene that is given as text."""
 MAX_RATE_HZ = 100_000.0
 MIN_RATE_HZ = 0.001
-MIN_TIMESTEP = 1e-5
-MAX_TIMESTEP = 0.1
 RATES = {
     "joint_states": 500.0,
     "joint_references": 500.0,
@@ -81,27 +77,19 @@ class RobotConfig:
     """A robot of the scene; None is the value of the model, or the default of the parameters.
 
     Attributes:
-        name: Its name.
         model: Path or URI of its model; empty for a model given as text.
-        pose: Pose of the model's origin in the world.
-        keyframe: State at the start.
         gains: Gains file; without one, gains are derived from the model.
         gripper: Joint or tendon of the gripper controller, or an actuator on one of them.
         urdf: File that replaces the robot_description exported from the model.
         srdf: SRDF file, whose disabled collisions and named states are read.
-        xacro_args: Arguments of a model or SRDF that is a xacro file.
         self_collision: ``auto`` (links of a URDF that overlap at the start do not collide),
             ``none`` or ``all``.
-        exclude: Further pairs of links that do not collide.
-        convex_decomposition: Settings by link or pattern of links.
-        joints: Settings by joint or pattern of joints.
         gravity_compensation: Whether the weight of the links, of a fixed base, is compensated.
         base: Overrides the fixed base of a URDF.
-        namespace: Namespace of its topics.
         publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
-        cameras: Cameras to add, or settings of those of the model.
-        lidars: Lidars to add, or settings of those of the model.
-        realism: Imperfections of its sensors, joints and actuators, with those of its profile; None
+        cameras: Cameras to add, or settings of cameras of the model.
+        lidars: Lidars to add, or settings of lidars of the model.
+        realism: Imperfections of its sensors, joints and actuators, including its profile; None
             is the profile of the parameter ``realism``.
     """
 
@@ -163,41 +151,6 @@ class ExtensionConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PhysicsConfig:
-    """MuJoCo options that override those of the world; None keeps the world's value."""
-
-    timestep: float | None = None
-    integrator: Literal["Euler", "RK4", "implicit", "implicitfast", "discrete"] | None = None
-    cone: Literal["pyramidal", "elliptic"] | None = None
-    solver: Literal["PGS", "CG", "Newton"] | None = None
-    jacobian: Literal["dense", "sparse", "auto"] | None = None
-    iterations: int | None = None
-    ls_iterations: int | None = None
-    tolerance: float | None = None
-    impratio: float | None = None
-    gravity: tuple[float, float, float] | None = None
-    wind: tuple[float, float, float] | None = None
-    density: float | None = None
-    viscosity: float | None = None
-
-    def __post_init__(self) -> None:
-        """Reject values that the engine does not check."""
-        if self.timestep is not None and not MIN_TIMESTEP <= self.timestep <= MAX_TIMESTEP:
-            raise UserInputError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
-        for name in ("iterations", "ls_iterations"):
-            if not 0 <= (getattr(self, name) or 0) <= MAX_ITERATIONS:
-                raise UserInputError(
-                    f"'{name}' must be within 0 and {MAX_ITERATIONS}, got {getattr(self, name)}"
-                )
-        for name in ("tolerance", "density", "viscosity"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < 1 << 31:
-                raise UserInputError(f"'{name}' must not be negative nor huge, got {value}")
-        if self.impratio is not None and self.impratio <= 0:
-            raise UserInputError(f"'impratio' must be positive, got {self.impratio}")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _SceneFile:
     """The keys of a scene YAML."""
 
@@ -206,7 +159,7 @@ class _SceneFile:
     objects: tuple[ObjectConfig, ...] = ()
     plugins: tuple[str, ...] = ()
     packages: dict[str, str] = field(default_factory=dict)
-    physics: PhysicsConfig = PhysicsConfig()
+    physics: PhysicsConfig = field(default_factory=PhysicsConfig)
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     extensions: tuple[ExtensionConfig, ...] = ()
@@ -285,7 +238,6 @@ def scene_path(reference: str, folder: Path | None = None) -> Path:
     """Return the file of a scene, given as for `load_scene`; it need not exist.
 
     Args:
-        reference: The scene.
         folder: Folder of relative paths; None is the working directory.
 
     Raises:
@@ -330,7 +282,7 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
 
 
 def _robot_name(path: Path) -> str:
-    """Return the name in a model file, or else that of the file or its folder."""
+    """Return the name in a model file, or else the name of the file or its folder."""
     stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
     candidates = [stem, path.resolve().parent.name]
     if path.suffix not in (".mjb", XACRO_SUFFIX):  # a xacro file may compute the name

@@ -12,22 +12,22 @@ Pairs = tuple[np.ndarray, np.ndarray]
 """Indices in the older and in the newer model, of equal length."""
 
 _NAMED = {
-    "body": ("nbody", "name_bodyadr"),
-    "joint": ("njnt", "name_jntadr"),
-    "geom": ("ngeom", "name_geomadr"),
-    "site": ("nsite", "name_siteadr"),
-    "camera": ("ncam", "name_camadr"),
-    "light": ("nlight", "name_lightadr"),
-    "flex": ("nflex", "name_flexadr"),
-    "material": ("nmat", "name_matadr"),
-    "pair": ("npair", "name_pairadr"),
-    "equality": ("neq", "name_eqadr"),
-    "tendon": ("ntendon", "name_tendonadr"),
-    "actuator": ("nactuator", "name_actuatoradr"),
-    "sensor": ("nsensor", "name_sensoradr"),
-    "plugin": ("nplugin", "name_pluginadr"),
+    "body": "name_bodyadr",
+    "joint": "name_jntadr",
+    "geom": "name_geomadr",
+    "site": "name_siteadr",
+    "camera": "name_camadr",
+    "light": "name_lightadr",
+    "flex": "name_flexadr",
+    "material": "name_matadr",
+    "pair": "name_pairadr",
+    "equality": "name_eqadr",
+    "tendon": "name_tendonadr",
+    "actuator": "name_actuatoradr",
+    "sensor": "name_sensoradr",
+    "plugin": "name_pluginadr",
 }
-"""Count and addresses of names in MjModel by kind of element."""
+"""Addresses of names in MjModel by kind of element."""
 _ON_BODIES = {
     "geom": "geom_bodyid",
     "site": "site_bodyid",
@@ -41,8 +41,8 @@ _Key = tuple[str, int]
 class Correspondence:
     """Pairs of indices of the elements that two assemblies share.
 
-    Elements correspond if they belong to the same `Part` object, or world, and have the same name;
-    elements without a name, if they have the same index on the same body. A part that was
+    Elements correspond if they belong to the same `ScenePart` object, or world, and have the same
+    name; elements without a name, if they have the same index on the same body. A part that was
     removed and added again does not correspond to itself.
 
     Attributes:
@@ -178,5 +178,5 @@ def _expanded(old: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndar
 def _names(model: mujoco.MjModel, kind: str) -> list[str]:
     """Return the names of all elements of a kind, much faster than `MjModel.body`."""
     text: bytes = model.names
-    addresses = getattr(model, _NAMED[kind][1])
+    addresses = getattr(model, _NAMED[kind])
     return [text[a : text.index(b"\0", a)].decode() for a in addresses.tolist()]

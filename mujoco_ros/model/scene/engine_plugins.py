@@ -1,4 +1,4 @@
-"""MuJoCo engine plugins of a scene, in addition to those that MuJoCo bundles."""
+"""MuJoCo engine plugins of a scene, in addition to the plugins that MuJoCo bundles."""
 
 import ctypes
 import math
@@ -69,7 +69,7 @@ def load_inherited() -> None:
 
 def load_libraries(libraries: Iterable[Path | str]) -> None:
     """Load plugin libraries, once per process, also for the child processes that start later."""
-    for library in (Path(it).resolve() for it in libraries):
+    for library in (Path(named).resolve() for named in libraries):
         if library in _loaded:
             continue
         _check_version(library)
@@ -91,7 +91,7 @@ def load_libraries(libraries: Iterable[Path | str]) -> None:
 def registered_plugins() -> tuple[str, ...]:
     """Return the names of the engine plugins of this process, in the order of their slots."""
     plugins = map(plugin_at, range(ENGINE.mjp_pluginCount()))
-    return tuple((it.name or b"").decode(errors="replace") for it in plugins)
+    return tuple((plugin.name or b"").decode(errors="replace") for plugin in plugins)
 
 
 def plugin_at(slot: int) -> EnginePlugin:
@@ -150,7 +150,6 @@ def check_plugin_slots(model: mujoco.MjModel, where: str) -> None:
 
     Args:
         model: A model that was read from a file.
-        where: Begins the error message.
     """
     names = registered_plugins()
     for slot in model.plugin.tolist():
@@ -167,7 +166,6 @@ def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
 
     Args:
         used: As `used_plugins` returned it in the process that compiled the model.
-        where: Begins the error message.
     """
     names = registered_plugins()
     for name, slot in used.items():
@@ -181,8 +179,8 @@ def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
 def required_version(library: Path) -> str | None:
     """Return the version of MuJoCo that a library was built for, without loading it.
 
-    It is that of the MuJoCo library that it is linked with, or of the headers that it was compiled
-    with, if these differ from the running version.
+    A library names the MuJoCo library that it is linked with, and may name the version of the
+    headers that it was compiled with. The version that differs from the running one counts.
 
     Returns:
         The version, such as ``4.0.0``; None if the library contains neither.
@@ -193,7 +191,7 @@ def required_version(library: Path) -> str | None:
             linked = [found.decode() for found in _LINKED.findall(content)]
             headers = [_version(int(found)) for found in _COMPILED.findall(content)]
         found, running = [*linked, *headers], mujoco.mj_versionString()
-        return next((it for it in found if it != running), next(iter(found), None))
+        return next((version for version in found if version != running), next(iter(found), None))
     return None
 
 

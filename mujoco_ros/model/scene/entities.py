@@ -27,13 +27,9 @@ class Entity:
     """An entity; its frame is the frame of its root body, also in TF.
 
     Attributes:
-        name: Unique name.
-        kind: Kind of entity.
         root: Body with the pose of the entity; 0, the world, if it consists of static geoms only.
         offset: Pose of the entity's frame in the frame of the root, position [m] and quaternion
             wxyz: identity, except for static geoms.  # (7,)
-        bodies: All its bodies.
-        geoms: All its geoms.
         free: Addresses of the root's free joint in qpos and in qvel; None without one.
         mocap: Mocap index of the root; None if it is not a mocap body.
         jointed: Whether joints connect its root to the world.
@@ -63,8 +59,8 @@ def entities(assembly: Assembly, layout: ModelLayout) -> dict[str, Entity]:
     finder = _Finder(model)
     for robot in layout.robots:
         finder.add_robot(robot)
-    for it in config.objects:
-        finder.add_object(it.name, it.pose)
+    for entity in config.objects:
+        finder.add_object(entity.name, entity.pose)
     finder.add_rest({base.body: frame for frame, base in layout.free_objects})
     return finder.found
 

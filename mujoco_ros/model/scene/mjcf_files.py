@@ -1,15 +1,17 @@
 """Reading of an MJCF with all files that it names, before MuJoCo would open them.
 
-MuJoCo opens whatever an MJCF names, wherever it is. So the documents (the file, those that it
-includes, those of models that it attaches) are read here and handed to MuJoCo's parser in memory,
-and the paths of all other files become absolute, so that they can be checked and read before the
-model is compiled.
+MuJoCo opens whatever an MJCF names, wherever it is. So the documents (the file, its includes, and
+the models that it attaches) are read here and handed to MuJoCo's parser in memory, and the paths of
+all other files become absolute, so that they can be checked and read before the model is compiled.
 """
 
 import html
 import os
 import re
+import threading
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
@@ -74,8 +76,6 @@ class _Model:
 
     Attributes:
         name: Path that the parser is given, which can lead through an archive.
-        where: Begins error messages.
-        packages: Folders of packages by name.
         documents: Content by path, also of the models that it attaches.
         elements: Its elements that name files or folders, but for includes.
         attached: Files of the models that it attaches, by kind and name.
@@ -101,8 +101,6 @@ def read_mjcf(path: Path, where: str, packages: Mapping[str, Path] | None = None
     """Read an MJCF file; the paths in the spec are absolute.
 
     Args:
-        path: The file.
-        where: Begins error messages.
         packages: Folders of packages by name, for URIs.
 
     Raises:
@@ -125,10 +123,14 @@ def _read(model: _Model, content: bytes, above: tuple[str, ...]) -> mujoco.MjSpe
         if element.tag == "model":
             _add_attached(model, element, above)
         elif element.tag == "flexcomp":  # which the parser reads
-            folders = {it.attributes.get(key, "") for it in model.elements for key in _FOLDERS}
+            folders = {
+                element.attributes.get(key, "") for element in model.elements for key in _FOLDERS
+            }
             for file in element.files:
                 for folder in ("", *folders):
-                    _add_asset(model, model.path(file, folder))
+                    path = model.path(file, folder)
+                    if os.path.lexists(on_disk(path)):
+                        model.documents[str(path)] = _named(model, path, "file")
     try:
         with mujoco.MjVfs() as files:
             for name, document in model.documents.items():
@@ -148,7 +150,7 @@ def engine_error(where: str, error: Exception) -> UserInputError:
 
 
 def _add_document(model: _Model, path: Path, content: bytes) -> None:
-    """Add a file of a model, and those that it includes."""
+    """Add a file of a model, and the files that it includes."""
     where = model.where if path == model.name else f"{model.where}: '{path}'"
     try:
         # Both parsers get the same text, so that no element is hidden from one of them.
@@ -226,12 +228,6 @@ def _add_attached(model: _Model, element: _Element, above: tuple[str, ...]) -> N
         model.attached[reference.kind, reference.asset] = str(reference.path)
 
 
-def _add_asset(model: _Model, path: Path) -> None:
-    """Add a file that the parser reads, if it exists."""
-    if os.path.lexists(on_disk(path)):
-        model.documents[str(path)] = _named(model, path, "file")
-
-
 def _named(model: _Model, path: Path, kind: str) -> bytes:
     """Return the content of a file that a model names."""
     if path.is_relative_to(NO_FOLDER):
@@ -246,10 +242,10 @@ def _named(model: _Model, path: Path, kind: str) -> bytes:
 def _make_paths_absolute(spec: mujoco.MjSpec, model: _Model) -> None:
     """Make the paths in a spec absolute; the spec lacks the folders of attached models."""
     own = {
-        (kind, it.attributes.get("name") or Path(file).stem)
-        for it in model.elements
-        if (kind := _ASSETS.get(it.tag))
-        for file in it.files
+        (kind, element.attributes.get("name") or Path(file).stem)
+        for element in model.elements
+        if (kind := _ASSETS.get(element.tag))
+        for file in element.files
     }
     for reference in list(referenced_files(spec)):
         path = model.path(str(reference.path))
@@ -272,3 +268,34 @@ def _make_paths_absolute(spec: mujoco.MjSpec, model: _Model) -> None:
             )
         reference.rename(str(on_disk(path)))
     spec.strippath = False  # would strip the folders
+
+
+_LOCK = threading.Lock()
+
+
+@contextmanager
+def silence_compiler() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect the warnings about models that this thread reads and compiles.
+
+    One thread at a time: both warning handlers belong to the whole process.
+    """
+    with _LOCK, warnings.catch_warnings(record=True) as caught, _silent_engine():
+        warnings.simplefilter("always")
+        yield caught
+
+
+@contextmanager
+def _silent_engine() -> Iterator[None]:
+    """Drop the engine's warnings of this thread; Python's warnings carry the same text."""
+    previous, compiling = mujoco.get_mju_user_warning(), threading.get_ident()
+
+    def warn(message: str) -> None:
+        if previous is not None and threading.get_ident() != compiling:
+            previous(message)
+
+    mujoco.set_mju_user_warning(warn)
+    try:
+        yield
+    finally:
+        if mujoco.get_mju_user_warning() is warn:  # no other handler was set in the meantime
+            mujoco.set_mju_user_warning(previous)

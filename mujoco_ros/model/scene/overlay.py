@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.realism_config import RealismConfig, merged
+from mujoco_ros.model.realism_config import RealismConfig, merged
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 
 EXTENDS = "extends"
@@ -20,9 +20,8 @@ class RobotOverlay:
     """Other parameters of a robot of the extended scene.
 
     Attributes:
-        name: Its name.
-        joints: Settings by joint or pattern; they precede those of the scene.
-        realism: Entries of realism; their values precede those of entries with the same name.
+        joints: Settings by joint or pattern; they override the scene.
+        realism: Entries of realism; their values override entries with the same name.
     """
 
     name: str
@@ -36,23 +35,14 @@ class SceneOverlay:
 
     Attributes:
         extends: The scene, as for `load_scene`; relative paths start from the folder of this file.
-        robots: Other parameters of its robots.
     """
 
     extends: str
     robots: tuple[RobotOverlay, ...] = ()
 
 
-class _Robot(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def joints(self) -> dict[str, JointOptions]: ...
-    @property
-    def realism(self) -> RealismConfig | None: ...
-
-
-R = TypeVar("R", bound=_Robot)
+R = TypeVar("R", bound=Any)
+"""`RobotConfig`, whose module needs this one."""
 
 
 def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, ...]:
@@ -85,7 +75,8 @@ def _overlaid(robot: R, overlay: RobotOverlay) -> R:
         realism = merged(robot.realism, realism)
     if realism is None:
         realism = robot.realism
-    return replace(robot, joints=joints, realism=realism)  # type: ignore[type-var]
+    changed: R = replace(robot, joints=joints, realism=realism)
+    return changed
 
 
 def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -> None:
@@ -96,7 +87,7 @@ def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -
     before, changed = joints.get(pattern, JointOptions()), _given(options)
     names = list(joints)
     later = names[names.index(pattern) + 1 :] if pattern in joints else []
-    if _is_name(pattern):
+    if not any(character in pattern for character in "*?["):
         # Values that later entries replace have no effect, and must not get one.
         for other in later:
             if fnmatchcase(pattern, other):
@@ -116,8 +107,4 @@ def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -
 
 
 def _given(options: JointOptions) -> set[str]:
-    return {it.name for it in fields(options) if getattr(options, it.name) is not None}
-
-
-def _is_name(pattern: str) -> bool:
-    return not any(character in pattern for character in "*?[")
+    return {field.name for field in fields(options) if getattr(options, field.name) is not None}

@@ -8,10 +8,10 @@ import mujoco
 
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
-from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.mjcf.files import check_files, check_text, tags
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
@@ -21,8 +21,15 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
+from mujoco_ros.model.scene.limits import check_characters, check_spec
+from mujoco_ros.model.scene.mjcf_checks import check_files, check_text, tags
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
-from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
+from mujoco_ros.model.scene.robot_options.collisions import (
+    decompose_meshes,
+    exclude_all,
+    exclude_overlaps,
+    exclude_pairs,
+)
 from mujoco_ros.model.scene.robot_options.joint_options import (
     add_start,
     apply_joint_options,
@@ -31,12 +38,6 @@ from mujoco_ros.model.scene.robot_options.joint_options import (
     move_start,
     start_within_limits,
 )
-from mujoco_ros.model.scene.robot_options.self_collision import (
-    exclude_all,
-    exclude_overlaps,
-    exclude_pairs,
-)
-from mujoco_ros.model.scene.size_limits import check_characters, check_spec
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import (
@@ -48,15 +49,12 @@ from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, 
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
 
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class ScenePart:
     """A robot or object of a scene, identified by the object itself.
 
     Attributes:
-        config: Its configuration.
         spec: Its model, which is copied and never changed.
         prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
         files: Snapshot of the files of its model.
@@ -75,7 +73,7 @@ class Part:
         return self.config.name
 
 
-def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
+def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> ScenePart:
     """Read a robot of a scene."""
     path = config.path(robot.model)
     urdf = _expanded(config, robot, path, "model file")
@@ -92,15 +90,18 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     where = f"robot '{robot.name}'"
-    add_start(spec, model.start, where)
+    edits = (robot.base, robot.srdf, robot.joints, robot.convex_decomposition, robot.exclude)
+    is_edited = robot.gravity_compensation or any(edits)
+    compiled = None if is_edited else model.model
+    add_start(spec, model.start, where, compiled)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
     is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
     start = apply_joint_options(spec, robot.joints, where)
     if is_urdf:
-        start_within_limits(spec, where, start)
+        start_within_limits(spec, where, start, compiled)
     move_start(spec, start, robot.keyframe)
-    derive_velocity_gains(spec, model.velocity_servos)
+    derive_velocity_gains(spec, model.velocity_servos, compiled)
     if robot.gravity_compensation:
         compensate_gravity(spec, where)
     decompose_meshes(spec, robot.convex_decomposition, where)
@@ -108,21 +109,24 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     if robot.self_collision == "none":
         exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
-        exclude_overlaps(spec, robot.keyframe, where)
+        exclude_overlaps(spec, robot.keyframe, where, compiled)
     edit_cameras(spec, robot.cameras, where)
     edit_lidars(spec, robot.lidars, where)
     files = snapshot_files(spec, path.parent)
     robot = _with_sensors(robot, model)
-    return Part(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
+    return ScenePart(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
-    """Return a robot with the cameras and lidars of its URDF; those of the scene precede."""
-    cameras, lidars = ({it.name for it in own} for own in (robot.cameras, robot.lidars))
+    """Return a robot with the cameras and lidars of its URDF, which the scene overrides."""
+    cameras, lidars = ({sensor.name for sensor in own} for own in (robot.cameras, robot.lidars))
     return replace(
         robot,
-        cameras=(*robot.cameras, *(it for it in model.cameras if it.name not in cameras)),
-        lidars=(*robot.lidars, *(it for it in model.lidars if it.name not in lidars)),
+        cameras=(
+            *robot.cameras,
+            *(camera for camera in model.cameras if camera.name not in cameras),
+        ),
+        lidars=(*robot.lidars, *(lidar for lidar in model.lidars if lidar.name not in lidars)),
     )
 
 
@@ -152,7 +156,7 @@ def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, pa
     add_keyframes(spec, srdf)
 
 
-def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
+def object_part(config: SceneConfig, entity: ObjectConfig) -> ScenePart:
     """Read an object of a scene."""
     path = config.path(entity.model)
     spec = load_spec(path, f"object '{entity.name}'", config.package_folders)
@@ -161,20 +165,18 @@ def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
 
 def _part(
     config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path, urdf: str | None = None
-) -> Part:
+) -> ScenePart:
     files = snapshot_files(spec, folder)
-    return Part(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
+    return ScenePart(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
 
 
 @archives_together()
 def part_from_file(
     path: Path, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
-) -> Part:
+) -> ScenePart:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
     Args:
-        path: An MJCF or URDF file.
-        name: Name in the scene.
         pose: Pose in the world; None is the origin.
         namespace: Namespace of a robot's topics; None is its name.
 
@@ -195,14 +197,16 @@ def part_from_file(
 @archives_together()
 def part_from_text(
     text: str, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
-) -> Part:
+) -> ScenePart:
     """Read a model from the text of an MJCF or URDF, as `part_from_file` from a file.
 
     The paths in it must be absolute.
     """
     kind = next((tag.name for tag in tags(text)), "")
     if kind == "mujoco":
-        model, urdf = ImportedUrdf(spec=_mjcf_text(text, f"the text of '{name}'")), None
+        where, urdf = f"the text of '{name}'", None
+        check_text(text, where)
+        model = ImportedUrdf(spec=_checked(read_mjcf_text(text, where), where))
     elif kind == "robot":
         check_characters(text, f"the text of '{name}'")
         model, urdf = import_urdf(NO_FOLDER / f"{name}.urdf", text), text
@@ -217,18 +221,16 @@ def part_from_text(
 
 
 def _prepare_urdf(model: ImportedUrdf, where: str) -> None:
-    add_start(model.spec, model.start, where)
-    start_within_limits(model.spec, where)
-    derive_velocity_gains(model.spec, model.velocity_servos)
-    exclude_overlaps(model.spec, None, where)
+    add_start(model.spec, model.start, where, model.model)
+    start_within_limits(model.spec, where, (), model.model)
+    derive_velocity_gains(model.spec, model.velocity_servos, model.model)
+    exclude_overlaps(model.spec, None, where, model.model)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
     """Read the model of an MJCF or URDF file.
 
     Args:
-        path: The file.
-        owner: Begins error messages.
         packages: Folders of packages by name, for URIs.
     """
     return _load(path, owner, packages).spec
@@ -254,18 +256,7 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
         note_file(path)
         return import_urdf(path, packages=packages)
     check_files(path, packages)
-    spec = read_mjcf(path, str(path), packages)
-    check_spec(spec, str(path))
-    _name_unnamed(spec)
-    return ImportedUrdf(spec=spec)
-
-
-def _mjcf_text(text: str, where: str) -> mujoco.MjSpec:
-    check_text(text, where)
-    spec = read_mjcf_text(text, where)
-    check_spec(spec, where)
-    _name_unnamed(spec)
-    return spec
+    return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))
 
 
 def _config(
@@ -276,14 +267,15 @@ def _config(
     namespace: str | None,
 ) -> RobotConfig | ObjectConfig:
     pose = pose or PoseConfig()
-    if any(joint.type in _SCALAR for joint in content.spec.joints):
+    if any(joint.type in SCALAR_JOINTS for joint in content.spec.joints):
         robot = RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
         return _with_sensors(robot, content)
     return ObjectConfig(name=name, model=model, pose=pose)
 
 
-def _name_unnamed(spec: mujoco.MjSpec) -> None:
-    """Name the unnamed elements that have ROS interfaces or can only be found by name."""
+def _checked(spec: mujoco.MjSpec, where: str) -> mujoco.MjSpec:
+    """Return a spec in which all elements that ROS or a search needs have a name."""
+    check_spec(spec, where)
     for kind, elements in (
         ("body", spec.bodies[1:]),
         ("joint", spec.joints),
@@ -298,3 +290,4 @@ def _name_unnamed(spec: mujoco.MjSpec) -> None:
             if not element.name:
                 name = f"{kind}{index}"
                 element.name = name if name not in taken else f"unnamed_{name}"
+    return spec

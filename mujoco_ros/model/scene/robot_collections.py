@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import read_file
-from mujoco_ros.model.scene.file_header import root_element
+from mujoco_ros.model.naming import root_element
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -36,11 +36,7 @@ def find_robot(collection: str, robot: str) -> Path:
         collection: Name of an installed package with models, such as ``example-robot-data``, of a
             folder in the cache of robot_descriptions, or ``menagerie``.
         robot: Name of a model file without its suffix, and without ``_robot``, or of the folder of
-            a robot, whose first model is taken if none has its name.
-
-    Raises:
-        MissingFileError: There is no such collection.
-        UserInputError: There is no such robot.
+            a robot, whose first model is taken if no model has its name.
     """
     files = sorted(set(_model_files(collection)))
     if not files:
@@ -109,5 +105,5 @@ def _is_model(path: Path) -> bool:
 
 def folder_name(path: Path) -> str:
     """Return the name of the robot's folder: ``talos`` for ``talos_data/robots/full.urdf``."""
-    folder = next(it for it in path.parents if it.name not in _GENERIC)
+    folder = next(above for above in path.parents if above.name not in _GENERIC)
     return _SUFFIX.sub("", folder.name)

@@ -1,6 +1,11 @@
-"""Worlds that can be loaded: from files, from texts, and the empty one."""
+"""Worlds that can be loaded, and the folders of the shipped models and of clients."""
 
+import os
+import site
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -12,11 +17,14 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
+from mujoco_ros.model.naming import header_comment, root_element
+from mujoco_ros.model.packages import package_shares, share_directory
 from mujoco_ros.model.scene.assembly import Assembly, assemble, assemble_part
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
     XACRO_SUFFIX,
     ObjectConfig,
+    RobotConfig,
     SceneConfig,
     load_scene,
     read_scene,
@@ -25,11 +33,77 @@ from mujoco_ros.model.scene.config import (
     shipped_scenes,
 )
 from mujoco_ros.model.scene.engine_plugins import check_plugins_loaded
-from mujoco_ros.model.scene.file_header import header_comment, root_element
-from mujoco_ros.model.scene.model_folders import shipped_uri, shipped_worlds
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
+from mujoco_ros.model.scene.robot_collections import cached_collections
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
+
+
+def shipped_uri(path: Path) -> str | None:
+    """Return the ``package://`` URI of a file of this package; None for other files."""
+    share = share_directory().resolve()
+    path = path.resolve()
+    if not path.is_relative_to(share):
+        return None
+    return f"package://mujoco_ros/{path.relative_to(share).as_posix()}"
+
+
+def shipped_models() -> list[Path]:
+    """Return the shipped models of robots and objects."""
+    folder = share_directory() / "urdf_mjcf"
+    found = [path for suffix in ("xml", "urdf") for path in folder.glob(f"*/*.{suffix}")]
+    return sorted(path for path in found if path.parent.name != "worlds")
+
+
+def shipped_worlds() -> list[Path]:
+    """Return the shipped worlds without robots."""
+    return sorted((share_directory() / "urdf_mjcf" / "worlds").glob("*.xml"))
+
+
+@cache
+def _robots() -> dict[Path, RobotConfig]:
+    found: dict[Path, RobotConfig] = {}
+    for scene in shipped_scenes().values():
+        config = read_scene(scene)
+        for robot in config.robots:
+            found.setdefault(config.path(robot.model), robot)
+    return found
+
+
+def shipped_settings(model: Path) -> RobotConfig | None:
+    """Return how the first shipped scene with the robot of a model file configures it."""
+    return _robots().get(model.resolve())
+
+
+def client_folders(scene: str, configured: Iterable[str]) -> Iterator[Path]:
+    """Yield the folders in which clients may name files; a folder need not exist.
+
+    They are configured folders, the folder of the scene, the share folders of packages, the
+    installed Python packages, and the caches of robot descriptions.
+
+    Args:
+        scene: The scene at the start, as for `load_scene`.
+        configured: Folders that the parameter adds.
+    """
+    yield from (Path(folder).expanduser().absolute() for folder in configured if folder)
+    yield from _folder_of(scene)
+    yield share_directory()
+    yield from package_shares()
+    yield from map(Path, (*site.getsitepackages(), site.getusersitepackages()))
+    yield from cached_collections()
+
+
+def _folder_of(scene: str) -> Iterator[Path]:
+    """Yield the folder of a scene, and of the package around it, unless it has a user's home."""
+    with suppress(UserInputError):
+        path = scene_path(scene)
+        folder = next(
+            (above for above in path.parents if (above / "package.xml").is_file()), path.parent
+        )
+        # A scene in the home folder is no reason to open all of it to clients.
+        if not Path(os.path.realpath(Path.home())).is_relative_to(os.path.realpath(folder)):
+            yield folder
+
 
 NO_WORLD = "no_world"
 _SCENE_SUFFIXES = (".yaml", ".yml")
@@ -44,7 +118,6 @@ class WorldDescription:
     """A world that can be loaded.
 
     Attributes:
-        name: Name of the world.
         uri: URI of its file; empty for a text.
         description: First sentence of the first comment in its file.
         tags: ``scene``, ``model`` or ``text``, and the names of a scene's robots.
@@ -61,7 +134,6 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
 
     Args:
         reference: Reference that it was loaded from, as for `load_scene`; empty for a text.
-        assembly: The loaded world.
 
     Raises:
         UserInputError: The file was deleted or is no longer valid.
@@ -83,7 +155,6 @@ def load_world(reference: str) -> Assembly:
 
     Raises:
         NativeCodeError: It has a plugin that the scene at start did not load.
-        UserInputError: It does not exist, or its content is invalid.
     """
     config = _allowed_for_clients(load_scene(reference))
     if config.merged or Path(config.robots[0].model).suffix == ".mjb":

@@ -8,12 +8,32 @@ from typing import Literal
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import NameTakenError, UserInputError
+from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
 from mujoco_ros.model.naming import CAMERA_WXYZ, check_name, optical_frame
 from mujoco_ros.model.pose import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.ranged_settings import check_settings
-from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
-from mujoco_ros.model.sensors.placement import check_rate, find_body
+from mujoco_ros.model.realism_config import AT_ONCE, Delivery
+
+_MIN_RATE_HZ = 0.001
+_MAX_RATE_HZ = 1000.0
+
+
+def check_rate(where: str, rate: float) -> None:
+    """Reject a rate that is neither 0 (off) nor from `_MIN_RATE_HZ` to `_MAX_RATE_HZ`."""
+    if not (rate == 0 or _MIN_RATE_HZ <= rate <= _MAX_RATE_HZ):
+        raise UserInputError(
+            f"{where}: 'rate' must be 0 (off), or from {_MIN_RATE_HZ:g} to {_MAX_RATE_HZ:g} Hz, "
+            f"got {rate:g}"
+        )
+
+
+def find_body(spec: mujoco.MjSpec, name: str, where: str) -> mujoco.MjsBody:
+    """Return the body with a name; an error if there is none."""
+    body = spec.body(name)
+    if body is None:
+        raise unknown("body", name, [body.name for body in spec.bodies], where=where)
+    return body
+
 
 DepthEncoding = Literal["32FC1", "16UC1"]
 
@@ -22,7 +42,7 @@ MAX_SIDE = 8192
 DEFAULT_RESOLUTION = (320, 240)
 DEFAULT_RATE_HZ = 30.0
 _PIXEL = 1e-5
-"""Side of a pixel [m] in the model: MuJoCo takes lengths, of which only ratios matter."""
+"""Side of a pixel [m] in the model: MuJoCo takes lengths, but only their ratios matter."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,17 +123,8 @@ class Camera:
 
     Attributes:
         name: Name in topics.
-        namespace: Namespace of its robot; empty for a camera of the scene.
         frame: TF frame of the images (optical frame).
-        camera: MuJoCo id.
-        body: Body that carries it.
-        width: Image width [pixels].
-        height: Image height [pixels].
-        intrinsics: Projection.
         rate: Images per second of simulated time; 0 is none.
-        depth_encoding: Metres (32FC1) or millimetres (16UC1).
-        noise: Noise of the images.
-        delivery: When its frames arrive.
     """
 
     name: str
@@ -200,16 +211,12 @@ def resolve_camera(
     """Return a camera of a compiled model with its settings.
 
     Args:
-        model: The model.
-        camera: MuJoCo id.
         name: Name in topics.
         configs: Settings of the cameras of its robot or of the scene.
-        namespace: Namespace of its robot.
-        frame_prefix: Prefix of its robot's TF frames.
     """
     width, height = _resolution(model.cam_resolution[camera])
     _check_resolution(f"camera '{name}'", width, height)
-    config = next((it for it in configs if it.name == name), CameraConfig(name=name))
+    config = next((entry for entry in configs if entry.name == name), CameraConfig(name=name))
     return Camera(
         name=name,
         namespace=namespace,

@@ -83,8 +83,8 @@ class SensorKind:
         is_of_frame: Whether it measures a body, geom, site, camera or subtree in a reference frame,
             which is the frame of the messages: ``world`` by default. Others are at a site, in the
             frame of that. A sensor of a frame with one MuJoCo sensor has the name of that.
-        frame_suffix: Distinguishes the TF frame of the messages from that of the site.
-        frame_quat_wxyz: Orientation of the TF frame in that of the site; None if they coincide.
+        frame_suffix: Added to the name of the site's TF frame, if the messages have another frame.
+        frame_quat_wxyz: Orientation of the TF frame in the site's frame; None if they coincide.
         constants: Returns the message fields that depend on a MuJoCo sensor and never change.
         supports: Whether a MuJoCo sensor of the right type can be published.
     """

@@ -34,7 +34,7 @@ def _reports_distance(model: mujoco.MjModel, sensor: int) -> bool:
 def _motion(
     path: str, linear: mujoco.mjtSensor, angular: mujoco.mjtSensor, per: str
 ) -> tuple[Measurement, ...]:
-    """Return the measurements of a twist or an acceleration, each of which may be absent."""
+    """Return the measurements of a twist or an acceleration; each may be absent."""
     return (
         Measurement(
             "linear", (linear,), f"{path}.linear", "xyz", "linear", f"m{per}", is_optional=True
@@ -184,7 +184,7 @@ SENSOR_KINDS = (
             "Buffer Length": 1,
             "Color": "239; 41; 41",
         },
-        # The ray of a site is its z axis, and that of sensor_msgs/Range the x axis.
+        # MuJoCo's ray is the z axis of the site; in sensor_msgs/Range it is the x axis.
         frame_suffix="_beam",
         frame_quat_wxyz=(sqrt(0.5), 0.0, -sqrt(0.5), 0.0),
         constants=_range_constants,

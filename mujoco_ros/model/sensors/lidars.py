@@ -10,8 +10,8 @@ from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
 from mujoco_ros.model.naming import check_name, site_frame
 from mujoco_ros.model.pose import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.ranged_settings import check_settings
-from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
-from mujoco_ros.model.sensors.placement import check_rate, find_body
+from mujoco_ros.model.realism_config import AT_ONCE, Delivery
+from mujoco_ros.model.sensors.cameras import check_rate, find_body
 
 MAX_RAYS = 1_000_000
 DEFAULT_RATE_HZ = 10.0
@@ -141,11 +141,7 @@ class Lidar:
     """A lidar of a compiled model.
 
     Attributes:
-        name: Name in topics.
-        namespace: Namespace of its robot; empty for a lidar of the scene.
         frame: TF frame of its site: x forward, z up.
-        site: Site of the lidar.
-        body: Body that carries the site.
         config: Rays, range, rate, noise and delivery.
     """
 
@@ -203,17 +199,12 @@ def resolve_lidar(
     """Return a lidar of a compiled model, as `resolve_camera` a camera.
 
     Args:
-        model: The model.
-        config: The configured lidar.
-        where: Beginning of error messages.
         prefix: Prefix of its robot's names in the model.
-        namespace: Namespace of its robot.
-        frame_prefix: Prefix of its robot's TF frames.
         bodies: Names of its robot's bodies, without the prefix.
     """
     name = config.name if config.site is None else config.site
     names = [model.site(site).name for site in range(model.nsite)]
-    own = [it.removeprefix(prefix) for it in names if it.startswith(prefix)]
+    own = [site_name.removeprefix(prefix) for site_name in names if site_name.startswith(prefix)]
     _check_site(own, name, where)
     site = names.index(prefix + name)
     return Lidar(

@@ -41,17 +41,6 @@ class SensorFrame:
 WORLD_FRAME = SensorFrame("world", is_global=True)
 
 
-def reference_frame(scope: Scope, kind: int, element: int) -> SensorFrame:
-    """Return the frame of the reference of a MuJoCo sensor; the world if it has none.
-
-    Args:
-        scope: The elements of the robot.
-        kind: Type of the reference, one of `mujoco.mjtObj`.
-        element: Its MuJoCo id; -1 for none.
-    """
-    return WORLD_FRAME if element < 0 else object_frame(scope, kind, element)
-
-
 def object_frame(
     scope: Scope,
     kind: int,
@@ -66,10 +55,8 @@ def object_frame(
 
     Args:
         scope: The elements of the robot.
-        kind: Type of the element, one of `mujoco.mjtObj`.
-        element: Its MuJoCo id.
-        suffix: Distinguishes the frame from that of the element.
-        turn_wxyz: Orientation of the frame in that of the element.
+        suffix: Added to the name of the element's frame.
+        turn_wxyz: Orientation of the frame in the element's frame.
     """
     model, body = scope.model, body_of(scope.model, kind, element)
     if body == 0 and kind in (_OBJECT.mjOBJ_BODY, _OBJECT.mjOBJ_XBODY):
@@ -85,7 +72,9 @@ def object_frame(
         name, position, quat = f"{name}_camera", model.cam_pos[element], model.cam_quat[element]
         if model.cam_mode[element] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
             return SensorFrame(name)  # it turns in the frame of its body, and is not in TF
-    elif kind == _OBJECT.mjOBJ_BODY and not _is_at_body(model, body):
+    elif kind == _OBJECT.mjOBJ_BODY and (
+        model.body_ipos[body].any() or model.body_iquat[body].tolist() != list(_IDENTITY)
+    ):
         name, position, quat = f"{name}_inertial", model.body_ipos[body], model.body_iquat[body]
     else:
         return SensorFrame(name, is_global=body not in scope.bodies)
@@ -95,11 +84,6 @@ def object_frame(
     if turn_wxyz is not None:
         mujoco.mju_mulQuat(turned, quat, np.array(turn_wxyz))
     return SensorFrame(name + suffix, body, tuple(position.tolist()), tuple(turned.tolist()))
-
-
-def _is_at_body(model: mujoco.MjModel, body: int) -> bool:
-    """Whether the inertial frame of a body is its frame."""
-    return not model.body_ipos[body].any() and model.body_iquat[body].tolist() == list(_IDENTITY)
 
 
 _TYPE = mujoco.mjtSensor
@@ -115,10 +99,7 @@ class RobotSensor:
     """A sensor of a robot.
 
     Attributes:
-        name: Name in topics.
-        frame: Frame of the messages.
         site: Site of the sensor; -1 if it is at none.
-        elements: MuJoCo sensors that it consists of.
         addresses: Address in sensordata of each measurement, by name; absent ones are left out.
         constants: Message fields that never change, by path.
     """
@@ -137,8 +118,6 @@ def find_sensors(
     """Return the sensors of a kind that a robot has.
 
     Args:
-        scope: The elements of the robot.
-        kind: The kind.
         used: MuJoCo sensors of other kinds. They can be part of a sensor, but are none alone.
     """
     found: list[RobotSensor] = []
@@ -172,14 +151,14 @@ def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
         UserInputError: Several sites have the same name in topics.
     """
     token = topic_token(name)
-    names = {it: model.site(it).name or f"{prefix}site{it}" for it in range(model.nsite)}
+    names = {site: model.site(site).name or f"{prefix}site{site}" for site in range(model.nsite)}
     found = [
         site
-        for site, it in names.items()
-        if it.startswith(prefix) and topic_token(it.removeprefix(prefix)) == token
+        for site, full_name in names.items()
+        if full_name.startswith(prefix) and topic_token(full_name.removeprefix(prefix)) == token
     ]
     if len(found) > 1:
-        raise ambiguous(f"site of '{name}'", [names[it] for it in found], "rename one of them")
+        raise ambiguous(f"site of '{name}'", [names[site] for site in found], "rename one of them")
     return found[0] if found else -1
 
 
@@ -187,12 +166,8 @@ def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> st
     """Return the name of the only IMU on a base, or else of the only one.
 
     Args:
-        model: The model.
         sites: Sites of the IMUs by name; at least one.
         base: Body of the base, with those welded to it.
-
-    Raises:
-        UserInputError: There are several.
     """
     bodies = {name: int(model.site_bodyid[site]) for name, site in sites.items()}
     part = model.body_weldid[base]
@@ -209,17 +184,17 @@ def _grouped(scope: Scope, kind: SensorKind) -> Iterator[tuple[_Place, _Elements
     model = scope.model
     groups: dict[_Place, dict[str, list[int]]] = {}
     for sensor in scope.sensors:
-        for it in kind.measurements:
+        for measurement in kind.measurements:
             place = _place(model, sensor)
             at_site = place[0] == _SITE and place[3] < 0
             if (
-                mujoco.mjtSensor(model.sensor_type[sensor]) in it.sensors
+                mujoco.mjtSensor(model.sensor_type[sensor]) in measurement.sensors
                 and (kind.is_of_frame or at_site)
                 and kind.supports(model, sensor)
             ):
                 if len(kind.measurements) == 1:
-                    yield place, {it.name: sensor}
-                groups.setdefault(place, {}).setdefault(it.name, []).append(sensor)
+                    yield place, {measurement.name: sensor}
+                groups.setdefault(place, {}).setdefault(measurement.name, []).append(sensor)
     if len(kind.measurements) > 1:
         for place, of_type in sorted(groups.items(), key=lambda group: group[0]):
             # The second sensors of each type on an object are another sensor.
@@ -245,9 +220,13 @@ def _place(model: mujoco.MjModel, sensor: int) -> _Place:
 
 def _is_complete(kind: SensorKind, elements: _Elements, used: Collection[int]) -> bool:
     return any(
-        it.name in elements and not it.is_auxiliary and elements[it.name] not in used
-        for it in kind.measurements
-    ) and all(it.name in elements or it.is_optional for it in kind.measurements)
+        measurement.name in elements
+        and not measurement.is_auxiliary
+        and elements[measurement.name] not in used
+        for measurement in kind.measurements
+    ) and all(
+        measurement.name in elements or measurement.is_optional for measurement in kind.measurements
+    )
 
 
 def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) -> str:
@@ -264,8 +243,11 @@ def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) ->
 def _unused_name(names: Collection[str], sensor: int, taken: set[str]) -> str:
     """Return the first of some names whose topic is not taken, or else one with a number."""
     *_, last = names
-    tokens = {topic_token(it) for it in taken}
-    return next((it for it in names if topic_token(it) not in tokens), f"{last}_{sensor}")
+    tokens = {topic_token(name) for name in taken}
+    return next(
+        (candidate for candidate in names if topic_token(candidate) not in tokens),
+        f"{last}_{sensor}",
+    )
 
 
 def _sensor(
@@ -277,11 +259,10 @@ def _sensor(
             constants |= kind.constants(scope.model, elements[measurement.name])
         else:
             constants |= measurement.absence
-    frame = (
-        reference_frame(scope, *place[2:])
-        if kind.is_of_frame
-        else object_frame(scope, *place[:2], kind.frame_suffix, kind.frame_quat_wxyz)
-    )
+    if not kind.is_of_frame:
+        frame = object_frame(scope, *place[:2], kind.frame_suffix, kind.frame_quat_wxyz)
+    else:
+        frame = WORLD_FRAME if place[3] < 0 else object_frame(scope, *place[2:])
     addresses = scope.model.sensor_adr
     return RobotSensor(
         name=name,
@@ -294,7 +275,7 @@ def _sensor(
 
 
 class Distances:
-    """The distances in sensordata, and detection of those that are out of range.
+    """The distances in sensordata, and which of them are out of range.
 
     Attributes:
         addresses: Their addresses in sensordata.  # (n,)
@@ -304,9 +285,9 @@ class Distances:
         """Find the distances that the rangefinders of `model` report."""
         ranges = np.flatnonzero(model.sensor_type == _TYPE.mjSENS_RANGEFINDER).tolist()
         found = [
-            (it, farthest_distance(model, sensor))
+            (address, farthest_distance(model, sensor))
             for sensor in ranges
-            for it in distance_addresses(model, sensor)
+            for address in distance_addresses(model, sensor)
         ]
         self.addresses = np.array([address for address, _ in found], dtype=np.intp)
         self._farthest = np.array([farthest for _, farthest in found])

@@ -48,10 +48,8 @@ class SensorArray:
     """A MuJoCo sensor that is published as an array.
 
     Attributes:
-        name: Name in topics.
         dimensions: Label and size of each dimension, the last one contiguous. The label of one
             whose numbers differ in meaning lists them, separated by commas.
-        element: The MuJoCo sensor.
         address: Address of its first number in sensordata.
         is_range: Whether some of its numbers are distances, which are +inf if out of range.
     """
@@ -126,7 +124,9 @@ def _fields(
     bits = int(model.sensor_intprm[sensor, 0])
     reported = compress(fields, (bits >> bit & 1 for bit in range(len(fields))))
     return tuple(
-        name for field, axes in reported for name in ([f"{field}.{it}" for it in axes] or [field])
+        name
+        for field, axes in reported
+        for name in ([f"{field}.{axis}" for axis in axes] or [field])
     )
 
 
@@ -139,7 +139,7 @@ def _touch_grid(model: mujoco.MjModel, sensor: int) -> tuple[tuple[str, int], ..
     start = int(model.plugin_attradr[model.sensor_plugin[sensor]])
     count, shape = model.plugin_attr[start:].astype("u1").tobytes().split(b"\0")[:2]
     try:
-        channels, width, height = (int(it) for it in (count or b"1", *shape.split()))
+        channels, width, height = (int(number) for number in (count or b"1", *shape.split()))
     except ValueError:
         return None
     size = int(model.sensor_dim[sensor])

@@ -70,9 +70,6 @@ class SensorState:
     """A MuJoCo sensor that is published as named values.
 
     Attributes:
-        name: Name of the sensor.
-        quantity: What it measures.
-        element: The MuJoCo sensor.
         address: Address of its first number in sensordata.
     """
 

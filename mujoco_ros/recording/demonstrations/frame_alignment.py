@@ -40,9 +40,10 @@ class FrameAlignment:
     """Aligns samples to frames.
 
     Frame k is due at k / fps, as images of cameras of that rate are. It has the image of each
-    camera that is nearest to that time, by less than a frame. Its time is that of the newest of
-    these images. States are the nearest ones to its time, by at most half a frame. Commands are the
-    last ones before the next frame, and none from before its own time. No sample is used twice.
+    camera that is nearest to that time, by less than a frame. Its time is the stamp of the
+    newest of these images. States are the nearest ones to its time, by at most half a frame.
+    Commands are the last ones before the next frame, and none from before its own time. No sample
+    is used twice.
 
     Attributes:
         oldest: First stamp of all samples [ns]; None without one.
@@ -76,8 +77,8 @@ class FrameAlignment:
     def add(self, topic: str, time: int, values: np.ndarray) -> bool:
         """Add a sample of a topic; return False if the time [ns] has jumped.
 
-        It has jumped back if the stamp is before that of the last one, and ahead if all topics
-        continue much later. A second sample of the same stamp is ignored, as the state is the same.
+        It has jumped back if the stamp is before the last one, and ahead if all topics continue
+        much later. A second sample of the same stamp is ignored, as the state is the same.
         """
         samples = self._topics[topic]
         if time < samples.newest:
@@ -120,7 +121,7 @@ class FrameAlignment:
     def _choose_images(self) -> tuple[int, dict[str, np.ndarray]] | None:
         """Return time and images of the next frame; None until all have arrived."""
         if self._frame is None:
-            oldest = [it.oldest for it in self._topics.values() if it.is_waiting]
+            oldest = [topic.oldest for topic in self._topics.values() if topic.is_waiting]
             if not oldest or not self._has(self._topics, min(oldest)):
                 return None
             self._frame = ceil(max(oldest) / self._period - _ROUNDING)

@@ -20,11 +20,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations import lerobot_program
-from mujoco_ros.recording.demonstrations.demonstration_file import (
-    layout_of,
-    message,
-    read_messages,
-)
+from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
 
 PYTHON_VARIABLE = "LEROBOT_PYTHON"
 CODECS = {"av1": "libsvtav1", "h264": "h264"}
@@ -41,8 +37,8 @@ _LAST_LINES = 3
 def lerobot_python() -> str:
     """Return the interpreter that has LeRobot.
 
-    It is that of the variable `PYTHON_VARIABLE`, or of an environment ``.venv-lerobot`` beside this
-    one, or this one.
+    The variable `PYTHON_VARIABLE` names it; else it is the interpreter of an environment
+    ``.venv-lerobot`` beside this environment, or else this interpreter.
 
     Raises:
         UserInputError: There is none.
@@ -118,7 +114,7 @@ class DatasetWriter:
             The number of its frames.
 
         Raises:
-            UserInputError: The file is invalid, its features are other ones than those before, or
+            UserInputError: The file is invalid, its features differ from the episodes before, or
                 LeRobot fails.
             OSError: The file cannot be read.
         """
@@ -208,7 +204,7 @@ class _Child:
 
     def send(self, content: bytes) -> None:
         try:
-            self._requests.write(message(content))
+            self._requests.write(lerobot_program.message(content))
             self._requests.flush()
         except BrokenPipeError as error:
             raise self._error() from error

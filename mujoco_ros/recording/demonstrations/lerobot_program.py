@@ -21,6 +21,8 @@ import numpy as np
 _REPOSITORY = "local/mujoco_ros"
 """Name that the library wants; it stays unused for a folder on disk."""
 _IMAGE_THREADS = 4
+_LARGEST = 1 << 28
+"""Bytes of a message."""
 _VIDEO_MB = 50
 """Size of a file of videos, which the library copies for each episode that it appends."""
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
@@ -95,19 +97,29 @@ def _receive(stream: BinaryIO) -> bytes:
     Raises:
         EOFError: The other process has ended.
     """
-    length = _exactly(stream, 8)
-    return _exactly(stream, int.from_bytes(length, "big"))
+    length = exactly(stream, 8)
+    return exactly(stream, int.from_bytes(length, "big"))
 
 
-def _exactly(stream: BinaryIO, count: int) -> bytes:
-    content = stream.read(count)
+def exactly(stream: BinaryIO, count: int) -> bytes:
+    """Return `count` bytes.
+
+    Raises:
+        EOFError: The stream ends before, or a damaged one claims to have more than fit into memory.
+    """
+    content = stream.read(min(count, _LARGEST))
     if len(content) < count:
-        raise EOFError
+        raise EOFError("it ends early")
     return content
 
 
+def message(content: bytes) -> bytes:
+    """Return content with its length before it."""
+    return len(content).to_bytes(8, "big") + content
+
+
 def _send(stream: BinaryIO, content: bytes) -> None:
-    stream.write(len(content).to_bytes(8, "big") + content)
+    stream.write(message(content))
     stream.flush()
 
 

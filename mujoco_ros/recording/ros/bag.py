@@ -1,13 +1,13 @@
 """Bag of rosbag2: a folder with MCAP files and metadata.yaml."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rclpy.duration import Duration
 from rclpy.qos import (
     DurabilityPolicy,
@@ -17,9 +17,9 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 
-from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.folder_lock import locked
-from mujoco_ros.recording.metadata import Definition, Metadata, RecordedTopic, Span
+from mujoco_ros.model.output_files import locked
+from mujoco_ros.recording.bag_file import TopicFile
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic
 
 
 def as_rosbag2(profile: QoSProfile) -> dict[str, Any]:
@@ -37,11 +37,6 @@ def as_rosbag2(profile: QoSProfile) -> dict[str, Any]:
     }
 
 
-def as_text(profiles: Sequence[dict[str, Any]]) -> str:
-    """Return profiles in the format of an MCAP channel's metadata."""
-    return yaml.safe_dump(list(profiles), sort_keys=False)
-
-
 def _policy(policy: Any) -> str:
     return str(policy.name).lower()
 
@@ -51,75 +46,11 @@ def _time(duration: Duration) -> dict[str, int]:
     return {"sec": seconds, "nsec": nanoseconds}
 
 
-@dataclass(frozen=True, kw_only=True)
-class BagLimits:
-    """Limits after which a bag continues in another file; 0 is unlimited.
-
-    Attributes:
-        size: Size of a file [byte].
-        duration: Duration of a file [s].
-    """
-
-    size: int = 0
-    duration: float = 0.0
-
-
-class TopicFile:
-    """Writes a file of a bag: the messages of topics, each with its definition.
-
-    Attributes:
-        file: The file.
-        span: Its messages.
-    """
-
-    def __init__(
-        self, file: BagFile, metadata: Metadata, definitions: Mapping[str, Definition]
-    ) -> None:
-        """Add an empty file to the metadata of a bag, whose topics have these definitions."""
-        self.file = file
-        self.span = metadata.files[file.path.name] = Span()
-        self._metadata, self._definitions = metadata, definitions
-        self._schemas: dict[str, int] = {}
-        self._channels: dict[str, int] = {}
-
-    def write(
-        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
-    ) -> None:
-        """Add a message; times in nanoseconds.
-
-        Raises:
-            OSError: The disk is full or fails; abandon the file.
-        """
-        channel = self._channels.get(topic.name)
-        if channel is None:
-            channel = self._channels[topic.name] = self._channel(topic)
-        self.file.write(channel, log_time, publish_time, sequence, data)
-        topic.count += 1
-        self.span.add(log_time)
-
-    def finish(self) -> None:
-        """Write the buffered messages and the index, and close the file.
-
-        Raises:
-            OSError: The disk is full; messages flushed before remain readable.
-        """
-        self.file.finish({"rosbag2": {"serialized_metadata": self._metadata.text()}})
-
-    def _channel(self, topic: RecordedTopic) -> int:
-        writer = self.file.writer
-        schema = self._schemas.get(topic.kind)
-        if schema is None:
-            encoding, text = self._definitions[topic.name]
-            schema = writer.register_schema(topic.kind, encoding, text.encode())
-            self._schemas[topic.kind] = schema
-        metadata = {"offered_qos_profiles": as_text(topic.qos), "topic_type_hash": topic.type_hash}
-        return writer.register_channel(topic.name, "cdr", schema, metadata)
-
-
 class Bag:
     """Writes a bag; a crash of the process cannot lose flushed messages.
 
-    Until its end, no other process repairs it.
+    Until its end, no other process repairs it. Every flush checks that the files are still in
+    place: an open file can be written after it was deleted.
     """
 
     def __init__(
@@ -128,7 +59,8 @@ class Bag:
         distribution: str,
         *,
         compression: str = "none",
-        limits: BagLimits = BagLimits(),
+        max_bytes: int = 0,
+        max_seconds: float = 0.0,
     ) -> None:
         """Create the folder, for its user alone, and the first file.
 
@@ -136,7 +68,8 @@ class Bag:
             folder: The folder.
             distribution: ROS distribution, for the metadata.
             compression: Compression of the chunks.
-            limits: Limits of a file.
+            max_bytes: Size after which the bag continues in another file; 0 is unlimited.
+            max_seconds: Duration of the messages after which it does; 0 is unlimited.
 
         Raises:
             OSError: The folder exists or cannot be written.
@@ -146,10 +79,13 @@ class Bag:
         self.folder = folder
         self.metadata = Metadata(distribution=distribution)
         self._lock = locked(folder)
-        self._compression, self._limits = compression, limits
-        self._limited = bool(limits.size or limits.duration)
-        self._definitions: dict[str, Definition] = {}
+        self._created = folder.resolve()
+        self._compression = compression
+        self._max_bytes, self._max_duration = max_bytes, 1e9 * max_seconds
+        self._limited = bool(max_bytes or max_seconds)
         self._earlier = 0  # size of finished files
+        self._inodes: dict[str, os.stat_result] = {}  # of all files
+        self._checked: dict[str, int] = {}  # messages of each file at the last check
         self._pool = ThreadPoolExecutor(1, "bag")
         self._synchronizing: Future[None] | None = None
         self._current = self._open()
@@ -158,12 +94,11 @@ class Bag:
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return self._earlier + self._current.file.size
+        return self._earlier + self._current.size
 
-    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+    def add(self, topic: RecordedTopic) -> None:
         """Add a topic before its first message."""
         self.metadata.topics[topic.name] = topic
-        self._definitions[topic.name] = definition
 
     def write(
         self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
@@ -175,38 +110,87 @@ class Bag:
         """
         if self._limited and self._is_full(log_time):
             self._close_file()
-            self._earlier += self._current.file.size
+            self._earlier += self._current.size
             self._current = self._open()
-        self._current.write(topic, log_time, publish_time, sequence, data)
+        self._current.add(topic, log_time, publish_time, sequence, data)
 
     def flush(self) -> None:
         """Write the buffered messages and start to synchronize the disk.
 
         Raises:
-            OSError: The disk is full or fails; `abandon` the bag.
+            OSError: The disk is full or fails, or a file is not in its place any more; `abandon`
+                the bag.
         """
-        self._current.file.flush()
+        self._current.flush()
         self.metadata.save(self.folder)
         if self._synchronizing is None or self._synchronizing.done():
             # Protects from power loss; in a thread, as a disk may take a second.
-            self._synchronizing = self._pool.submit(os.fdatasync, self._current.file.descriptor)
+            self._synchronizing = self._pool.submit(os.fdatasync, self._current.descriptor)
+        self._check_files()
 
     def finish(self) -> None:
         """Write the buffered messages, the summary and metadata.yaml, and close the file.
 
         Raises:
-            OSError: The disk is full; messages flushed before remain readable.
+            OSError: The disk is full, or a file is not in its place any more; messages flushed
+                before remain readable.
         """
         self._close_file()
         self.metadata.save(self.folder)
+        self._check_files()
         self._close()
 
     def abandon(self) -> None:
         """Close the file with the flushed messages, after an error."""
         try:
-            self._current.file.abandon()
+            self._current.abandon()
         finally:
             self._close()
+
+    def failure(self, problem: str) -> str:
+        """Return the problem that ended the recording, and where its messages are.
+
+        The numbers are from the last flush; more messages may have been written since. Only before
+        `abandon`: open files are found wherever they were moved.
+        """
+        found: Counter[Path] = Counter()
+        lost: dict[str, int] = {}
+        for name, count in self._checked.items():
+            place = self._place(name)
+            if place is None:
+                lost[name] = count
+            else:
+                found[place] += count
+        text = problem
+        if lost:
+            text += f"; {sum(lost.values())} messages are lost with {', '.join(lost)}"
+            text += ", which was deleted" if len(lost) == 1 else ", which were deleted"
+        for place, count in found.items():
+            is_here = place == self._created
+            folder = self.folder.absolute() if is_here else place
+            text += (
+                f"; the messages recorded before, at least {count}, are kept"
+                f"{'' if is_here else f' in {folder}, to which they were moved'}; "
+                f"'record --repair {folder}' indexes them"
+            )
+        return text
+
+    def _check_files(self) -> None:
+        for name, span in self.metadata.files.items():
+            if not os.path.samestat(os.stat(self._created / name), self._inodes[name]):
+                raise FileNotFoundError(ENOENT, "another file has its name", name)
+            self._checked[name] = span.count
+
+    def _place(self, name: str) -> Path | None:
+        """Return the folder that a file is in now; None if the file was deleted."""
+        with suppress(OSError):
+            if os.path.samestat(os.stat(name, dir_fd=self._lock), self._inodes[name]):
+                return Path(os.readlink(f"/proc/self/fd/{self._lock}"))
+        with suppress(OSError):
+            descriptor = self._current.descriptor
+            if name == self._current.path.name and os.fstat(descriptor).st_nlink:
+                return Path(os.readlink(f"/proc/self/fd/{descriptor}")).parent
+        return None
 
     def _close(self) -> None:
         self._pool.shutdown()
@@ -216,19 +200,18 @@ class Bag:
 
     def _open(self) -> TopicFile:
         path = self.folder / f"{self.folder.name}_{len(self.metadata.files)}.mcap"
-        return TopicFile(BagFile(path, self._compression), self.metadata, self._definitions)
+        file = TopicFile(path, self.metadata, self._compression)
+        self._inodes[path.name] = os.fstat(file.descriptor)
+        return file
 
     def _close_file(self) -> None:
         if self._synchronizing is not None:
             self._synchronizing.result()
-        self._current.finish()
+        self._current.complete()
 
     def _is_full(self, time: int) -> bool:
-        span = self._current.span
+        span, limit, duration = self._current.span, self._max_bytes, self._max_duration
         if not span.count:
             return False
-        size, duration = self._limits.size, self._limits.duration
-        return bool(
-            (size and self._current.file.size >= size)
-            or (duration and time - span.first >= 1e9 * duration)
-        )
+        is_large = 0 < limit <= self._current.size
+        return is_large or 0.0 < duration <= time - span.first

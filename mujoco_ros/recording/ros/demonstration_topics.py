@@ -1,4 +1,4 @@
-"""The topics of which a demonstration consists, and the values of their messages."""
+"""The topics that a demonstration needs, and the values of their messages."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ def is_description(topic: str) -> bool:
 
 def is_valid(topic: str, kind: str) -> bool:
     """Return whether the messages of a topic have the type that its name suggests."""
-    end = next((it for it in _TYPES if topic.endswith(f"/{it}")), None)
+    end = next((name for name in _TYPES if topic.endswith(f"/{name}")), None)
     return kind == (_IMAGE if end is None else _TYPES[end])
 
 
@@ -52,11 +52,11 @@ def described_name(description: str) -> str:
 
 def selection(cameras: Sequence[str] | None) -> re.Pattern[str]:
     """Return what the names of the topics match that are needed for some cameras, or for all."""
-    topics = [rf"/(?:.+/)?{it}" for it in _TYPES]
+    topics = [rf"/(?:.+/)?{name}" for name in _TYPES]
     if cameras is None:
         topics.append(_CAMERA.pattern.replace("?P<namespace>", "?:").replace("?P<name>", "?:"))
     else:
-        topics += [re.escape(_image_topic(it)) for it in cameras]
+        topics += [re.escape(_image_topic(camera)) for camera in cameras]
     return re.compile(rf"(?!.*/ground_truth/)(?:{'|'.join(topics)})")
 
 
@@ -67,11 +67,11 @@ def _image_topic(camera: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DemonstrationTopics:
-    """Topics by what they contain.
+    """Topics by their contents.
 
     Attributes:
         states: Joint states, by the namespace of each robot with a dot for a slash.
-        commands: Position commands in force, likewise.
+        commands: Position commands in force, with the same keys.
         images: Images by the name of the camera.
     """
 
@@ -107,7 +107,9 @@ def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> Demonstr
             raise unknown("camera", name, images, where="topics of images")
     if cameras is None and not images:
         raise UserInputError("there are no topics of cameras yet; --cameras none does without")
-    prefixes = [it.removesuffix(_REFERENCES) for it in topics if it.endswith(f"/{_REFERENCES}")]
+    prefixes = [
+        topic.removesuffix(_REFERENCES) for topic in topics if topic.endswith(f"/{_REFERENCES}")
+    ]
     if not prefixes:
         raise UserInputError(
             f"there is no topic '{_REFERENCES}', which has the commands in force of all sources; "
@@ -121,7 +123,7 @@ def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> Demonstr
                 f"'{prefix}{_ACTUATORS}' lists actuators without a joint, such as muscles; the "
                 "actions of a dataset are positions of joints and grippers"
             )
-    robots = {it.strip("/").replace("/", "."): it for it in prefixes}
+    robots = {prefix.strip("/").replace("/", "."): prefix for prefix in prefixes}
     return DemonstrationTopics(
         states={name: prefix + _STATES for name, prefix in robots.items()},
         commands={name: prefix + _REFERENCES for name, prefix in robots.items()},
@@ -138,7 +140,7 @@ class TopicValues:
     """
 
     def __init__(self, topics: DemonstrationTopics) -> None:
-        """Return values of these topics."""
+        """Read messages of these topics."""
         self.joints: dict[str, tuple[str, ...]] = {}
         self.topics = frozenset(topics.all)
         self._shapes: dict[str, tuple[int, ...]] = {}
@@ -149,7 +151,7 @@ class TopicValues:
             **dict.fromkeys(topics.images.values(), self._image),
         }
 
-    def of(self, topic: str, message: Any) -> np.ndarray:
+    def read(self, topic: str, message: Any) -> np.ndarray:
         """Return positions and velocities (2, n), position commands (n,) or colours (h, w, 3).
 
         Raises:

@@ -19,12 +19,12 @@ from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CONTACTS, clock_topic
 from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES
-from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.metadata import Definition, Metadata, RecordedTopic, definition
-from mujoco_ros.recording.ros.bag import TopicFile, as_rosbag2
+from mujoco_ros.recording.bag_file import TopicFile
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic
+from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.names import ros_distribution
@@ -42,9 +42,7 @@ class _Messages:
     def __init__(self, file: BinaryIO, name: str, namespace: str) -> None:
         self._namespace = namespace
         self._metadata = Metadata(distribution=ros_distribution())
-        self._definitions: dict[str, Definition] = {}
-        mcap = BagFile(Path(name), _COMPRESSION, os.dup(file.fileno()))
-        self.file = TopicFile(mcap, self._metadata, self._definitions)
+        self.file = TopicFile(Path(name), self._metadata, _COMPRESSION, os.dup(file.fileno()))
         self.time = 0
         """Time of the next messages [ns]."""
 
@@ -60,9 +58,8 @@ class _Messages:
             qos=[as_rosbag2(qos)],
         )
         self._metadata.topics[name] = recorded
-        self._definitions[name] = definition(recorded.kind)
         publisher = TopicPublisher(name)
-        publisher.publish = lambda data: self.file.write(
+        publisher.publish = lambda data: self.file.add(
             recorded, self.time, self.time, recorded.count, data
         )
         publisher.subscriptions = 1
@@ -84,7 +81,7 @@ def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndar
     runs = np.searchsorted(resets, rows, side="left")
     present = np.unique(runs).tolist()
     if run is None and len(present) > 1:
-        at = _listed(f"{times[it]:g} s" for it in resets[present[0] : present[-1]])
+        at = _listed(f"{times[row]:g} s" for row in resets[present[0] : present[-1]])
         raise UserInputError(
             f"a bag has one run, but the span has resets, at {at}; choose one of the runs "
             f"{_listed(present)} by --run, or a span of one by --start and --end"
@@ -95,7 +92,7 @@ def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndar
 
 
 def _listed(items: Iterable[object]) -> str:
-    texts = [str(it) for it in items]
+    texts = [str(item) for item in items]
     return ", ".join([*texts[:_MOST_LISTED], *(["…"] if len(texts) > _MOST_LISTED else [])])
 
 
@@ -128,9 +125,9 @@ def write_bag(
     messages = _Messages(file, name, namespace)
     try:
         _write(messages, playback, rows, wrench_sign, on_row)
-        messages.file.finish()
+        messages.file.complete()
     except BaseException:
-        messages.file.file.abandon()
+        messages.file.abandon()
         raise
 
 
@@ -145,13 +142,14 @@ def _write(
     described = descriptions(plant.assembly, plant.layout)
     frames = plan_frames(plant.model, plant.layout, "all", described)
     plan = TopicPlan(plant, lambda: playback.time, frames, wrench_sign, controllers=True)
-    topics = [it for it in plan.contents if plan.rate(it.topic, RATES)]
+    topics = [content for content in plan.contents if plan.rate(content.topic, RATES)]
     clock = SerializedTopic(clock_topic())
-    opened = {_open(messages, it): it for it in (clock, *topics)}
+    opened = {_open(messages, content): content for content in (clock, *topics)}
     batches = _batches(plan, opened)
     updates = plan.updates(topics)
     latched = {
-        within(robot.namespace, "robot_description"): String(data=robot.urdf) for robot in described
+        in_namespace(robot.namespace, "robot_description"): String(data=robot.urdf)
+        for robot in described
     } | {"/tf_static": TFMessage(transforms=frames.static)}
     send_latched = [
         partial(messages.publisher(topic, message, LATCHED).publish, serialize_message(message))
@@ -182,8 +180,14 @@ def _open(messages: _Messages, serialized: SerializedTopic) -> TopicPublisher:
 def _batches(
     plan: TopicPlan, opened: Mapping[TopicPublisher, SerializedTopic]
 ) -> list[Batch | ContactStates]:
-    fixed = {p: it for p, it in opened.items() if it.topic.rate != CONTACTS}
+    fixed = {
+        publisher: content
+        for publisher, content in opened.items()
+        if content.topic.rate != CONTACTS
+    }
     contacts = [
-        plan.contact_states(it.topic, p) for p, it in opened.items() if it.topic.rate == CONTACTS
+        plan.contact_states(content.topic, publisher)
+        for publisher, content in opened.items()
+        if content.topic.rate == CONTACTS
     ]
     return [Batch(fixed, plan.arrays), *contacts]

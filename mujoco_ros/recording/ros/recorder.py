@@ -6,7 +6,7 @@ import re
 import time
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -21,7 +21,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.rclpy_ext.endpoints import losses
-from mujoco_ros.recording.metadata import Definition, RecordedTopic, definition
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class, subscription_qos
@@ -37,7 +37,7 @@ class Selection:
         topics: Names.
         regex: Full match of the names to record; None selects none.
         exclude: Full match of the names not to record; None excludes none.
-        hidden: Whether to record hidden topics, such as those of actions.
+        hidden: Whether to record hidden topics, such as the topics of actions.
     """
 
     topics: frozenset[str] = frozenset()
@@ -56,11 +56,6 @@ class Selection:
         if self.regex is not None:
             return self.regex.fullmatch(name) is not None
         return not self.topics
-
-
-def absolute(names: Iterable[str]) -> frozenset[str]:
-    """Return topic names with a leading slash."""
-    return frozenset("/" + name.removeprefix("/") for name in names)
 
 
 _DEPTH = 1000
@@ -122,6 +117,7 @@ class SimClock:
         return self._simulated[max(0, index - 1)]
 
 
+_DISCOVERY_S = 0.2
 _SEQUENCES = 1 << 32
 _MARGIN_NS = 2_000_000
 """Longest time from a message's reception stamp until it can be taken."""
@@ -135,7 +131,7 @@ _TIME: Callable[[_Received], int] = itemgetter(0)
 class MessageSink(Protocol):
     """What recorded messages are written into, such as a `Bag`."""
 
-    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+    def add(self, topic: RecordedTopic) -> None:
         """Add a topic before its first message."""
 
     def write(
@@ -162,6 +158,7 @@ class Recorder:
         self._inputs: dict[str, _TopicInput] = {}
         self._rejected: set[str] = set()
         self._received: list[_Received] = []
+        self._discover_at = 0.0  # monotonic time [s]
 
     @property
     def topics(self) -> int:
@@ -171,14 +168,16 @@ class Recorder:
     @property
     def lost(self) -> Counter[str]:
         """Number of messages by topic that the middleware lost on the way to the recorder."""
-        return Counter({name: lost for name, it in self._inputs.items() if (lost := it.lost)})
+        return Counter(
+            {name: lost for name, source in self._inputs.items() if (lost := source.lost)}
+        )
 
     @property
     def overruns(self) -> list[str]:
         """Topics whose queue was full once, so that further messages may be lost."""
-        return [name for name, it in self._inputs.items() if it.has_overrun]
+        return [name for name, source in self._inputs.items() if source.has_overrun]
 
-    def discover(self) -> None:
+    def _discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""
         for name, kinds in self._node.get_topic_names_and_types():
             if name in self._rejected or not self._selection.includes(name):
@@ -192,7 +191,10 @@ class Recorder:
                 known.resubscribe()
 
     def update(self) -> None:
-        """Write received messages into the bag in the order of reception."""
+        """Write received messages into the bag in the order of reception; look for new topics."""
+        if (now := time.monotonic()) >= self._discover_at:
+            self._discover()
+            self._discover_at = now + _DISCOVERY_S
         # The latest wait: an earlier message of another topic may not be available yet.
         self._write(until=time.time_ns() - _MARGIN_NS)
 
@@ -244,7 +246,7 @@ class Recorder:
             except Exception as error:  # rclpy has no narrower type
                 self._reject(name, f"{type(error).__name__}: {error}")
                 return
-            self._bag.add(known.topic, definition(kind))
+            self._bag.add(known.topic)
             self._inputs[name] = known
             _LOG.info("recording '%s' (%s)", name, kind)
 

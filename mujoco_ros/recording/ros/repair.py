@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import locked
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
 from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.folder_lock import locked
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
 from mujoco_ros.wire.names import ros_distribution
@@ -85,8 +85,8 @@ def _beside(bag: Path, suffix: str) -> Path:
 
 def _stamps(contents: BagContents) -> list[tuple[int, int]]:
     """Return size and time of change of the files."""
-    found = [it.path.stat() for it in contents.scans]
-    return [(it.st_size, it.st_mtime_ns) for it in found]
+    found = [scan.path.stat() for scan in contents.scans]
+    return [(status.st_size, status.st_mtime_ns) for status in found]
 
 
 def _write(contents: BagContents, output: Path) -> None:
@@ -136,7 +136,7 @@ def _qos(offered: str) -> object:
 
 
 def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
-    compressions = [it.compression or "none" for it in scan.blocks]
+    compressions = [block.compression or "none" for block in scan.blocks]
     compression = max(sorted(set(compressions)), key=compressions.count, default="none")
     file = BagFile(path, compression, profile=scan.profile)
     try:

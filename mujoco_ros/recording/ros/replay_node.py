@@ -15,7 +15,7 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -97,7 +97,7 @@ class PlaybackControl(Component):
 
 
 class ReplayNode(ComponentNode):
-    """Plays a log over the topics of the simulator, with those of its services that apply."""
+    """Plays a log over the topics of the simulator, with the services that apply to a log."""
 
     def __init__(self, overrides: Mapping[str, Any], arguments: Sequence[str] = ()) -> None:
         """Read the log and create the components.
@@ -118,7 +118,7 @@ class ReplayNode(ComponentNode):
         )
         playback.paused, playback.loops = values["paused"], values["at_end"] == "loop"
         playback.events.clear()  # the initial reset
-        playback.on_event.append(partial(later, self, self._publish_resets))
+        playback.on_event = partial(later, self, self._publish_resets)
         pacer = Pacer(playback.model.opt.timestep, factor=values["rate"])
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)
@@ -155,14 +155,14 @@ class ReplayNode(ComponentNode):
         assert isinstance(self.simulation, Playback)
         segment = self.simulation.log.segments[number]
 
-        def done(error: Exception | None) -> None:
+        def end(error: Exception | None) -> None:
             if error is not None:
                 self.get_logger().error(f"segment {number} of the log cannot be played: {error}")
                 self.quit()
                 return
             self.submit(self._control.show)
 
-        self.models.change(lambda _current: segment.assembly, done, fresh=True)
+        self.models.change(lambda _current: segment.assembly, end, fresh=True)
 
     def _publish_resets(self) -> None:
         """Publish events of resets: the time jumped back, or the state was set."""

@@ -13,8 +13,12 @@ from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.output_files import check_below
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import DescribeRobots, StateLogWriter, describe_robots
+from mujoco_ros.sim.state_log.writer import (
+    DescribeRobots,
+    RingBuffer,
+    StateLogWriter,
+    describe_robots,
+)
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)
@@ -77,7 +81,7 @@ class StateLogging(Component):
         if self._name:
             path = Path(self._name).expanduser().absolute()
             self._writer = StateLogWriter(path, describe)
-            self._switch(self._writer, self._allocate(simulation.plant, values[_EVERY]))
+            self._switch(self._writer, RingBuffer(simulation.plant, values[_EVERY]))
 
     def after_step(self) -> None:
         """Log the step."""
@@ -111,13 +115,13 @@ class StateLogging(Component):
             self._writer = writer = self._open(name)
         elif self._ring is None or self._ring.every == every:
             return None
-        ring = None if writer is None else self._allocate(self._simulation.plant, every)
+        ring = None if writer is None else RingBuffer(self._simulation.plant, every)
         return lambda: self._switch(writer, ring)
 
     def build(self, plant: Plant) -> None:
         """Allocate the rows of the next model."""
         if self._writer is not None:
-            self._next = self._allocate(plant, self._values[_EVERY])
+            self._next = RingBuffer(plant, self._values[_EVERY])
 
     def commit(self) -> None:
         """Log the next model."""
@@ -175,21 +179,18 @@ class StateLogging(Component):
         except RuntimeError as error:  # there is no such user
             raise UserInputError(f"state log '{name}' is not a path: {error}") from error
 
-    def _allocate(self, plant: Plant, every: int) -> RingBuffer:
-        return RingBuffer(plant, every)
-
     def _follow_timestep(self, _timestep: float) -> None:
         """Start a new segment; in the physics thread."""
         ring, plant = self._ring, self._simulation.plant
         if ring is not None and not ring.closed and ring.plant is plant:
-            self._switch(self._writer, self._allocate(plant, ring.every))
+            self._switch(self._writer, RingBuffer(plant, ring.every))
 
     def _switch(self, writer: StateLogWriter | None, ring: RingBuffer | None) -> None:
         """Log into `ring` from the next step on; in the physics thread, once that runs."""
         if self._ring is not None:
             self._ring.closed = True
         if ring is not None and ring.plant is not self._simulation.plant:
-            ring = self._allocate(self._simulation.plant, ring.every)  # the model changed meanwhile
+            ring = RingBuffer(self._simulation.plant, ring.every)  # the model changed meanwhile
         if ring is not None:
             # A new model may keep the timestep of the previous one.
             ring.timestep = float(ring.plant.model.opt.timestep)

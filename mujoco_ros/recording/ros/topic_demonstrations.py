@@ -4,7 +4,6 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
     STATE,
     TIME,
     DemonstrationFile,
+    EpisodeFolder,
 )
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.demonstrations.frame_alignment import (
     AlignedFrame,
     FrameAlignment,
@@ -43,21 +42,6 @@ _SECOND = 1e9
 """In nanoseconds."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DemonstrationOptions:
-    """What is recorded.
-
-    Attributes:
-        fps: Frames a second of simulated time.
-        task: What is done, as text.
-        cameras: Names of cameras; None for all.
-    """
-
-    fps: int
-    task: str
-    cameras: Sequence[str] | None = None
-
-
 class TopicDemonstrations:
     """Writes episodes from messages, each into a file of a folder.
 
@@ -72,15 +56,23 @@ class TopicDemonstrations:
         failures: Number of episodes that an error has discarded or ended.
     """
 
-    def __init__(self, folder: EpisodeFolder, options: DemonstrationOptions) -> None:
+    def __init__(
+        self, folder: EpisodeFolder, *, fps: int, task: str, cameras: Sequence[str] | None = None
+    ) -> None:
         """Write into a folder.
+
+        Args:
+            folder: The folder.
+            fps: Frames a second of simulated time.
+            task: What is done, as text.
+            cameras: Names of cameras; None for all.
 
         Raises:
             UserInputError: The folder has episodes of another rate or task, or invalid files.
         """
-        self._folder, self._options = folder, options
+        self._folder, self._fps, self._task, self._cameras = folder, fps, task, cameras
         self._layout = folder.layout()
-        for name, value in (("fps", options.fps), ("task", options.task)):
+        for name, value in (("fps", fps), ("task", task)):
             if self._layout and self._layout[name] != value:
                 raise UserInputError(
                     f"'{folder.path}' has episodes with --{name} {self._layout[name]}, which "
@@ -88,7 +80,7 @@ class TopicDemonstrations:
                 )
         self._received: set[str] = set()  # topics with a message
         self._known: set[str] = set()  # topics
-        self._topics: DemonstrationTopics | None = None  # those of the first episode
+        self._topics: DemonstrationTopics | None = None  # of the first episode
         self._robot = ""
         self._closing = ExitStack()
         self._pending: deque[AlignedFrame] = deque()
@@ -107,7 +99,7 @@ class TopicDemonstrations:
 
     @property
     def _duration(self) -> str:
-        return f"{self._count} frames, {self._count / self._options.fps:.1f} s"
+        return f"{self._count} frames, {self._count / self._fps:.1f} s"
 
     def discover(self, topic: str, *, has_messages: bool = False) -> None:
         """Add a topic that exists, and may be known to have messages."""
@@ -127,7 +119,7 @@ class TopicDemonstrations:
         """
         if self.is_recording:
             raise UserInputError("an episode is being recorded; end or discard it first")
-        topics = self._topics or find_topics(self._known, self._options.cameras)
+        topics = self._topics or find_topics(self._known, self._cameras)
         names = ", ".join(filter(None, topics.states))
         needed = {*topics.all, *(() if names else filter(is_description, self._known))}
         if silent := sorted(needed - self._received):
@@ -207,7 +199,7 @@ class TopicDemonstrations:
         assert self._topics is not None
         topics = self._topics
         self._alignment = FrameAlignment(
-            self._options.fps,
+            self._fps,
             images=topics.images.values(),
             states=topics.states.values(),
             commands=topics.commands.values(),
@@ -233,7 +225,7 @@ class TopicDemonstrations:
 
     def _follow_gap(self, error: MissingSampleError) -> None:
         if self._count:
-            if self._count + len(self._pending) < _SHORTEST_S * self._options.fps:
+            if self._count + len(self._pending) < _SHORTEST_S * self._fps:
                 self._fail(f" after less than {_SHORTEST_S:g} s: {error}")
                 return
             self.failures += 1
@@ -253,7 +245,7 @@ class TopicDemonstrations:
             self.resets += 1
             return
         if "time" not in event.frame_id.split():
-            self._pending = deque(it for it in self._pending if it.end < time)
+            self._pending = deque(frame for frame in self._pending if frame.end < time)
         self._end_by_reset()
 
     def _is_followed(self, time: int, *, rewinds: bool) -> bool:
@@ -285,7 +277,7 @@ class TopicDemonstrations:
         _LOG.log(level, "%s", message)
 
     def _add_sample(self, topic: str, message: Any) -> None:
-        values = self._values.of(topic, message)
+        values = self._values.read(topic, message)
         if not self._alignment.add(topic, nanoseconds(message.header.stamp), values):
             self._awaits_event = True
             self._end_by_reset()
@@ -310,8 +302,8 @@ class TopicDemonstrations:
         assert topics is not None
 
         def elements(source: Mapping[str, str], quantity: str) -> tuple[str, ...]:
-            names = [(robot, it) for robot, topic in source.items() for it in joints[topic]]
-            return tuple(".".join(filter(None, (*it, quantity))) for it in names)
+            names = [(robot, joint) for robot, topic in source.items() for joint in joints[topic]]
+            return tuple(".".join(filter(None, (*name, quantity))) for name in names)
 
         states, commands = topics.states, topics.commands
         self._file.describe(
@@ -319,8 +311,8 @@ class TopicDemonstrations:
                 STATE: (*elements(states, "position"), *elements(states, "velocity")),
                 ACTION: elements(commands, "position"),
             },
-            task=self._options.task,
-            fps=self._options.fps,
+            task=self._task,
+            fps=self._fps,
             robot=self._name,
             source=self._source,
         )
@@ -328,8 +320,8 @@ class TopicDemonstrations:
     def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:
         topics, samples = self._topics, frame.samples
         assert topics is not None
-        state = np.concatenate([samples[it] for it in topics.states.values()], axis=1)
-        action = np.concatenate([samples[it] for it in topics.commands.values()])
+        state = np.concatenate([samples[topic] for topic in topics.states.values()], axis=1)
+        action = np.concatenate([samples[topic] for topic in topics.commands.values()])
         images = {f"{IMAGES}{name}": samples[topic] for name, topic in topics.images.items()}
         return {
             STATE: state.reshape(-1).astype(np.float32),

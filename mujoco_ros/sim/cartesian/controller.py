@@ -3,18 +3,14 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import (
+from mujoco_ros.control.cartesian import (
     CartesianCommand,
-    FixedFrame,
-    PoseTarget,
-    TwistTarget,
-    WrenchTarget,
+    CartesianSettings,
 )
-from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError
@@ -24,7 +20,6 @@ from mujoco_ros.sim.cartesian.impedance import Impedance
 from mujoco_ros.sim.cartesian.joint_motion import JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
-_Command = TypeVar("_Command", bound=CartesianCommand)
 _NO_JOINTS = np.empty(0, dtype=np.intp)
 _IDLE_S = 0.5
 """Without a command for this long it counts as completed when it is preempted."""
@@ -35,39 +30,26 @@ class CartesianController:
 
     It begins where the frame is when the first command arrives, and continues until another source
     takes one of its joints.
-
-    Attributes:
-        settings: Its settings.
-        chains: The frames of the robot.
-        chain: The frame that it moves, with its joints; None without a frame.
-        reference: The reference of the frame.
-        busy: Whether `update` is needed.
     """
 
     def __init__(
         self, references: References, timestep: Callable[[], float], chains: FrameChains
     ) -> None:
-        """Start without a command.
-
-        Args:
-            references: References of the joints of the robot.
-            timestep: Returns the simulated time between steps [s].
-            chains: The frames of the robot.
-        """
         self.settings = CartesianSettings()
+        # The frame that it moves, with its joints; None without a frame
         self.chain: FrameChain | None = None
         self.reference = PoseReference()
-        self.busy = False
+        self.busy = False  # whether `update` is needed
         self._pd_acts = True
         self._references, self._timestep = references, timestep
         self._target: tuple[np.ndarray, np.ndarray] | None = None  # in the world; a moving base's
-        self._turning: TwistTarget | None = None
-        self._wrench: WrenchTarget | None = None
-        self._last = self._twist_until = self._wrench_until = -np.inf
-        self._axes, self._twist = np.zeros(4), np.zeros(6)
-        self._take(chains, chains.find(""))
+        # Twist and wrench, each with the time at which it ends [s].
+        self._acting: dict[str, tuple[CartesianCommand, float]] = {}
+        self._last = -np.inf
+        self._twist = np.zeros(6)
+        self._follow_frame(chains, chains.find(""))
 
-    def _take(self, chains: FrameChains, chain: FrameChain | None) -> None:
+    def _follow_frame(self, chains: FrameChains, chain: FrameChain | None) -> None:
         """Move another frame, from standstill."""
         self._clear()
         self.chains, self.chain = chains, chain
@@ -77,7 +59,7 @@ class CartesianController:
     def bind(self, chains: FrameChains) -> None:
         """Use the frames of another model; the motion continues as by `restore_state`."""
         saved = self.save_state()
-        self._take(chains, chains.find(self.settings.frame, self.settings.joints))
+        self._follow_frame(chains, chains.find(self.settings.frame, self.settings.joints))
         self.restore_state(saved)
 
     @property
@@ -111,7 +93,7 @@ class CartesianController:
             self.settle()
         self.settings = settings
         if takes:
-            self._take(self.chains, self.chains.find(settings.frame, settings.joints))
+            self._follow_frame(self.chains, self.chains.find(settings.frame, settings.joints))
         elif self.busy and before.mode != settings.mode:
             self._start_part()
 
@@ -121,7 +103,7 @@ class CartesianController:
             return self.no_frame()
         if not self.settings.enabled:
             return "cartesian_controller.enabled is false"
-        if isinstance(command, WrenchTarget) and self.settings.mode != "impedance":
+        if command.kind == "wrench" and self.settings.mode != "impedance":
             return "a wrench needs cartesian_controller.mode impedance"
         if self.settings.mode == "pose" and not self.chain.joints.takes_position.all():
             return "the joints take no positions"
@@ -129,9 +111,9 @@ class CartesianController:
             return f"frame '{command.frame.name}' is gone"
         return ""
 
-    def _in_model(self, command: _Command | None) -> _Command | None:
+    def _in_model(self, command: CartesianCommand) -> CartesianCommand | None:
         """Return a command with its frame in the present model; None if that is gone."""
-        if command is None or self.chain is None:
+        if self.chain is None:
             return None
         frame = self.chains.present(command.frame, self.chain.base)
         return None if frame is None else replace(command, frame=frame)
@@ -158,18 +140,15 @@ class CartesianController:
         self._last = time
         lasting = self.settings.twist_timeout or np.inf
         command = self._in_model(command) or command
-        match command:
-            case PoseTarget():
-                chain.locate_all()
-                position, quat = chain.to_world(command.frame, command.position, command.quat_wxyz)
-                own = command.frame.body in chain.carried
-                self._target = (position, quat) if chain.base_moves and not own else None
-                self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
-                self._turning = None
-            case TwistTarget():
-                self._turning, self._twist_until = command, time + lasting
-            case WrenchTarget():
-                self._wrench, self._wrench_until = command, time + lasting
+        if command.kind == "pose":
+            chain.locate_all()
+            position, quat = chain.to_world(command.frame, command.linear, command.angular)
+            own = command.frame.body in chain.carried
+            self._target = (position, quat) if chain.base_moves and not own else None
+            self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
+            self._acting.pop("twist", None)
+        else:
+            self._acting[command.kind] = command, time + lasting
 
     def _start(self) -> None:
         """Begin where the frame and the joints are."""
@@ -182,7 +161,8 @@ class CartesianController:
         chain.locate(motion.q)
         np.matmul(chain.jacobian, motion.dq, out=self._twist)
         self.reference.start(chain.position, chain.quat, self._twist)
-        self._target = self._turning = self._wrench = None
+        self._target = None
+        self._acting.clear()
 
     def _start_part(self) -> None:
         """Begin a mode in the measured state."""
@@ -225,29 +205,20 @@ class CartesianController:
         assert chain is not None
         if self._target is not None:
             reference.put_goal(*chain.from_world(*self._target))
-        turning = self._turning
-        if turning is not None:
-            if time >= self._twist_until:
-                self._turning = None
-                reference.hold()
+        for kind, (command, until) in tuple(self._acting.items()):
+            is_twist = kind == "twist"
+            out = self._twist if is_twist else self._impedance.wrench
+            if time < until:
+                chain.turn_to_base(command.frame, command.linear, out[:3])
+                chain.turn_to_base(command.frame, command.angular, out[3:])
+                if is_twist:
+                    reference.follow_twist(out)
             else:
-                self._rotate(turning.frame, turning.linear, turning.angular, self._twist)
-                reference.follow_twist(self._twist)
-        if self._wrench is not None:
-            wrench = self._wrench
-            if time >= self._wrench_until:
-                self._wrench = None
-                self._impedance.wrench[:] = 0.0
-            else:
-                self._rotate(wrench.frame, wrench.force, wrench.torque, self._impedance.wrench)
-
-    def _rotate(
-        self, frame: FixedFrame, first: np.ndarray, second: np.ndarray, out: np.ndarray
-    ) -> None:
-        """Turn two vectors from the axes of a frame into those of the base, into `out` (6,)."""
-        assert self.chain is not None
-        self.chain.turn_to_base(frame, first, out[:3])
-        self.chain.turn_to_base(frame, second, out[3:])
+                del self._acting[kind]
+                if is_twist:
+                    reference.hold()
+                else:
+                    out[:] = 0.0
 
     def is_idle(self, _joints: np.ndarray, time: float) -> bool:
         """Return whether no command arrived lately."""
@@ -280,7 +251,8 @@ class CartesianController:
     def _clear(self) -> None:
         self.busy = False
         self._switch_pd()
-        self._target = self._turning = self._wrench = None
+        self._target = None
+        self._acting.clear()
         self._last = -np.inf
 
     def save_state(self) -> Any:
@@ -288,9 +260,8 @@ class CartesianController:
         if self.chain is None or not self.busy:
             return None
         arrays = (*self._motion.state, self._impedance.rest)
-        commands = (self._target, self._turning, self._wrench)
-        times = (self._last, self._twist_until, self._wrench_until)
-        saved = self.reference.save_state(), [copy(it) for it in arrays], commands, times
+        commands = self._target, dict(self._acting), self._last
+        saved = self.reference.save_state(), [copy(array) for array in arrays], commands
         return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
@@ -306,17 +277,17 @@ class CartesianController:
         if what != self._what_moves():
             self._references.values[1:, joints] = 0.0
             return
-        reference, arrays, commands, times = saved
+        reference, arrays, (self._target, acting, self._last) = saved
         self.reference.restore_state(reference)
         own = (*self._motion.state, self._impedance.rest)
-        for it, values in zip(own, arrays, strict=True):
-            it[:] = values
-        self._target, turning, wrench = commands
-        self._turning, self._wrench = self._in_model(turning), self._in_model(wrench)
-        if self._turning is None:
+        for array, values in zip(own, arrays, strict=True):
+            array[:] = values
+        for kind, (command, until) in acting.items():
+            if (present := self._in_model(command)) is not None:
+                self._acting[kind] = present, until
+        if "twist" not in self._acting:
             self.reference.hold()
         self._impedance.wrench[:] = 0.0
-        self._last, self._twist_until, self._wrench_until = times
         self.busy = True
         self._switch_pd()
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import FixedFrame
+from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.actuators import joint_effort
@@ -24,13 +24,7 @@ _TOOLS = ("tcp", "grasp", "pinch", "tool", "end_effector", "ee", "hand", "grippe
 
 
 class FrameChains:
-    """The frames of a robot in a model.
-
-    Attributes:
-        model: The model.
-        robot: The robot.
-        joints: Its joints.
-    """
+    """The frames of a robot in a model."""
 
     def __init__(
         self,
@@ -42,16 +36,10 @@ class FrameChains:
         drives: Drives,
         first: int,
     ) -> None:
-        """Find frames in a model.
+        """Find frames of a robot in a model and its live state.
 
-        Args:
-            model: The model.
-            data: The live state.
-            frames: Returns the frames of the model by name.
-            robot: The robot.
-            joints: Its joints.
-            drives: The actuators of all joints.
-            first: Index of its first joint in arrays of the joints of all robots.
+        `frames` returns the frames of the model by name, and `first` is the index of the robot's
+        first joint among the joints of all robots.
         """
         self.robot, self.joints = robot, joints
         self.model = self._model = model
@@ -85,11 +73,9 @@ class FrameChains:
         raise unknown("frame", name, (WORLD, *self._frames))
 
     def present(self, frame: FixedFrame, base: FixedFrame) -> FixedFrame | None:
-        """Return a frame of this model or an earlier one in this one; None if it is gone.
+        """Return a frame of an earlier model in this one, by its name; None if it is gone.
 
-        Args:
-            frame: The frame, which is found by its name.
-            base: The base in this model, which may have no name.
+        `base`, which may have no name, is the base in this model.
         """
         if not frame.body:
             return frame  # the world
@@ -99,11 +85,9 @@ class FrameChains:
         return None if known is None else _fixed(known)
 
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
-        """Return the chain that moves a frame.
+        """Return the chain that moves a frame by named joints, or all that take commands.
 
-        Args:
-            name: Name of the frame; empty for the end of the arm, if the robot is one.
-            joints: Names of the joints that move it; empty for all that take commands.
+        Without a name, the frame is the end of the arm, if the robot is one.
 
         Raises:
             UserInputError: There is no such frame, no joint moves it, or a joint does not.
@@ -121,9 +105,9 @@ class FrameChains:
                 f"these are: {_list(self.names)}"
             )
         chosen = self._choose(frame.name, path, joints) if joints else path
-        base, of_chain = self._base(frame), self._of(chosen)
-        columns = self._first + of_chain.indices
-        return FrameChain(self._model, self._data, frame, base, of_chain, self._drives, columns)
+        base, moving = self._base(frame), self._chain_joints(chosen)
+        columns = self._first + moving.indices
+        return FrameChain(self._model, self._data, frame, base, moving, self._drives, columns)
 
     def _find_frame(self, name: str) -> FixedFrame:
         for known in (self.robot.frame_prefix + name, name):
@@ -198,7 +182,7 @@ class FrameChains:
             return _at_body(WORLD, 0)
         return _at_body(self.robot.frame(model.body(body).name) or WORLD, body)
 
-    def _of(self, indices: list[int]) -> ChainJoints:
+    def _chain_joints(self, indices: list[int]) -> ChainJoints:
         model, robot, at = self._model, self.robot.joints, np.array(indices, dtype=np.intp)
         ids = robot.ids[at]
         speed = model.jnt_user[ids, 0] if model.nuser_jnt else np.zeros(len(ids))

@@ -5,9 +5,8 @@ from math import sqrt
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.settings import CartesianSettings
-from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.control.references import References
+from mujoco_ros.control.cartesian import CartesianSettings
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.pose_reference import PoseReference
 
@@ -20,75 +19,53 @@ _ROUNDS = 4
 """Largest number of solutions: after each, joints beyond their bounds are held there."""
 
 
-class VelocityKinematics:
-    """Damped least squares for a chain of k joints.
+def joint_velocities(
+    jacobian: np.ndarray,
+    twist: np.ndarray,
+    preferred: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    *,
+    weight: float,
+    error: float,
+) -> np.ndarray:
+    """Return the joint velocities that move a frame, by damped least squares.  # (k,)
 
-    A joint at its bound is held there, and the others take over its part of the motion.
+    A joint at its bound, the smallest or the largest velocity (k,), is held there, and the others
+    take over its part of the motion.
+
+    Args:
+        jacobian: Of the frame.  # (6, k)
+        twist: Desired velocity of the frame.  # (6,)
+        preferred: Joint velocities that are wanted where the frame leaves a choice.  # (k,)
+        weight: Length that makes angles comparable to distances [m].
+        error: Distance of the frame from its reference, with weighted angles [m].
     """
-
-    def __init__(self, count: int) -> None:
-        """Prepare for `count` joints."""
-        self._scaled, self._free = np.zeros((6, count)), np.ones(count)
-        self._jacobian = np.zeros((6, count))
-        self._matrix = np.zeros((6, 6))
-        self._diagonal = self._matrix.reshape(-1)[::7]
-        self._rest, self._solved = np.zeros(6), np.zeros(6)
-        self._out = np.zeros(count)
-        self._above, self._below = np.zeros((2, count), dtype=bool)
-
-    def solve(
-        self,
-        jacobian: np.ndarray,
-        twist: np.ndarray,
-        preferred: np.ndarray,
-        bounds: np.ndarray,
-        *,
-        weight: float,
-        error: float,
-    ) -> np.ndarray:
-        """Return joint velocities, which the next call overwrites.  # (k,)
-
-        Args:
-            jacobian: Of the frame.  # (6, k)
-            twist: Desired velocity of the frame.  # (6,)
-            preferred: Joint velocities that are wanted where the frame leaves a choice.  # (k,)
-            bounds: Smallest and largest joint velocities.  # (2, k)
-            weight: Length that makes angles comparable to distances [m].
-            error: Distance of the frame from its reference, with weighted angles [m].
-        """
-        scaled, rest, out, free = self._scaled, self._rest, self._out, self._free
-        scaled[:] = jacobian
-        scaled[3:] *= weight
-        free[:] = 1.0
-        damping = _DAMPING**2 + _DAMPING_BY_ERROR * error**2
-        lower, upper = bounds
-        out[:] = preferred
-        for _ in range(_ROUNDS):
-            np.matmul(scaled, out, out=rest)
-            rest[:3] = twist[:3] - rest[:3]
-            rest[3:] = weight * twist[3:] - rest[3:]
-            np.multiply(scaled, free, out=self._jacobian)
-            np.matmul(self._jacobian, scaled.T, out=self._matrix)
-            self._diagonal += damping
-            mujoco.mju_cholFactor(self._matrix, 0.0)
-            mujoco.mju_cholSolve(self._solved, self._matrix, rest)
-            out += self._solved @ self._jacobian
-            np.greater(out, upper, out=self._above)
-            np.less(out, lower, out=self._below)
-            self._above |= self._below
-            if not self._above.any() or not (self._above & (free > 0)).any():
-                break
-            limit(out, lower, upper)
-            free[self._above] = 0.0
-            np.copyto(out, preferred, where=free > 0)
-        limit(out, lower, upper)
-        return out
+    scaled, wanted = jacobian.copy(), twist.copy()
+    scaled[3:] *= weight
+    wanted[3:] *= weight
+    damping = _DAMPING**2 + _DAMPING_BY_ERROR * error**2
+    free, velocities, solved = np.ones(len(preferred)), preferred.copy(), np.empty(6)
+    for _ in range(_ROUNDS):
+        rest = wanted - scaled @ velocities
+        moving = scaled * free
+        matrix = moving @ scaled.T
+        matrix.reshape(-1)[::7] += damping
+        mujoco.mju_cholFactor(matrix, 0.0)
+        mujoco.mju_cholSolve(solved, matrix, rest)
+        velocities += solved @ moving
+        beyond = (velocities > upper) | (velocities < lower)
+        if not (beyond & (free > 0)).any():
+            break
+        free[beyond] = 0.0
+        velocities = np.where(free > 0, preferred, limited(velocities, lower, upper))
+    return limited(velocities, lower, upper)
 
 
-def limit(values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Limit values in place, several times faster than `numpy.clip`."""
-    np.maximum(values, lower, out=values)
-    np.minimum(values, upper, out=values)
+def limited(values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return limited values, several times faster than `numpy.clip`."""
+    result: np.ndarray = np.minimum(np.maximum(values, lower), upper)
+    return result
 
 
 _CORRECTION = 20.0
@@ -113,33 +90,17 @@ class JointMotion:
 
     The frame is where the references of the joints place it, so that the motion does not depend on
     how well the joints follow.
-
-    Attributes:
-        q: Desired positions.  # (k,)
-        dq: Desired velocities.  # (k,)
-        rest: Positions that spare joints return to.  # (k,)
     """
 
     def __init__(self, chain: FrameChain) -> None:
-        """Move the joints of a chain."""
-        count = len(chain.joints.names)
-        self.q, self.dq, self.rest = np.zeros((3, count))
-        self._chain = chain
-        self._inverse = VelocityKinematics(count)
-        self._bounds = np.zeros((2, count))
-        self._lower, self._upper = self._bounds
-        self._ddq, self._preferred, self._room = np.zeros((3, count))
-        self._effort, self._bias, self._inertial, self._most = np.zeros((4, count))
-        self._size = np.zeros(count)
-        self._most_effort = _USED * chain.joints.max_effort
-        self._error, self._twist, self._last_twist, self._change = np.zeros((4, 6))
-        self._linear, self._angular = self._error[:3], self._error[3:]
-        joints = chain.joints
-        self._at = as_slice(joints.indices)
-        self._is_servo = joints.servo_kp > 0
-        self._compliance = np.divide(
-            1.0, joints.servo_kp, out=np.zeros(count), where=self._is_servo
-        )
+        joints, count = chain.joints, len(chain.joints.names)
+        self._chain, self._at = chain, as_slice(joints.indices)
+        # Desired positions and velocities, and where spare joints return to; then efforts (k,)
+        self.q, self.dq, self.rest, self._bias, self._effort = np.zeros((5, count))
+        self._last_twist = np.zeros(6)
+        self._most_effort = _USED * joints.max_effort
+        is_servo = joints.servo_kp > 0
+        self._compliance = np.divide(1.0, joints.servo_kp, out=np.zeros(count), where=is_servo)
 
     @property
     def state(self) -> tuple[np.ndarray, ...]:
@@ -157,131 +118,85 @@ class JointMotion:
         self, reference: PoseReference, settings: CartesianSettings, timestep: float
     ) -> None:
         """Advance the joints by a step towards the reference; the chain is located at `q`."""
-        chain, error, weight = self._chain, self._error, settings.rotation_weight
-        reference.error(chain.position, chain.quat, error)
-        linear, angular = self._linear, self._angular
-        far = float(linear @ linear) + weight**2 * float(angular @ angular)
-        far = sqrt(far)
+        chain, weight = self._chain, settings.rotation_weight
+        error = reference.error(chain.position, chain.quat)
+        linear, angular = error[:3], error[3:]
+        far = sqrt(float(linear @ linear) + weight**2 * float(angular @ angular))
         if reference.follows_twist and far > _LEAD_M:
             reference.pull(error, 1.0 - _LEAD_M / far)
             error *= _LEAD_M / far
             far = _LEAD_M
         near = min(far, _NEAR_M)
-        np.multiply(error, _CORRECTION * (near / far if far else 0.0), out=self._twist)
-        self._twist += reference.twist
         # The smoothing delays the joints: by that much ahead.
-        np.subtract(reference.twist, self._last_twist, out=self._change)
-        self._change *= _SMOOTHING_S / timestep
-        self._twist += self._change
+        ahead = (reference.twist - self._last_twist) * (_SMOOTHING_S / timestep)
+        twist = error * (_CORRECTION * (near / far if far else 0.0)) + reference.twist + ahead
         self._last_twist[:] = reference.twist
         spare = settings.nullspace_rate if len(self.q) > 6 or not weight else 0.0
-        np.subtract(self.rest, self.q, out=self._preferred)
-        self._preferred *= spare
-        most = self._find_most(settings.max_joint_velocity, timestep)
-        self._bound(settings.max_joint_acceleration, timestep)
-        desired = self._inverse.solve(
-            chain.jacobian,
-            self._twist,
-            self._preferred,
-            self._bounds,
-            weight=weight,
-            error=near,
+        preferred = (self.rest - self.q) * spare
+        most = self._largest_speeds(settings.max_joint_velocity, timestep)
+        upper = self._braking_speeds(chain.joints.upper, settings.max_joint_acceleration, timestep)
+        lower = -self._braking_speeds(chain.joints.lower, settings.max_joint_acceleration, timestep)
+        desired = joint_velocities(
+            chain.jacobian, twist, preferred, lower, upper, weight=weight, error=near
         )
-        np.abs(desired, out=self._room)
-        self._room /= most
-        excess = float(self._room.max())
+        excess = float((np.abs(desired) / most).max())
         if excess > 1.0:  # slower, along the same path
             desired /= excess
             reference.slow_down(1.0 / excess, timestep)
-        desired -= self.dq
-        desired *= min(1.0, timestep / _SMOOTHING_S)
-        change = settings.max_joint_acceleration * timestep
-        np.abs(desired, out=self._room)
-        desired /= max(1.0, float(self._room.max()) / change)
-        self._find_efforts(desired, timestep)
-        self.dq += desired
-        limit(self.dq, self._lower, self._upper)
-        np.minimum(self.dq, most, out=self.dq)
-        np.negative(most, out=most)
-        np.maximum(self.dq, most, out=self.dq)
-        np.multiply(self.dq, timestep, out=self._room)
-        self.q += self._room
-        limit(self.q, chain.joints.lower, chain.joints.upper)
+        change = (desired - self.dq) * min(1.0, timestep / _SMOOTHING_S)
+        largest = settings.max_joint_acceleration * timestep
+        change /= max(1.0, float(np.abs(change).max()) / largest)
+        change *= self._find_efforts(change, timestep)
+        self.dq[:] = limited(limited(self.dq + change, lower, upper), -most, most)
+        moved = self.q + self.dq * timestep
+        self.q[:] = limited(moved, chain.joints.lower, chain.joints.upper)
 
-    def _find_efforts(self, change: np.ndarray, timestep: float) -> None:
-        """Compute the efforts of a change of the velocities, and reduce it to what is possible."""
-        effort, inertial, most = self._effort, self._inertial, self._most_effort
-        self._chain.bias(self.dq, self._bias)
-        np.divide(change, timestep, out=self._ddq)
-        self._chain.inertial(self._ddq, inertial)
-        room, size = self._room, self._size
-        np.sign(inertial, out=room)
-        room *= self._bias
-        np.subtract(most, room, out=room)
-        np.abs(inertial, out=size)
-        size += _TINY
-        room /= size
+    def _find_efforts(self, change: np.ndarray, timestep: float) -> float:
+        """Compute the efforts of a change of the velocities; return the share that is possible."""
+        self._bias[:] = self._chain.bias(self.dq)
+        inertial = self._chain.inertial(change / timestep)
+        room = self._most_effort - np.sign(inertial) * self._bias
+        room /= np.abs(inertial) + _TINY
         share = min(1.0, max(_LEAST_SHARE, float(room.min())))
-        change *= share
-        inertial *= share
-        np.add(self._bias, inertial, out=effort)
+        self._effort[:] = self._bias + inertial * share
+        return share
 
-    def _find_most(self, velocity: float, timestep: float) -> np.ndarray:
+    def _largest_speeds(self, velocity: float, timestep: float) -> np.ndarray:
         """Return the largest speeds, at which no servo exceeds its largest effort.  # (k,)
 
         With the discrete integrator, the effort of a servo at the begin of a step contains the
         distance that the joint moves in the step.
         """
-        joints, most = self._chain.joints, self._most
-        if not self._chain.is_discrete:
-            np.minimum(joints.max_velocity, velocity, out=most)
-            return most
-        self._chain.stiffness(self._room)
-        self._room *= timestep
-        np.abs(self._bias, out=most)
-        np.subtract(self._most_effort, most, out=most)
-        np.maximum(self._room, _TINY, out=self._room)
-        most /= self._room
-        np.maximum(most, _SLOWEST, out=most)
-        np.minimum(most, joints.max_velocity, out=most)
-        np.minimum(most, velocity, out=most)
+        most: np.ndarray = np.minimum(self._chain.joints.max_velocity, velocity)
+        if self._chain.is_discrete:
+            room = self._most_effort - np.abs(self._bias)
+            reach = room / np.maximum(self._chain.stiffness() * timestep, _TINY)
+            np.minimum(most, np.maximum(reach, _SLOWEST), out=most)
         return most
 
-    def _bound(self, acceleration: float, timestep: float) -> None:
-        """Compute the velocities at which every joint can brake before its limits."""
-        joints, room = self._chain.joints, self._room
-        lower, upper = self._lower, self._upper
-        for bound, end in ((upper, joints.upper), (lower, joints.lower)):
-            np.subtract(end, self.q, out=room)
-            np.abs(room, out=room)  # q is within the limits
-            np.multiply(room, 2.0 * acceleration, out=bound)
-            np.sqrt(bound, out=bound)
-            room /= timestep
-            np.minimum(bound, room, out=bound)
-        np.negative(lower, out=lower)
+    def _braking_speeds(self, end: np.ndarray, acceleration: float, timestep: float) -> np.ndarray:
+        """Return the speeds at which every joint can brake before its limit `end`.  # (k,)"""
+        room = np.abs(end - self.q)  # q is within the limits
+        speeds: np.ndarray = np.minimum(np.sqrt(room * (2.0 * acceleration)), room / timestep)
+        return speeds
 
     def write(self, references: References, settings: CartesianSettings) -> None:
         """Write the references of the joints."""
-        joints, effort = self._chain.joints, self._effort
-        at = self._at
-        # A position servo lags behind by what its damping and the load take: it gets that ahead.
-        ahead = self._room
-        np.multiply(joints.servo_kd, self.dq, out=ahead)
-        ahead += effort
-        ahead *= self._compliance
-        if not settings.feedforward:
-            effort[:] = ahead[:] = 0.0
-        ahead += self.q
-        limit(ahead, joints.lower, joints.upper)
-        references.q[at] = ahead
-        references.dq[at] = self.dq
-        effort *= joints.takes_effort
-        references.tau[at] = effort
+        joints, at = self._chain.joints, self._at
+        position, effort = self.q, self._effort * joints.takes_effort
+        if settings.feedforward:
+            # A position servo lags by what its damping and the load take: it gets that ahead.
+            ahead = (joints.servo_kd * self.dq + self._effort) * self._compliance
+            position = ahead + self.q
+        else:
+            effort[:] = 0.0
+        references.q[at] = limited(position, joints.lower, joints.upper)
+        references.dq[at], references.tau[at] = self.dq, effort
 
     def settle(self, references: References, settings: CartesianSettings) -> None:
         """Hold the joints where they are to be, with the efforts that carry them there."""
         self.dq[:] = 0.0
         self._chain.read()
         self._chain.locate(self.q)
-        self._chain.bias(self.dq, self._effort)
+        self._effort[:] = self._chain.bias(self.dq)
         self.write(references, settings)

@@ -30,44 +30,27 @@ class PoseReference:
 
     Poses that arrive in a stream are joined by straight lines: each is reached when the next one is
     due. All is relative to the base, along its axes.
-
-    Attributes:
-        position: [m]  # (3,)
-        quat: Orientation, wxyz.  # (4,)
-        twist: Velocity of the origin [m/s], angular velocity [rad/s].  # (6,)
-        acceleration: Change of the twist in the last step [m/s², rad/s²].  # (6,)
-        follows_twist: Whether it follows a velocity.
     """
 
     def __init__(self) -> None:
         self.position, self.quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        # Velocity of the origin [m/s] and angular velocity [rad/s], and their last change by time
         self.twist, self.acceleration = np.zeros((2, 6))
         self.follows_twist = False
         self._goal, self._goal_quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self._back, self._back_turn = np.zeros(3), np.zeros(3)  # from the goal to the ramp's begin
         self._begin, self._rate = 0.0, 0.0
         self._last, self._period = -np.inf, 0.0
-        self._feed = np.zeros(6)
-        self._error, self._desired = np.zeros((2, 6))
-        # Views, which cost as much as a product to make: linear and angular parts.
-        moving = (self._desired, self._error, self._feed, self.twist)
-        self._linear_parts = tuple(array[:3] for array in moving)
-        self._angular_parts = tuple(array[3:] for array in moving)
+        self._feed, self._desired = np.zeros((2, 6))
         self._set, self._set_quat = np.zeros(3), np.zeros(4)
-        self._quat, self._turn = np.zeros(4), np.zeros(3)
 
     def save_state(self) -> dict[str, Any]:
         """Return a copy of the state, for `restore_state`."""
-        kept = {name: it for name, it in vars(self).items() if not isinstance(it, tuple)}
-        return {name: copy(value) for name, value in kept.items()}
+        return {name: copy(value) for name, value in vars(self).items()}
 
     def restore_state(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
-        for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                getattr(self, name)[:] = value
-            else:
-                setattr(self, name, value)
+        vars(self).update({name: copy(value) for name, value in state.items()})
 
     def start(self, position: np.ndarray, quat: np.ndarray, twist: np.ndarray) -> None:
         """Start in a pose (3,), (4,) with a velocity (6,), to hold there."""
@@ -86,7 +69,8 @@ class PoseReference:
             self.put_goal(self.position, self.quat)
         if period and not self.follows_twist:
             self._find_setpoint(time - timestep)
-            self._ramp_from(position, quat)
+            self._back[:] = self._set - position
+            self._back_turn[:] = _turn_between(self._set_quat, quat)
             self._begin, self._rate = time - timestep, 1.0 / max(period, timestep)
         else:
             self._rate = 0.0
@@ -111,14 +95,12 @@ class PoseReference:
     def pull(self, error: np.ndarray, scale: float) -> None:
         """Move towards the frame by a fraction `scale` of the `error` (6,) to it."""
         self.position -= scale * error[:3]
-        mujoco.mju_scl3(self._turn, error[3:], -scale)
-        self._rotate(self._turn)
+        self._rotate(error[3:] * -scale)
 
     def slow_down(self, share: float, timestep: float) -> None:
         """Take back all but a share of the last step, which was too fast for the joints."""
         self.position -= (1.0 - share) * timestep * self.twist[:3]
-        mujoco.mju_scl3(self._turn, self.twist[3:], (share - 1.0) * timestep)
-        self._rotate(self._turn)
+        self._rotate(self.twist[3:] * ((share - 1.0) * timestep))
         self.twist *= share
 
     def accelerate_less(self, share: float, timestep: float) -> None:
@@ -126,49 +108,42 @@ class PoseReference:
         change = self.acceleration
         change *= (share - 1.0) * timestep
         self.twist += change
-        mujoco.mju_addToScl3(self.position, change[:3], timestep)
-        mujoco.mju_scl3(self._turn, change[3:], timestep)
-        self._rotate(self._turn)
+        self.position += change[:3] * timestep
+        self._rotate(change[3:] * timestep)
         change *= share / ((share - 1.0) * timestep)
 
     def advance(self, time: float, timestep: float, linear: Limits, angular: Limits) -> None:
         """Compute the reference of the step at `time` [s]."""
-        desired = self._desired
+        desired, twist = self._desired, self.twist
+        moving, turning = twist[:3], twist[3:]
         if not self.follows_twist:
             self._find_setpoint(time)
-            error = self._error
-            np.subtract(self._set, self.position, out=self._linear_parts[1])
-            _turn_between(self._set_quat, self.quat, self._angular_parts[1], self._quat)
-            # The error of the last step; the setpoint has moved since.
-            np.multiply(self._feed, -timestep, out=desired)
-            error += desired
-            _approach(linear, *self._linear_parts[:3])
-            _approach(angular, *self._angular_parts[:3])
-        acceleration = self.acceleration
-        np.negative(self.twist, out=acceleration)
-        for limits, (wanted, _, _, velocity) in zip(
-            (linear, angular), (self._linear_parts, self._angular_parts), strict=True
-        ):
-            _limit(wanted, velocity, limits, timestep)
-        acceleration += self.twist
-        acceleration /= timestep
-        mujoco.mju_addToScl3(self.position, self._linear_parts[3], timestep)
-        mujoco.mju_scl3(self._turn, self._angular_parts[3], timestep)
-        self._rotate(self._turn)
+            error = np.empty(6)
+            error[:3] = self._set - self.position
+            error[3:] = _turn_between(self._set_quat, self.quat)
+            error += self._feed * -timestep  # of the last step; the setpoint has moved since
+            desired[:3] = _approach(linear, error[:3]) + self._feed[:3]
+            desired[3:] = _approach(angular, error[3:]) + self._feed[3:]
+        before = twist.copy()
+        _limit(desired[:3], moving, linear, timestep)
+        _limit(desired[3:], turning, angular, timestep)
+        self.acceleration[:] = (twist - before) / timestep
+        self.position += moving * timestep
+        self._rotate(turning * timestep)
 
-    def error(self, position: np.ndarray, quat: np.ndarray, out: np.ndarray) -> None:
-        """Write the reference minus a pose (3,), (4,) to `out` (6,): metres, rotation vector."""
-        np.subtract(self.position, position, out=out[:3])
-        _turn_between(self.quat, quat, out[3:], self._quat)
+    def error(self, position: np.ndarray, quat: np.ndarray) -> np.ndarray:
+        """Return the reference minus a pose (3,), (4,): metres, rotation vector.  # (6,)"""
+        error = np.empty(6)
+        error[:3], error[3:] = self.position - position, _turn_between(self.quat, quat)
+        return error
 
     def _rotate(self, turn: np.ndarray) -> None:
-        """Rotate the reference by a rotation vector along the axes of the base."""
+        """Rotate the reference by a rotation vector (3,) along the axes of the base."""
         angle = sqrt(float(turn @ turn))
         if angle:
-            turn /= angle
-            mujoco.mju_axisAngle2Quat(self._quat, turn, angle)
-            mujoco.mju_mulQuat(self._set_quat, self._quat, self.quat)
-            self.quat[:] = self._set_quat
+            rotation, before = np.empty(4), self.quat.copy()
+            mujoco.mju_axisAngle2Quat(rotation, turn / angle, angle)
+            mujoco.mju_mulQuat(self.quat, rotation, before)
             mujoco.mju_normalize4(self.quat)
 
     def _find_setpoint(self, time: float) -> None:
@@ -177,21 +152,14 @@ class PoseReference:
             self._set[:], self._set_quat[:], self._feed[:] = self._goal, self._goal_quat, 0.0
             return
         left = max(0.0, 1.0 - (time - self._begin) * self._rate)
-        np.multiply(self._back, left, out=self._set)
-        self._set += self._goal
-        mujoco.mju_copy3(self._turn, self._back_turn)
-        angle = mujoco.mju_normalize3(self._turn)
-        mujoco.mju_axisAngle2Quat(self._quat, self._turn, angle * left)
-        mujoco.mju_mulQuat(self._set_quat, self._quat, self._goal_quat)
-        np.multiply(self._back, -self._rate, out=self._feed[:3])
-        np.multiply(self._back_turn, -self._rate, out=self._feed[3:])
+        self._set[:] = self._back * left + self._goal
+        axis, rotation = self._back_turn.copy(), np.empty(4)
+        angle = mujoco.mju_normalize3(axis)
+        mujoco.mju_axisAngle2Quat(rotation, axis, angle * left)
+        mujoco.mju_mulQuat(self._set_quat, rotation, self._goal_quat)
+        self._feed[:3], self._feed[3:] = self._back * -self._rate, self._back_turn * -self._rate
         if left <= _ROUNDING:
             self._rate = 0.0  # from the next step on
-
-    def _ramp_from(self, position: np.ndarray, quat: np.ndarray) -> None:
-        """Begin a ramp from the setpoint to a pose."""
-        np.subtract(self._set, position, out=self._back)
-        _turn_between(self._set_quat, quat, self._back_turn, self._quat)
 
     def _measure(self, time: float) -> float:
         """Return the period of the stream [s]; 0 for its first pose."""
@@ -206,24 +174,23 @@ class PoseReference:
         return period
 
 
-def _turn_between(to: np.ndarray, start: np.ndarray, out: np.ndarray, buffer: np.ndarray) -> None:
-    """Write the rotation vector from `start` to `to`, quaternions along common axes."""
-    mujoco.mju_subQuat(out, to, start)  # along the axes of start
-    buffer[1:] = out
-    mujoco.mju_rotVecQuat(out, buffer[1:], start)
+def _turn_between(to: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Return the rotation vector from `start` to `to`, quaternions along common axes.  # (3,)"""
+    along_start, turn = np.empty(3), np.empty(3)
+    mujoco.mju_subQuat(along_start, to, start)
+    mujoco.mju_rotVecQuat(turn, along_start, start)
+    return turn
 
 
-def _approach(limits: Limits, out: np.ndarray, error: np.ndarray, feed: np.ndarray) -> None:
-    """Write the velocity that removes an error beside a setpoint that moves with `feed`."""
+def _approach(limits: Limits, error: np.ndarray) -> np.ndarray:
+    """Return the velocity that removes an error (3,).  # (3,)"""
     distance = sqrt(float(error @ error))
     braking = _MARGIN * limits.acceleration
     linear = braking / _RATE**2
     if distance <= linear:
-        np.multiply(error, _RATE, out=out)
-    else:
-        speed = min(sqrt(2.0 * braking * (distance - 0.5 * linear)), limits.velocity)
-        np.multiply(error, speed / distance, out=out)
-    out += feed
+        return error * _RATE
+    speed = min(sqrt(2.0 * braking * (distance - 0.5 * linear)), limits.velocity)
+    return error * (speed / distance)
 
 
 def _limit(desired: np.ndarray, velocity: np.ndarray, limits: Limits, timestep: float) -> None:

@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from mujoco_ros.model.realism.channel_settings import Transport
-from mujoco_ros.model.scene.size_limits import MAX_STATE, too_large
+from mujoco_ros.model.realism_config import Transport
+from mujoco_ros.model.scene.limits import MAX_STATE, too_large
 
 _NONE = -1
 """In place of the number of a sample: none."""
@@ -17,25 +17,25 @@ _NONE = -1
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelPart:
-    """Numbers that are sampled and transported together.
+    """Numbers that are sampled and transported together; their errors, each or of all.
 
     Attributes:
         numbers: Their slice in the array of the channel.
         transport: When they are sampled, and when they arrive.
-        noise: Standard deviation of each sample of each number.  # (k,)
-        noise_density: Density N of white noise: N / √interval is added to `noise`.  # (k,)
-        bias: Standard deviation of the constant error.  # (k,)
-        bias_walk: Random walk K of the error: K √t after a time t.  # (k,)
-        quantisation: Distance of the values; 0 is continuous.  # (k,)
+        noise: Standard deviation of each sample.
+        noise_density: Density N of white noise: N / √interval is added to `noise`.
+        bias: Standard deviation of the constant error.
+        bias_walk: Random walk K of the error: K √t after a time t.
+        quantisation: Distance of the values; 0 is continuous.
     """
 
     numbers: slice
     transport: Transport
-    noise: Sequence[float]
-    noise_density: Sequence[float]
-    bias: Sequence[float]
-    bias_walk: Sequence[float]
-    quantisation: Sequence[float]
+    noise: float | Sequence[float] = 0.0
+    noise_density: float | Sequence[float] = 0.0
+    bias: float | Sequence[float] = 0.0
+    bias_walk: float | Sequence[float] = 0.0
+    quantisation: float | Sequence[float] = 0.0
 
 
 @dataclass(eq=False)
@@ -83,6 +83,9 @@ class ImperfectChannel:
     At every step the true numbers are given, and those that have arrived are the output. The order
     of a sample is: error (bias, noise), quantisation, loss, delay. Until the first sample arrives,
     it is the output nevertheless, as if nothing had changed before.
+
+    MuJoCo's own delays have no error before the delay, no jitter and no loss, and its intervals are
+    not whole steps: the 1005th reading of an interval of 4 ms differs.
 
     The random numbers depend only on the seed, the key, the number of steps since the start and the
     settings; other robots do not change them.
@@ -137,17 +140,22 @@ class ImperfectChannel:
         self._streams = np.arange(len(streams))
         widths = [it.numbers.stop - it.numbers.start for it in streams]
         self._stream_of = np.repeat(self._streams, widths)
-        each = [it.transport for it in streams]
-        self._every = np.array([max(1, round(it.interval / timestep)) for it in each])
-        self._delay = np.array([round(it.delay / timestep) for it in each])
-        self._jitter = np.array([round(it.jitter / timestep) + 1 for it in each])
-        self._dropout = np.array([it.dropout for it in each])
+        transports = [part.transport for part in streams]
+        self._every = np.array([max(1, round(it.interval / timestep)) for it in transports])
+        self._delay = np.array([round(it.delay / timestep) for it in transports])
+        self._jitter = np.array([round(it.jitter / timestep) + 1 for it in transports])
+        self._dropout = np.array([it.dropout for it in transports])
         self._each_step = bool((self._every == 1).all())
         self._has_jitter = bool((self._jitter > 1).any())
         self._has_loss = bool(self._dropout.any())
         interval = (timestep * self._every)[self._stream_of]
         noise, density, self._bias, walk, self._quantum = (
-            np.array([number for it in streams for number in getattr(it, name)], dtype=float)
+            np.concatenate(
+                [
+                    np.broadcast_to(np.array(getattr(part, name), dtype=float), width)
+                    for part, width in zip(streams, widths, strict=True)
+                ]
+            )
             for name in ("noise", "noise_density", "bias", "bias_walk", "quantisation")
         )
         self._deviation = np.hypot(noise, density / np.sqrt(interval))
@@ -157,7 +165,7 @@ class ImperfectChannel:
         self._has_bias = self._is_walking or bool(self._bias.any())
         self._quantised = np.flatnonzero(self._quantum)
         self._quanta = self._quantum[self._quantised]
-        capacity = max(_capacity(it, timestep) for it in each)
+        capacity = max(_capacity(it, timestep) for it in transports)
         self._is_direct = capacity == 1 and self._each_step and not self._has_loss
         self._allocate(capacity)
         if is_new:
@@ -181,7 +189,7 @@ class ImperfectChannel:
             raise too_large(where, f"{what}{samples * self.size} numbers", MAX_STATE)
 
     def restart(self) -> None:
-        """Forget what is in flight: the output is that of the next step."""
+        """Forget what is in flight: the next sample is the output at once."""
         self._state.step[:] = 0
         self._state.arriving[:] = self._state.latest[:] = _NONE
 
@@ -220,11 +228,11 @@ class ImperfectChannel:
         slot = step % len(state.samples)
         sample = state.samples[slot]
         if self._each_step:
-            self._take(truth, sample)
+            self._sample(truth, sample)
         else:
             due = step % self._every == 0
             if due.any():
-                self._take(truth, sample, due)
+                self._sample(truth, sample, due)
         if self._is_direct or not step:
             state.output[:] = sample
         if not self._is_direct:
@@ -232,7 +240,7 @@ class ImperfectChannel:
             self._receive(slot)
         state.step[0] = step + 1
 
-    def _take(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
+    def _sample(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
         """Write a sample of the true numbers."""
         drawn, state = self._drawn, self._state
         sample[:] = truth

@@ -7,13 +7,12 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.channel_settings import (
+from mujoco_ros.model.realism_config import (
     BaseChannel,
+    Entry,
     JointChannel,
     SensorChannel,
-    Transport,
 )
-from mujoco_ros.model.realism.realism_config import Entry
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
@@ -147,7 +146,7 @@ class Measurements:
 def _sensors(
     model: mujoco.MjModel, robot: RobotLayout, entry: Entry, where: str
 ) -> list[tuple[int, ...]]:
-    """Return the MuJoCo sensors of an entry; those of one topic are transported together.
+    """Return the MuJoCo sensors of an entry, in groups that are transported together: by topic.
 
     Raises:
         UserInputError: A pattern or the type matches nothing.
@@ -200,12 +199,12 @@ def _stream(numbers: slice, settings: object) -> ChannelPart:
     if isinstance(settings, SensorChannel):
         return ChannelPart(
             numbers=numbers,
-            transport=transport(settings),
-            noise=(settings.noise,) * count,
-            noise_density=(settings.noise_density,) * count,
-            bias=(settings.bias,) * count,
-            bias_walk=(settings.bias_walk,) * count,
-            quantisation=(settings.quantisation,) * count,
+            transport=settings,
+            noise=settings.noise,
+            noise_density=settings.noise_density,
+            bias=settings.bias,
+            bias_walk=settings.bias_walk,
+            quantisation=settings.quantisation,
         )
     if isinstance(settings, BaseChannel):
         return _base_stream(numbers, settings, count // (_POSE + _TWIST))
@@ -217,11 +216,9 @@ def _stream(numbers: slice, settings: object) -> ChannelPart:
 
     return ChannelPart(
         numbers=numbers,
-        transport=transport(settings),
+        transport=settings,
         noise=rows(settings.position_noise, settings.velocity_noise, settings.effort_noise),
-        noise_density=(0.0,) * count,
         bias=rows(settings.position_bias, 0.0, settings.effort_bias),
-        bias_walk=(0.0,) * count,
         quantisation=rows(
             settings.position_quantisation,
             settings.velocity_quantisation,
@@ -237,31 +234,17 @@ def _base_stream(numbers: slice, settings: BaseChannel, bases: int) -> ChannelPa
     pose = (*(settings.position_noise,) * 3, *(half,) * 4)
     twist = (*(settings.velocity_noise,) * 3, *(settings.angular_velocity_noise,) * 3)
     walk = (*(settings.position_walk,) * 3, *(0.0,) * 4)
-    none = (0.0,) * ((_POSE + _TWIST) * bases)
     return ChannelPart(
         numbers=numbers,
-        transport=transport(settings),
+        transport=settings,
         noise=pose * bases + twist * bases,
-        noise_density=none,
-        bias=none,
         bias_walk=walk * bases + (0.0,) * (_TWIST * bases),
-        quantisation=none,
     )
 
 
 def _from(starts: Iterable[int], count: int) -> np.ndarray:
     """Return `count` addresses from each start on."""
     return np.array([start + it for start in starts for it in range(count)], dtype=np.intp)
-
-
-def transport(settings: Transport) -> Transport:
-    """Return the settings of the transport alone."""
-    return Transport(
-        interval=settings.interval,
-        delay=settings.delay,
-        jitter=settings.jitter,
-        dropout=settings.dropout,
-    )
 
 
 def _correction(
@@ -310,9 +293,9 @@ class _Ranges:
 def _correct(
     quaternions: list[slice], ranges: _Ranges, sample: np.ndarray, truth: np.ndarray
 ) -> None:
-    for part in quaternions:
-        length = np.linalg.norm(sample[part])
-        sample[part] = sample[part] / length if length > 0.0 else truth[part]
+    for slots in quaternions:
+        length = np.linalg.norm(sample[slots])
+        sample[slots] = sample[slots] / length if length > 0.0 else truth[slots]
     if len(ranges.places):
         sample[ranges.places] = np.maximum(sample[ranges.places], 0.0)
         missed = ranges.out_of_range(truth)

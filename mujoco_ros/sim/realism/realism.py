@@ -7,11 +7,10 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import References
-from mujoco_ros.model.realism.channel_settings import Channel
-from mujoco_ros.model.realism.realism_config import Entry, RealismConfig, Section
+from mujoco_ros.model.realism_config import Channel, Entry, RealismConfig, Section
 from mujoco_ros.model.robot.layout import Joints, ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.realism.measurements import Addresses
 from mujoco_ros.sim.realism.robot_realism import RobotRealism, SavedRealism
@@ -29,7 +28,7 @@ def with_default_realism(assembly: Assembly, default: RealismConfig | None) -> A
     return replace(assembly, config=replace(assembly.config, robots=robots))
 
 
-def entries_by_robot(assembly: Assembly) -> dict[Part, list[Entry]]:
+def entries_by_robot(assembly: Assembly) -> dict[ScenePart, list[Entry]]:
     """Return the entries of each robot that has any."""
     found = {
         part: [] if robot.realism is None else robot.realism.entries()
@@ -55,7 +54,7 @@ class Realism:
         joints: Joints,
         drives: Drives,
         sample: Sample,
-        entries: Mapping[Part, list[Entry]],
+        entries: Mapping[ScenePart, list[Entry]],
         seed: int,
     ) -> None:
         """Find the elements of the entries.
@@ -136,7 +135,7 @@ class Realism:
         sample.measured_qvel[:] = sample.qvel
         sample.measured_effort[:] = sample.qfrc_actuator
 
-    def change(self, part: Part, changes: Mapping[tuple[Section, str], Channel]) -> None:
+    def change(self, part: ScenePart, changes: Mapping[tuple[Section, str], Channel]) -> None:
         """Set settings of entries between two steps; those of a robot that is gone are ignored."""
         if part in self.robots:
             for (section, name), settings in changes.items():
@@ -148,7 +147,7 @@ class Realism:
         for robot in self.robots.values():
             robot.configure()
 
-    def restart_commands(self, part: Part) -> None:
+    def restart_commands(self, part: ScenePart) -> None:
         """Forget the references of a robot that are in flight, after its state was set."""
         if part in self.robots:
             self.robots[part].commands.channel.restart()
@@ -158,11 +157,11 @@ class Realism:
         for robot in self.robots.values():
             robot.reset()
 
-    def save(self) -> dict[Part, SavedRealism]:
+    def save(self) -> dict[ScenePart, SavedRealism]:
         """Return a copy of the state, for `restore`."""
         return {part: robot.save() for part, robot in self.robots.items()}
 
-    def restore(self, saved: Mapping[Part, SavedRealism]) -> None:
+    def restore(self, saved: Mapping[ScenePart, SavedRealism]) -> None:
         """Continue from a saved state, for robots that it has as well."""
         for part, robot in self.robots.items():
             if part in saved:

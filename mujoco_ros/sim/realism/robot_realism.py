@@ -7,12 +7,11 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import ActuatorChannel, Channel
-from mujoco_ros.model.realism.realism_config import Entry, Section
+from mujoco_ros.model.realism_config import ActuatorChannel, Channel, Entry, Section
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel, SavedChannel
-from mujoco_ros.sim.realism.measurements import Measurements, transport
+from mujoco_ros.sim.realism.measurements import Measurements
 from mujoco_ros.sim.sample import Sample
 
 
@@ -65,21 +64,25 @@ class MotorLimits:
         """Set the settings of the entries by name, and the simulated time of a step [s]."""
         acted = self._acts
 
-        def of(name: str) -> np.ndarray:
+        def values_of(name: str) -> np.ndarray:
             return np.array([getattr(settings[entry], name) for entry in self._entry], dtype=float)
 
-        peak, stall, speed = of("peak_effort"), of("stall_effort"), of("no_load_velocity")
+        peak, stall, speed = (
+            values_of("peak_effort"),
+            values_of("stall_effort"),
+            values_of("no_load_velocity"),
+        )
         self._peak = np.where(peak > 0.0, peak, np.inf) / self._gear
         has_line = (stall > 0.0) & (speed > 0.0)
         self._stall = np.where(has_line, stall, np.inf) / self._gear
         self._slope = np.where(has_line, 1.0 / np.where(speed > 0.0, speed, 1.0), 0.0)
         self._slope *= self._direction
-        loss = of("copper_loss")
-        self._heating = loss * of("thermal_resistance") * (self._gear / self._sharing) ** 2
-        self._ambient = of("ambient_temperature")
-        self._decay = -np.expm1(-timestep / np.maximum(of("thermal_time_constant"), 1e-9))
-        self._derating_end = of("derating_end")
-        self._derating_width = self._derating_end - of("derating_start")
+        loss = values_of("copper_loss")
+        self._heating = loss * values_of("thermal_resistance") * (self._gear / self._sharing) ** 2
+        self._ambient = values_of("ambient_temperature")
+        self._decay = -np.expm1(-timestep / np.maximum(values_of("thermal_time_constant"), 1e-9))
+        self._derating_end = values_of("derating_end")
+        self._derating_width = self._derating_end - values_of("derating_start")
         self._heats = bool(self._heating.any())
         self._acts = self._heats or bool((peak > 0.0).any() or has_line.any())
         if acted and not self._acts:
@@ -150,7 +153,7 @@ class MotorLimits:
         model.actuator_forcerange[chosen, 1] = factors * high[has_limit]
 
 
-ROWS = 3
+REFERENCE_ROWS = 3
 """Position, velocity and effort."""
 
 
@@ -172,9 +175,9 @@ class DriveCommands:
         self._groups = list(groups)
         joints = [np.array([], dtype=np.intp), *(joints for _, joints in self._groups)]
         self._joints = np.concatenate(joints)
-        rows = [np.repeat(np.arange(ROWS), len(joints)) for _, joints in self._groups]
+        rows = [np.repeat(np.arange(REFERENCE_ROWS), len(joints)) for _, joints in self._groups]
         self._rows = np.concatenate([np.array([], dtype=np.intp), *rows])
-        columns = [np.tile(joints, ROWS) for _, joints in self._groups]
+        columns = [np.tile(joints, REFERENCE_ROWS) for _, joints in self._groups]
         self._columns = np.concatenate([np.array([], dtype=np.intp), *columns])
         self._truth = np.zeros(len(self._rows))
         self.channel = ImperfectChannel(key, seed, len(self._rows))
@@ -185,21 +188,11 @@ class DriveCommands:
         streams, first = [], 0
         for name, joints in self._groups:
             own, count = settings[name], len(joints)
-            numbers = slice(first, first + ROWS * count)
+            numbers = slice(first, first + REFERENCE_ROWS * count)
             first = numbers.stop
-            zeros = (0.0,) * (ROWS * count)
             quanta = (own.position_quantisation, 0.0, own.effort_quantisation)
-            streams.append(
-                ChannelPart(
-                    numbers=numbers,
-                    transport=transport(own),
-                    noise=zeros,
-                    noise_density=zeros,
-                    bias=zeros,
-                    bias_walk=zeros,
-                    quantisation=tuple(np.repeat(quanta, count).tolist()),
-                )
-            )
+            quantisation = tuple(np.repeat(quanta, count).tolist())
+            streams.append(ChannelPart(numbers=numbers, transport=own, quantisation=quantisation))
         if streams:
             self.channel.configure(streams, timestep)
         widths = [np.full(len(joints), settings[name].backlash) for name, joints in self._groups]
@@ -209,7 +202,7 @@ class DriveCommands:
         self._loose = self._joints[play > 0.0]
 
     def send(self, references: np.ndarray, sent: np.ndarray) -> None:
-        """Write the references (3, n) that have arrived to those of the drives (3, n)."""
+        """Write the references (3, n) that have arrived into the drives' references (3, n)."""
         np.copyto(self._truth, references[self._rows, self._columns])
         self.channel.update(self._truth)
         sent[self._rows, self._columns] = self.channel.output
@@ -319,7 +312,7 @@ class RobotRealism:
             section: Section of the entry.
             name: Its name.
             settings: Its settings.
-            timestep: Simulated time of a step [s]; None for that of the model.
+            timestep: Simulated time of a step [s]; None for the model's.
 
         Raises:
             UserInputError: The robot cannot have the settings.
@@ -373,7 +366,7 @@ class RobotRealism:
 def _driven(
     robot: RobotLayout, first: int, drives: Drives, entries: Sequence[Entry]
 ) -> list[tuple[str, np.ndarray]]:
-    """Return the name of each entry of actuators, and its joints among those of all robots.
+    """Return the name of each entry of actuators, and its joints as indices into all joints.
 
     Raises:
         UserInputError: A pattern matches no joint with an actuator, or two entries a joint.

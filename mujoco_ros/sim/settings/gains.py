@@ -12,7 +12,7 @@ from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Pairs
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.scene.robot_options.joint_options import (
     BANDWIDTH_HZ,
     DAMPING_RATIO,
@@ -34,45 +34,30 @@ _EXPLICIT_MARGIN = 0.5
 
 
 class DerivedGains(NamedTuple):
-    """Gains of driven joints.
+    """Gains of driven joints."""
 
-    Attributes:
-        used: The gains that are stable with the timestep.
-        wanted: The gains of the rule, which are at least as large.
-    """
-
-    used: Gains
-    wanted: Gains
+    used: Gains  # the gains that are stable with the timestep
+    wanted: Gains  # the gains of the rule, which are at least as large
 
 
 def derive_gains(
     model: mujoco.MjModel, qpos: np.ndarray, robot: Joints, servo: np.ndarray, timestep: float
 ) -> DerivedGains:
-    """Derive the gains of joints as ``kp = J w²`` and ``kd = 2 z J w - d``.
+    """Derive the gains of driven joints `servo` (n,) as ``kp = J w²`` and ``kd = 2 z J w - d``.
 
     w is the natural frequency, z the damping ratio, d the damping of the joint in the model. J is
     at least what d demands for the same frequency and ratio, so that such a joint is not slow.
 
     With an implicit integrator, J is the largest inertia that the joint carries with the other
-    joints locked, over the start and random configurations within the position limits, and at least
-    `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are stable while
-    ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however, is integrated
-    explicitly, and would alternate between its limits for ever where ``kd·timestep`` exceeds twice
-    the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times the smallest
-    inertia.
+    joints locked, over the start `qpos` and random configurations within the position limits, and
+    at least `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are
+    stable while ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however,
+    is integrated explicitly, and would alternate between its limits for ever where ``kd·timestep``
+    exceeds twice the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times
+    the smallest inertia.
 
     With an explicit integrator, J is the inertia with all other joints free, in the start, and w is
     reduced to what is stable with the coupling of the joints there.
-
-    Args:
-        model: The model.
-        qpos: Configuration at the start.  # (nq,)
-        robot: Scalar joints of the robot.
-        servo: Indices of the driven ones in `robot`.  # (n,)
-        timestep: Simulated time between steps [s].
-
-    Returns:
-        Gains of the driven joints.  # (n,)
     """
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
@@ -136,14 +121,9 @@ def _locked_inertia(
 
 
 def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray]:
-    """Return the velocities of all joints at unit velocity of a joint that others mimic.
+    """Return the velocities of all joints (nv,) at unit velocity of a joint that others mimic.
 
-    Args:
-        model: The model.
-        dofs: Addresses of joints in qvel.  # (n,)
-
-    Returns:
-        Velocities (nv,) by index in `dofs`, for the joints that others mimic.
+    The keys are indices in `dofs` (n,), which are addresses of joints in qvel.
     """
     moved: dict[int, np.ndarray] = {}
     index_of = {int(dof): index for index, dof in enumerate(dofs)}
@@ -162,15 +142,10 @@ def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray
 def _free_inertia(
     model: mujoco.MjModel, data: mujoco.MjData, dofs: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Return the inertia about each joint with the others free, and their coupling.
+    """Return the inertia about each joint with the others free (n,), and their coupling.
 
-    Args:
-        model: The model.
-        data: State whose positions count.
-        dofs: Addresses of the joints in qvel.  # (n,)
-
-    Returns:
-        Inertias (n,), and the largest eigenvalue of their inverse, normalized to a unit diagonal.
+    The coupling is the largest eigenvalue of their inverse, normalized to a unit diagonal. The
+    positions in `data` count, and `dofs` (n,) are addresses of the joints in qvel.
     """
     mujoco.mj_forward(model, data)
     unit = np.zeros((len(dofs), model.nv))
@@ -193,19 +168,12 @@ def configured_gains(
     data: mujoco.MjData,
     servos: np.ndarray,
     timestep: float,
-    known: Collection[Part] = (),
+    known: Collection[ScenePart] = (),
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
-    Gains of single joints in the scene precede both.
-
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-        data: The initial state.
-        servos: Which joints have a PD servo, over the joints of all robots.  # (n,) bool
-        timestep: Simulated time between steps [s].
-        known: Robots whose gains are set already.
+    Gains of single joints in the scene precede both. Gains of `known` robots are set already.
+    `servos` are the joints that have a PD servo, over the joints of all robots (n,) bool.
 
     Returns:
         Gains over the joints of all robots; zero where there is no servo, or the gains are set.
@@ -253,14 +221,8 @@ def weak_motors(
 ) -> list[tuple[str, float, float]]:
     """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
 
-    Args:
-        model: The model.
-        data: State with its forces computed.
-        robot: The robot.
-        driven: Indices of the joints in question, of the robot's.  # (n,)
-
-    Returns:
-        Name, weight and effort limit of each [Nm or N].
+    Each with its name, its weight and its effort limit [Nm or N]. `data` has its forces computed;
+    `driven` (n,) are indices of the joints in question.
     """
     dofs = robot.joints.dof[driven]
     # Compensation that is no effort of an actuator carries its part.
@@ -317,45 +279,34 @@ KP, KD = 0, 1
 
 
 class GainChange(NamedTuple):
-    """One gain of one joint of a robot.
+    """One gain of one joint of a robot."""
 
-    Attributes:
-        robot: The robot.
-        row: `KP` or `KD`.
-        joint: Index among the robot's joints.
-        value: Stiffness [Nm/rad or N/m] or damping [Nms/rad or Ns/m].
-    """
-
-    robot: Part
-    row: int
-    joint: int
-    value: float
+    robot: ScenePart
+    row: int  # `KP` or `KD`
+    joint: int  # index among the robot's joints
+    value: float  # stiffness [Nm/rad or N/m] or damping [Nms/rad or Ns/m]
 
 
 class GainSettings:
     """The one owner of PD gains; belongs to the thread that owns the plant.
 
     Gains are written to the engine between two steps and act from the next step on.
-
-    Attributes:
-        changes: Number of sets of changes by `change`, since the start.
     """
 
-    def __init__(self, drives: Drives, robots: Mapping[Part, slice], configured: Gains) -> None:
-        """Set the configured gains.
+    def __init__(
+        self, drives: Drives, robots: Mapping[ScenePart, slice], configured: Gains
+    ) -> None:
+        """Set the configured gains, over the joints of all robots, which a reset restores.
 
-        Args:
-            drives: Writes gains to the engine.
-            robots: The columns of each robot in arrays over the joints of all robots.
-            configured: Gains that a reset restores, over the joints of all robots.
+        `robots` are the columns of each robot in arrays over the joints of all robots.
         """
-        self.changes = 0
+        self.changes = 0  # number of sets of changes by `change`, since the start
         self._drives = drives
         self._robots = robots
         self._configured = np.stack([configured.kp, configured.kd])  # (2, n)
         self.restore()
 
-    def of(self, robot: Part) -> Gains:
+    def of(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains of a robot."""
         columns = self._robots[robot]
         return Gains(kp=self._drives.kp[columns].copy(), kd=self._drives.kd[columns].copy())
@@ -364,7 +315,7 @@ class GainSettings:
         """Return a copy of the gains of every robot."""
         return {robot: self.of(robot) for robot in self._robots}
 
-    def configured(self, robot: Part) -> Gains:
+    def configured(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains that a reset restores for a robot."""
         kp, kd = self._configured[:, self._robots[robot]].copy()
         return Gains(kp=kp, kd=kd)
@@ -378,13 +329,13 @@ class GainSettings:
         self._drives.set_gains(*gains)
         self.changes += 1
 
-    def set(self, robot: Part, gains: Gains) -> None:
+    def set(self, robot: ScenePart, gains: Gains) -> None:
         """Set all gains of a robot."""
         rows = self._current()
         rows[:, self._robots[robot]] = gains.kp, gains.kd
         self._drives.set_gains(*rows)
 
-    def configure(self, robot: Part, gains: Gains) -> None:
+    def configure(self, robot: ScenePart, gains: Gains) -> None:
         """Set the gains that a reset restores for a robot; ignored for one that does not exist."""
         if robot in self._robots:
             self._configured[:, self._robots[robot]] = gains.kp, gains.kd
@@ -398,11 +349,9 @@ class GainSettings:
         return self._current()
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved gains.
+        """Set saved gains, over the joints of all robots of a plant (2, n).
 
-        Args:
-            state: Gains over the joints of all robots of a plant.  # (2, n)
-            pairs: Joints of that plant and of this one that are the same; None if all are.
+        `pairs` are joints of that plant and of this one that are the same; None if all are.
         """
         gains = self._current()
         old, new = (slice(None), slice(None)) if pairs is None else pairs
@@ -410,12 +359,7 @@ class GainSettings:
         self._drives.set_gains(*gains)
 
     def transfer(self, old: "GainSettings", pairs: Pairs) -> None:
-        """Copy the gains, in force and configured, of the joints that two plants share.
-
-        Args:
-            old: The settings of the previous plant.
-            pairs: Joints of that plant and of this one that are the same.
-        """
+        """Copy the gains, in force and configured, of the joints `pairs` that two plants share."""
         self._configured[:, pairs[1]] = old._configured[:, pairs[0]]
         self.restore_state(old.save_state(), pairs)
 

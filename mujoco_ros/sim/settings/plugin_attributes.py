@@ -30,17 +30,11 @@ _USERS = (
 
 
 class PluginAttribute(NamedTuple):
-    """An attribute that is a number.
+    """An attribute that is a number."""
 
-    Attributes:
-        instance: Name of the plugin instance; of one without a name, that of its element.
-        attribute: Name of the attribute.
-        plugin: Name of the plugin, such as ``mujoco.pid``.
-    """
-
-    instance: str
+    instance: str  # name of the plugin instance; without a name, the name of its element
     attribute: str
-    plugin: str
+    plugin: str  # name of the plugin, such as ``mujoco.pid``
 
 
 class _Place(NamedTuple):
@@ -64,7 +58,7 @@ class PluginAttributes:
 
     def values(self) -> dict[PluginAttribute, float]:
         """Return the present numbers."""
-        return {it: _read(self._model, place) or 0.0 for it, place in self._places.items()}
+        return {key: _read(self._model, place) or 0.0 for key, place in self._places.items()}
 
     def check(self, changes: Mapping[PluginAttribute, float]) -> None:
         """Try changes on a copy of the model; in any thread.
@@ -76,11 +70,11 @@ class PluginAttributes:
         changed = self._changed(changes)
         if not changed:
             return
-        names = ", ".join(f"{it.attribute} of '{it.instance}'" for it in changed)
+        names = ", ".join(f"{key.attribute} of '{key.instance}'" for key in changed)
         candidate = copy.copy(self._model)
         for attribute, number in changed.items():
             _write(candidate, self._places[attribute], number)
-        for index in {self._places[it].number for it in changed}:
+        for index in {self._places[key].number for key in changed}:
             if not _has_same_sizes(candidate, index):
                 raise UserInputError(
                     f"{names}: the plugin needs another number of states or of sensor data; "
@@ -89,29 +83,27 @@ class PluginAttributes:
         try:
             mujoco.MjData(candidate)
         except (mujoco.FatalError, mujoco.UnexpectedError, ValueError) as error:
-            plugins = ", ".join(sorted({it.plugin for it in changed}))
+            plugins = ", ".join(sorted({key.plugin for key in changed}))
             raise UserInputError(f"{names}: the plugin {plugins} rejects the values") from error
 
     def set(self, changes: Mapping[PluginAttribute, float], *datas: mujoco.MjData) -> None:
-        """Set numbers that `check` accepts; those of instances that do not exist are ignored.
+        """Set numbers that `check` accepts; numbers of instances that do not exist are ignored.
 
-        Args:
-            changes: The numbers.
-            datas: All MjData that are stepped or evaluated with this model.
+        `datas` are all MjData that are stepped or evaluated with this model.
 
         Raises:
             UserInputError: A plugin rejects them nevertheless; nothing is changed.
         """
         changed = self._changed(changes)
-        before = {it: number for it, number in self.values().items() if it in changed}
+        before = {key: number for key, number in self.values().items() if key in changed}
         for attribute, number in changed.items():
             _write(self._model, self._places[attribute], number)
-        indices = sorted({self._places[it].number for it in changed})
+        indices = sorted({self._places[key].number for key in changed})
         if not self._create(indices, datas):
             for attribute, number in before.items():
                 _write(self._model, self._places[attribute], number)
             self._create(indices, datas)
-            names = ", ".join(it.attribute for it in changed)
+            names = ", ".join(key.attribute for key in changed)
             raise UserInputError(f"a plugin rejects its attributes {names}")
 
     def transfer(
@@ -131,7 +123,7 @@ class PluginAttributes:
         try:
             self.set({it: values[key] for it, key in keys.items() if key in values}, *datas)
         except UserInputError as error:
-            _LOG.warning("%s; it has those of its file again", error)
+            _LOG.warning("%s; it has the values of its file again", error)
 
     def _changed(self, changes: Mapping[PluginAttribute, float]) -> dict[PluginAttribute, float]:
         return {
@@ -168,7 +160,7 @@ def _found(model: mujoco.MjModel) -> Iterator[tuple[PluginAttribute, _Place]]:
 
 
 def _name(model: mujoco.MjModel, index: int) -> str:
-    """Return the name of a plugin instance, or that of its element; empty without any."""
+    """Return the name of a plugin instance, or the name of its element; empty without any."""
     name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_PLUGIN, index)
     if name:
         return str(name)

@@ -1,4 +1,4 @@
-"""Shared memory that ends with its last process, and fences that order reads and writes."""
+"""Shared memory that ends with its last process, and the page that readers open first."""
 
 import mmap
 import os
@@ -6,6 +6,7 @@ import platform
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from mujoco_ros.model.errors import UserInputError
 
@@ -118,3 +119,107 @@ class MemoryBlock:
     def exists(self) -> bool:
         """Whether the creator runs and has not closed the block."""
         return Path(self.name).exists()
+
+
+_MAGIC = int.from_bytes(b"MJRHEAD1", "little")
+_SIZE = 4096
+_MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _RESETS, _DEADLINES = range(8)
+
+
+_T = TypeVar("_T", bound=float)
+
+
+class _Word(Generic[_T]):
+    """A word of a `SharedHeader`, as its attribute."""
+
+    def __init__(self, index: int, kind: type[_T]) -> None:
+        self._index, self._is_float = index, kind is float
+        self._convert: Callable[[Any], _T] = kind
+
+    def __get__(self, header: "SharedHeader", _owner: object) -> _T:
+        words = header.numbers if self._is_float else header.integers
+        return self._convert(words[self._index])
+
+    def __set__(self, header: "SharedHeader", value: _T) -> None:
+        words: Any = header.numbers if self._is_float else header.integers
+        words[self._index] = value
+
+
+class SharedHeader:
+    """One page of shared memory that keeps its address for the lifetime of the simulator.
+
+    Each word has one writer: the simulator, or the reader that owns the slot.
+
+    Attributes:
+        generation: Number of the current model, counted from 1.
+        paused: Whether the simulation is paused.
+        factor: Requested simulated seconds per wall second; 0 is as fast as possible.
+        resets: Number of resets since the simulation began.
+        integers: The words as integers.
+        numbers: The words as floating-point numbers.
+    """
+
+    generation = _Word(_GENERATION, int)
+    paused = _Word(_PAUSED, bool)
+    factor = _Word(_FACTOR, float)
+    resets = _Word(_RESETS, int)
+
+    def __init__(self, block: MemoryBlock) -> None:
+        """Wrap a block from `create` or `open`."""
+        self._block = block
+        self.integers, self.numbers = block.integers, block.numbers
+
+    @classmethod
+    def create(cls) -> "SharedHeader":
+        """Allocate the header of a simulator.
+
+        Raises:
+            UserInputError: There is not enough memory.
+        """
+        header = cls(MemoryBlock.create(_SIZE))
+        header.integers[_MAGIC_AT] = _MAGIC
+        return header
+
+    @classmethod
+    def open(cls, name: str) -> "SharedHeader":
+        """Open the header of another process.
+
+        Raises:
+            UserInputError: No header has that name.
+        """
+        header = cls(MemoryBlock.open(name, writable=True))
+        if len(header.integers) * 8 != _SIZE or header.integers[_MAGIC_AT] != _MAGIC:
+            raise UserInputError(f"'{name}' is no shared state")
+        return header
+
+    @property
+    def name(self) -> str:
+        """Name for `open`."""
+        return self._block.name
+
+    @property
+    def segment(self) -> str:
+        """Name of the block with the current model and its state."""
+        return str(Path(self.name).with_name(str(self.integers[_DESCRIPTOR])))
+
+    def point_to(self, generation: int, block: MemoryBlock) -> None:
+        """Direct readers to the block of another model."""
+        assert block.descriptor is not None
+        # A reader between these two writes finds different generations in header and segment,
+        # and reads both again.
+        self.integers[_DESCRIPTOR] = block.descriptor
+        self.generation = generation
+
+    @property
+    def ended(self) -> bool:
+        """Whether the simulator ended or died."""
+        return bool(self.integers[_ENDED]) or not self._block.exists
+
+    def end(self) -> None:
+        """Mark the simulation as ended."""
+        self.integers[_ENDED] = True
+        self._block.close()
+
+    def deadline(self, slot: int) -> "memoryview[float]":
+        """Return the word of the heartbeat deadline of a reader (monotonic time [s])."""
+        return self.numbers[_DEADLINES + slot : _DEADLINES + slot + 1]

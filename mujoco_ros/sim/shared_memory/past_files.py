@@ -13,16 +13,15 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.sim.state.state_vector import state_fields, state_vector
 from mujoco_ros.sim.state_log.row_format import (
-    DERIVED,
     MAGIC,
-    ROWS,
     SEGMENT,
     Field,
+    columns,
     to_json,
     write_all,
     write_record,
+    write_rows,
 )
 from mujoco_ros.sim.state_log.segment_header import pack
 
@@ -49,19 +48,21 @@ def collect(state: SharedState, start: float = -math.inf, end: float = math.inf)
     Raises:
         UserInputError: There are none.
     """
-    columns: dict[str, list[np.ndarray]] = {}
-    for _ in state.review(-1):
-        if start <= state.time <= end:
-            for name, array in _arrays(state).items():
-                columns.setdefault(name, []).append(array.copy())
-    if not columns:
+    rows = state.past.span(start, end)
+    if not len(rows):
         raise UserInputError("there are no past states to save")
-    return {name: np.array(rows, dtype=np.float64) for name, rows in columns.items()}
+    return _fields(state, rows)
 
 
 def shown_row(state: SharedState) -> Rows:
     """Return the state that `state` holds as the only row.  # (1, …) each."""
-    return {name: np.array([it], dtype=np.float64) for name, it in _arrays(state).items()}
+    return _fields(state, state.row[np.newaxis].copy())
+
+
+def _fields(state: SharedState, rows: np.ndarray) -> Rows:
+    found = columns(rows[:, 1:], state.fields)  # after the time, which the state has again
+    # The acceleration of the last step, as the sensor readings: the engine keeps it for the next.
+    return found | {"qacc": found["qacc_warmstart"]}
 
 
 def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel) -> None:
@@ -83,9 +84,9 @@ def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.M
 def write_log_to(
     file: BinaryIO, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel
 ) -> None:
-    """Write a state log to an open file; other arguments are those of `write_log`."""
+    """Write a state log to an open file; the other arguments are as for `write_log`."""
     imperfect = any("realism" in robot for robot in header["robots"])
-    rows = rows | {name: rows[it] for name, it in _MEASURED.items() if imperfect}
+    rows = rows | {name: rows[source] for name, source in _MEASURED.items() if imperfect}
     timestep = float(model.opt.timestep)
     times = rows["time"]
     period = float(np.median(np.diff(times))) if len(times) > 1 else timestep
@@ -97,35 +98,23 @@ def write_log_to(
     }
     write_all(file, MAGIC)
     write_record(file, SEGMENT, pack(model, described))
-    columns = (np.ascontiguousarray(rows[field.name]) for field in fields if field.size)
-    write_record(file, ROWS, [column.data.cast("B") for column in columns])
+    write_rows(file, rows)
 
 
 def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
     """Write time, positions, velocities, efforts and references of the joints as CSV.
 
-    Arguments and errors are those of `write_log`.
+    Arguments and errors are as for `write_log`.
     """
-    columns = dict(_columns(rows, header))
+    table = dict(_table(rows, header))
     text = StringIO()
-    csv.writer(text).writerow(columns)
-    np.savetxt(text, np.stack(list(columns.values()), axis=1), "%.9g", ",")
+    csv.writer(text).writerow(table)
+    np.savetxt(text, np.stack(list(table.values()), axis=1), "%.9g", ",")
     with complete_file(path, _KIND, below=path.parent) as file:
         write_all(file, text.getvalue().encode())
 
 
-def _arrays(state: SharedState) -> dict[str, np.ndarray]:
-    """Return the arrays of a row of a state log, of the present state."""
-    data = state.data
-    vector = state_vector(state.model, data)
-    arrays = {field.name: field.of(vector) for field in state_fields(state.model, data)}
-    arrays |= {name: getattr(data, name) for name in DERIVED}
-    # Of the last step, as the sensor readings: the engine keeps it for the next one.
-    arrays |= {"qacc": data.qacc_warmstart, "references": state.references.values}
-    return arrays
-
-
-def _columns(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
+def _table(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
     yield "time", rows["time"]
     scalar = header["references"]
     for name, (q, v) in header["joints"].items():

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.state_log.row_format import RowRing
 
 _LARGEST = 64 << 20
 """Most memory of the rows of a model [bytes]."""
@@ -61,39 +62,13 @@ class PastState(NamedTuple):
     time: float
 
 
-class PastStates:
-    """The ring. One thread of one process adds rows; readers never wait for it.
-
-    Attributes:
-        rows: The rows, whose first number is the time [s].  # (capacity, words)
-    """
+class PastStates(RowRing):
+    """The ring, whose rows begin with the time [s]; its capacity is 0 if none are kept."""
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
-        """Wrap memory.
-
-        Args:
-            rows: The rows.
-            counter: Number of rows that were ever added.  # (1,)
-        """
-        self.rows, self._counter = rows, counter
-        self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
-        self._stride = 8 * rows.shape[1]
+        """Wrap memory, as `RowRing` does."""
+        super().__init__(rows, counter)
         self._listed, self._list = -1, (np.empty(0, np.int64), np.empty(0))
-
-    @property
-    def capacity(self) -> int:
-        """Largest number of rows; 0 if none are kept."""
-        return len(self.rows)
-
-    @property
-    def width(self) -> int:
-        """Numbers in a row."""
-        return int(self.rows.shape[1])
-
-    @property
-    def added(self) -> int:
-        """Number of rows that were ever added."""
-        return self._counter[0]
 
     @property
     def times(self) -> np.ndarray:
@@ -103,12 +78,6 @@ class PastStates:
         not earlier than a later row.
         """
         return self._states()[1]
-
-    def add(self, row: memoryview) -> None:
-        """Add a row, in place of the oldest one if all are in use."""
-        first = self.added % self.capacity * self._stride
-        self._bytes[first : first + self._stride] = row
-        self._counter[0] = self.added + 1
 
     def find(self, time: float) -> PastState | None:
         """Return the last state not later than `time` [s], or the oldest; None without any."""
@@ -138,6 +107,13 @@ class PastStates:
         """Return the numbers of the rows of `times` that are larger than `number`."""
         numbers = self._states()[0]
         return [int(it) for it in numbers[np.searchsorted(numbers, number, side="right") :]]
+
+    def span(self, start: float, end: float) -> np.ndarray:
+        """Return a copy of the rows from one time to another [s], oldest first.  # (n, words)"""
+        numbers, times = self._states()
+        numbers = numbers[(start <= times) & (times <= end)]
+        rows = self.rows[numbers % self.capacity] if len(numbers) else self.rows[:0]
+        return rows[self.added - numbers < self.capacity]
 
     def copy(self, number: int, row: memoryview) -> bool:
         """Copy the beginning of a row; return whether it was still there.

@@ -19,12 +19,12 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.process.heartbeat import TIMEOUT_S
-from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.memory_block import fence, no_fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
-from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, copies, row_arrays
+from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, row_arrays, row_pieces
 from mujoco_ros.sim.state.model_edits import scatter
-from mujoco_ros.sim.state.state_vector import set_state, state_vector
+from mujoco_ros.sim.state.state_vector import set_state, state_fields, state_vector
+from mujoco_ros.sim.state_log.row_format import Field, row_fields
 from mujoco_ros.sim.state_log.segment_header import assembly
 
 _LOADING_S = 120.0
@@ -58,7 +58,9 @@ class SharedState:
         references: References of the joints, in the order of ``metadata["references"]``.
         step: Number of states since the simulation began; never decreases.
         edits: Number of edits of the model.
-        past: The past states of this model.
+        row: The numbers of the state in `data`: the time, and one of `fields` after the other.
+        fields: Fields of a row after the time.
+        past: The past states of this model; their rows begin as `row`.
         shown: The past state that `data` holds; None for the latest one.
     """
 
@@ -69,6 +71,8 @@ class SharedState:
     layout: ModelLayout
     metadata: dict[str, Any]
     references: References
+    row: np.ndarray
+    fields: list[Field]
     past: PastStates
     shown: PastState | None
     _is_other: bool  # whether `data` holds another state since the last update
@@ -211,11 +215,14 @@ class SharedState:
         self.layout = lay_out(self.assembly)
         self._edited = 0
         self.references = References(np.zeros((3, len(self.metadata["references"]))))
-        self._row = memoryview(bytearray(segment.rows[0]))
+        self.row = np.array(segment.rows[0].cast("d"))
+        self._row = self.row.data.cast("B")
         self._scratch = memoryview(bytearray(self._row))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._state = state_vector(self.model, self.data)
-        self._copies = copies(self._row, row_arrays(self._state, self.data, self.references.values))
+        arrays = row_arrays(self._state, self.data, self.references.values)
+        self.fields = row_fields(arrays, state_fields(self.model, self.data))
+        self._copies = row_pieces(self._row, arrays)
         self.past, self.shown, self._is_other = segment.past, None, False
         self._apply_edits()
         self._copy()

@@ -1,7 +1,7 @@
 """Shared memory of one model: its binary, its run-time edits, and the rows of its states."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
@@ -12,6 +12,7 @@ from mujoco_ros.sim.sample import Sample
 from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
 from mujoco_ros.sim.state.model_edits import gather
+from mujoco_ros.sim.state_log.row_format import STATE
 from mujoco_ros.sim.state_log.segment_header import read_model
 
 _WORD = 8
@@ -22,8 +23,8 @@ Copies = list[tuple[memoryview, memoryview]]
 
 def row_arrays(
     state: np.ndarray, data: mujoco.MjData, references: np.ndarray, sample: Sample | None = None
-) -> list[np.ndarray]:
-    """Return the arrays of a row after its time, in the order in which they follow each other.
+) -> dict[str, np.ndarray]:
+    """Return the arrays of a row after its time by name, in the order of the row.
 
     Args:
         state: The state vector.  # (nstate,)
@@ -32,18 +33,23 @@ def row_arrays(
         sample: The sample with the measured sensor readings.
     """
     sensordata = data.sensordata if sample is None else sample.sensordata
-    return [state, references, data.qfrc_actuator, sensordata]
+    return {
+        STATE: state,
+        "references": references,
+        "qfrc_actuator": data.qfrc_actuator,
+        "sensordata": sensordata,
+    }
 
 
-def size(arrays: Sequence[np.ndarray]) -> int:
+def row_words(arrays: Mapping[str, np.ndarray]) -> int:
     """Return the length of a row in words of 8 bytes."""
-    return 1 + sum(array.nbytes for array in arrays) // _WORD
+    return 1 + sum(array.nbytes for array in arrays.values()) // _WORD
 
 
-def copies(row: memoryview, arrays: Iterable[np.ndarray]) -> Copies:
+def row_pieces(row: memoryview, arrays: Mapping[str, np.ndarray]) -> Copies:
     """Return the pieces of a row after the time, each with its array."""
     found, first = [], _WORD
-    for array in arrays:
+    for array in arrays.values():
         if array.size:
             piece = memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
             found.append((row[first : first + piece.nbytes], piece))

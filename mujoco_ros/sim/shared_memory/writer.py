@@ -8,54 +8,84 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.memory_block import fence, no_fence
-from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
+from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import (
     SLOTS,
     Copies,
     SharedSegment,
-    copies,
     row_arrays,
-    size,
+    row_pieces,
+    row_words,
 )
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
 from mujoco_ros.sim.state.state_vector import set_state
-from mujoco_ros.sim.state_log.scene_description import describe
+from mujoco_ros.sim.state_log.writer import describe
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
 """Share of a timestep that a row may be early."""
 
 
-class PastRows:
-    """Writes the past states of a plant, and reads them.
+Describe = Callable[[Plant], Sequence[RobotDescription]]
 
-    A row is the state between two steps: all that the engine needs for the next one, with the
-    sensor readings of the last one, the references of the joints, and the numbers and generators
-    of the extensions.
+
+class SegmentWriter:
+    """The shared segment of a plant, and the copies that fill its rows.
+
+    A past state is the state between two steps: all that the engine needs for the next one, with
+    the sensor readings of the last one, the references of the joints, and the numbers and
+    generators of the extensions.
+
+    Attributes:
+        segment: The segment.
+        stepped: Copies to each row after a step.
+        paused: Copies to each row in a pause.
     """
 
-    def __init__(self, plant: Plant, past: PastStates, history: HistorySettings) -> None:
-        """Write into the `past` of a segment."""
-        self._plant, self._past, self._history = plant, past, history
-        width = past.width
+    def __init__(
+        self,
+        plant: Plant,
+        described: Sequence[RobotDescription],
+        generation: int,
+        history: HistorySettings,
+    ) -> None:
+        """Allocate the segment.
+
+        Raises:
+            UserInputError: There is not enough memory.
+        """
+        data, references, sample = plant.data, plant.references.values, plant.sample
+        stepped = row_arrays(sample.state, data, references, sample)
+        self.segment = SharedSegment.create(
+            plant.model,
+            describe(plant, described),
+            row=row_words(stepped),
+            past_row=row_words(stepped | plant.extensions.arrays),
+            generation=generation,
+            history=history,
+        )
+        self._plant, self._past, self._history = plant, self.segment.past, history
+        paused = row_arrays(plant.present.state, data, references)
+        self.stepped = [row_pieces(row, stepped) for row in self.segment.rows]
+        self.paused = [row_pieces(row, paused) for row in self.segment.rows]
+        width = self._past.rows.shape[1]
         self._period = history.period(width)
         self._due = self._last = -inf
         self._row = row = memoryview(bytearray(8 * width))
         self._time: memoryview[float] = row[:8].cast("d")
-        state = plant.present.state
-        arrays = row_arrays(state, plant.data, plant.references.values, plant.sample)
-        self._copies = copies(row, [*arrays, *plant.extensions.arrays.values()])
+        past = row_arrays(plant.present.state, data, references, sample)
+        self._copies = row_pieces(row, past | plant.extensions.arrays)
+        self._values, self._edits = ModelValues(plant.model), np.empty(0)
 
-    def add_if_due(self) -> None:
+    def add_past_if_due(self) -> None:
         """Add the state, if the period has passed since the last row, or the time was set back."""
         time = self._plant.data.time
         if time >= self._due or time < self._last:
-            self.add()
+            self.add_past()
 
-    def add(self) -> None:
+    def add_past(self) -> None:
         """Add the state."""
         if not self._past.capacity:
             return
@@ -66,7 +96,7 @@ class PastRows:
             target[:] = source
         self._past.add(self._row)
 
-    def load(self, simulation: Simulation, time: float, *, rewind: bool) -> float:
+    def load_past(self, simulation: Simulation, time: float, *, rewind: bool) -> float:
         """Return to a past state, between two steps.
 
         Goals, motions and external wrenches end, and joints hold their references, as after a
@@ -108,52 +138,9 @@ class PastRows:
         simulation.emit(simulation.reset_event(before))
         return found.time
 
-
-Describe = Callable[[Plant], Sequence[RobotDescription]]
-
-
-class SegmentWriter:
-    """The shared segment of a plant, and the copies that fill its rows.
-
-    Attributes:
-        segment: The segment.
-        stepped: Copies to each row after a step.
-        paused: Copies to each row in a pause.
-        past: The past states.
-    """
-
-    def __init__(
-        self,
-        plant: Plant,
-        described: Sequence[RobotDescription],
-        generation: int,
-        history: HistorySettings,
-    ) -> None:
-        """Allocate the segment.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
-        data, references, sample = plant.data, plant.references.values, plant.sample
-        stepped = row_arrays(sample.state, data, references, sample)
-        self.segment = SharedSegment.create(
-            plant.model,
-            describe(plant, described),
-            row=size(stepped),
-            past_row=size([*stepped, *plant.extensions.arrays.values()]),
-            generation=generation,
-            history=history,
-        )
-        self._present = plant.present
-        paused = row_arrays(plant.present.state, data, references)
-        self.stepped = [copies(row, stepped) for row in self.segment.rows]
-        self.paused = [copies(row, paused) for row in self.segment.rows]
-        self.past = PastRows(plant, self.segment.past, history)
-        self._values, self._edits = ModelValues(plant.model), np.empty(0)
-
     def read_paused(self) -> bytes:
         """Read the state of a pause, which `paused` copies; return all of the row."""
-        self._present.read()
+        self._plant.present.read()
         return b"".join(source for _, source in self.paused[0])
 
     def share_edits(self) -> None:
@@ -245,14 +232,14 @@ class SharedStateWriter:
             self._paused, self._paused_state = False, None
             self.header.paused = False
         self._share(self._stepped)
-        self._past.add_if_due()
+        self._current.add_past_if_due()
 
     def load(self, time: float, *, rewind: bool = True) -> float:
         """Return to the last past state not later than `time`; in the physics thread.
 
-        See `PastRows.load`.
+        See `SegmentWriter.load_past`.
         """
-        return self._past.load(self._simulation, time, rewind=rewind)
+        return self._current.load_past(self._simulation, time, rewind=rewind)
 
     def idle(self) -> None:
         """Share changes of a paused simulation, in the physics thread."""
@@ -277,7 +264,6 @@ class SharedStateWriter:
     def _use(self, prepared: SegmentWriter) -> None:
         prepared.share_edits()
         self._current, self._paused_state = prepared, None
-        self._past = prepared.past
         self._counter, self._times = prepared.segment.counter, prepared.segment.times
         self._stepped = prepared.stepped
         self._share(self._stepped)
@@ -298,4 +284,4 @@ class SharedStateWriter:
     def _note_reset(self) -> None:
         self._reset_at = self._count
         self.header.resets += 1
-        self._past.add()
+        self._current.add_past()

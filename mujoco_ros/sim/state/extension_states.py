@@ -1,4 +1,4 @@
-"""State that extensions add to that of the engine."""
+"""State that extensions add to the engine's state."""
 
 import ctypes
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 
 EXTENSION = "extension "
 """Beginning of the names of the numbers of extensions."""
@@ -22,13 +22,13 @@ class ExtensionState:
     """The state of one extension: numbers, and a generator of random numbers.
 
     Attributes:
-        key: Name of the extension, with that of its robot as a prefix.
+        key: Name of the extension, after the prefix of its robot.
         owner: The robot that it belongs to; None is the scene.
         values: The numbers, in one array that stays the same object.  # (n,)
         random: The generator.
     """
 
-    def __init__(self, key: str, owner: Part | None, initial: np.ndarray, seed: int) -> None:
+    def __init__(self, key: str, owner: ScenePart | None, initial: np.ndarray, seed: int) -> None:
         """Begin with `initial` (n,) and the random numbers of a seed and the key."""
         self.key, self.owner = key, owner
         self._initial = initial
@@ -69,7 +69,7 @@ class ExtensionState:
 class SavedExtensionState:
     """A copy of an `ExtensionState`."""
 
-    owner: Part | None
+    owner: ScenePart | None
     values: np.ndarray
     random: Any
 
@@ -88,8 +88,10 @@ class ExtensionStates:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """The arrays of all states, as of now, by name."""
-        return {name: it for state in self._states.values() for name, it in state.arrays.items()}
+        """The present arrays of all states by name."""
+        return {
+            name: array for state in self._states.values() for name, array in state.arrays.items()
+        }
 
     def add(self, state: ExtensionState) -> None:
         """Add the state of an extension."""
@@ -134,6 +136,6 @@ def _generator_words(generator: np.random.Generator) -> tuple[np.ndarray, np.nda
     words = np.ctypeslib.as_array((ctypes.c_uint32 * _WORDS).from_address(place))
     cache = np.ctypeslib.as_array((ctypes.c_uint32 * 2).from_address(address + 8))
     state = generator.bit_generator.state["state"]
-    if words.tobytes() != b"".join(state[it].to_bytes(16, "little") for it in ("state", "inc")):
+    if words.tobytes() != b"".join(state[key].to_bytes(16, "little") for key in ("state", "inc")):
         raise RuntimeError(f"NumPy {np.__version__} keeps the state of its generators elsewhere")
     return words, cache

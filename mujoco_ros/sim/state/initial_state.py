@@ -40,7 +40,7 @@ def initial_state(assembly: Assembly, layout: ModelLayout, key: int | None = Non
     """Combine the keyframes of all robots, each transformed by the robot's pose in the scene.
 
     A robot without a ``keyframe`` starts in the first one of its model, else in qpos0. Keyframe
-    `key` replaces that of its robot.
+    `key` replaces its robot's keyframe.
 
     Raises:
         UserInputError: A robot has no keyframe of the configured name.

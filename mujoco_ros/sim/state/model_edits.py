@@ -1,11 +1,9 @@
 """Edits of a compiled model, and its fields that can change at run time as one vector."""
 
-from typing import Any
-
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.scope import ROWS
+from mujoco_ros.model.robot.scope import ROW_ELEMENTS
 from mujoco_ros.model.scene.correspondence import Correspondence
 
 OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))
@@ -20,7 +18,7 @@ class ModelEdits:
         self._model = model
         self._arrays = {
             name: (getattr(model, name), getattr(model, name).copy(), kind)
-            for name, kind in ROWS.items()
+            for name, kind in ROW_ELEMENTS.items()
             # Keyframes have no effect on the simulation, and ids are others in another model.
             if kind != "key" and not _are_ids(name, getattr(model, name))
         }
@@ -83,6 +81,14 @@ class ModelValues:
         for index, name in self._scalars:
             numbers[index] = getattr(options, name)
 
+    def write(self, numbers: np.ndarray) -> None:
+        """Set the values from `numbers` of a model with the same structure."""
+        for part, array in self._arrays:
+            array[:] = numbers[part]
+        for index, name in self._scalars:
+            kind = type(getattr(self._options, name))
+            setattr(self._options, name, kind(numbers[index]))
+
 
 def gather(model: mujoco.MjModel) -> np.ndarray:
     """Return the present values of `ModelValues`."""
@@ -91,22 +97,7 @@ def gather(model: mujoco.MjModel) -> np.ndarray:
 
 def scatter(model: mujoco.MjModel, numbers: np.ndarray) -> None:
     """Write the vector from `gather` to a model with the same structure."""
-    sizes, first = model.geom_size.copy(), 0
-    for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS):
-        array = getattr(model, name)
-        array[:] = numbers[first : first + array.size].reshape(array.shape)
-        first += array.size
-    for name in OPTIONS:
-        present = getattr(model.opt, name)
-        size = np.size(present)
-        setattr(model.opt, name, _as(present, numbers[first : first + size]))
-        first += size
+    sizes = model.geom_size.copy()
+    ModelValues(model).write(numbers)
     if not np.array_equal(sizes, model.geom_size):
         mujoco.mj_setConst(model, mujoco.MjData(model))  # bounding volumes depend on the sizes
-
-
-def _as(present: Any, numbers: np.ndarray) -> Any:
-    """Return numbers as an option of the type of `present`."""
-    if np.ndim(present):
-        return numbers.reshape(np.shape(present))
-    return float(numbers[0]) if isinstance(present, float) else int(numbers[0])

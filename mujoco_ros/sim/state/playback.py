@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import mujoco
 
-from mujoco_ros.model.robot.number_limits import END_OF_TIME_S, check_time
+from mujoco_ros.model.scene.limits import END_OF_TIME_S, check_time
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import InitialState

@@ -6,6 +6,7 @@ from functools import partial
 
 import mujoco
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import JOINT_LIMIT_SLACK, clamp_to_limits
@@ -14,7 +15,7 @@ from mujoco_ros.model.naming import joint_name
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.drives import holding_activation, holding_control
-from mujoco_ros.sim.placement import Placement, obstacle, place
+from mujoco_ros.sim.observer import Placement, obstacle, place
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import fill_delay
@@ -40,7 +41,7 @@ class SettableJoint:
 
 
 def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, SettableJoint]:
-    """Return all scalar joints by name, those of robots first.
+    """Return all scalar joints by name, the joints of robots first.
 
     The name of a robot's joint has the robot's namespace before it, if it has one, as in the names
     of parameters. Others have their name in the model, with dots instead of slashes.
@@ -51,7 +52,7 @@ def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, Set
         for column, (own_name, joint) in enumerate(pairs):
             name = joint_name(robot.namespace, own_name)
             found[name] = SettableJoint(name=name, joint=int(joint), robot=index, column=column)
-    taken = {it.joint for it in found.values()}
+    taken = {settable.joint for settable in found.values()}
     for joint in range(model.njnt):
         if joint in taken or model.jnt_type[joint] not in _SCALAR:
             continue
@@ -79,22 +80,17 @@ class _Coupling:
     leading_start: float
 
     def position(self, leading: float) -> float:
-        """Return the position of the dependent joint for that of the leading one [rad or m]."""
-        offset, value = leading - self.leading_start, 0.0
-        for coefficient in reversed(self.coefficients):
-            value = value * offset + coefficient
-        return self.start + value
+        """Return the position of the dependent joint [rad or m]."""
+        return self.start + float(polyval(leading - self.leading_start, self.coefficients))
 
     def velocity(self, leading: float, leading_velocity: float) -> float:
         """Return the velocity of the dependent joint for the state of the leading one."""
-        offset, slope = leading - self.leading_start, 0.0
-        for power in range(len(self.coefficients) - 1, 0, -1):
-            slope = slope * offset + power * self.coefficients[power]
-        return slope * leading_velocity
+        slope = polyval(leading - self.leading_start, polyder(self.coefficients))
+        return float(slope) * leading_velocity
 
     @property
     def is_linear(self) -> bool:
-        """Whether the position of the dependent joint determines that of the leading one."""
+        """Whether the position of the dependent joint determines where the leading one is."""
         _, slope, *higher = self.coefficients
         return self.leading >= 0 and slope != 0.0 and not any(higher)
 
@@ -111,31 +107,14 @@ class _Coupling:
         )
 
 
-class CouplingConflictError(ValueError):
-    """A joint is set to where an equality constraint does not leave it.
-
-    Attributes:
-        dependent: Index of the joint.
-        leading: Index of the joint that it follows; None if the constraint holds it.
-        constraint: Name of the constraint.
-        quantity: ``position`` or ``velocity``.
-        demanded: The value that the constraint demands.
-    """
-
-    def __init__(self, coupling: _Coupling, quantity: str, demanded: float) -> None:
-        super().__init__(coupling.name)
-        self.dependent, self.constraint = coupling.dependent, coupling.name
-        self.leading = None if coupling.leading < 0 else coupling.leading
-        self.quantity, self.demanded = quantity, demanded
-
-
 def coupled_state(
     model: mujoco.MjModel,
     data: mujoco.MjData,
     positions: Mapping[int, float],
     velocities: Mapping[int, float],
+    names: Mapping[int, str],
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return positions and velocities by joint, with those of the joints that follow.
+    """Return positions and velocities by joint, also of the joints that follow others.
 
     A joint follows the leading one, along chains, unless it is set itself. With a linear
     constraint, which mimic joints and fingers have, the leading one follows as well.
@@ -145,13 +124,14 @@ def coupled_state(
         data: The present state, with the constraints that are active.
         positions: Positions to set, by joint [rad or m].
         velocities: Velocities to set, by joint [rad/s or m/s].
+        names: Names of joints in messages.
 
     Raises:
-        CouplingConflictError: A joint is set without the leading one, and not to its place.
+        CommandError: A joint is set without the leading one, and not to its place.
     """
     q, v = dict(positions), dict(velocities)
     couplings = list(_couplings(model, data))
-    ways = [*couplings, *(it.inverse() for it in couplings if it.is_linear)]
+    ways = [*couplings, *(coupling.inverse() for coupling in couplings if coupling.is_linear)]
 
     def position(joint: int) -> float:
         return 0.0 if joint < 0 else q.get(joint, float(data.qpos[model.jnt_qposadr[joint]]))
@@ -159,28 +139,42 @@ def coupled_state(
     def velocity(joint: int) -> float:
         return 0.0 if joint < 0 else v.get(joint, float(data.qvel[model.jnt_dofadr[joint]]))
 
-    while way := next((it for it in ways if it.leading in q and it.dependent not in q), None):
+    while way := next((way for way in ways if way.leading in q and way.dependent not in q), None):
         q[way.dependent] = way.position(q[way.leading])
     reached = set(velocities)
     for joints in ((), positions):  # joints that are set without a velocity keep theirs
         reached.update(joints)
         while way := next(
-            (it for it in ways if it.leading in reached and it.dependent not in reached), None
+            (way for way in ways if way.leading in reached and way.dependent not in reached), None
         ):
             v[way.dependent] = way.velocity(position(way.leading), velocity(way.leading))
             reached.add(way.dependent)
-    for it in couplings:
-        if it.dependent in q and it.leading not in q:
-            _check(it, "position", q[it.dependent], it.position(position(it.leading)))
-        if it.dependent in v and it.leading not in reached:
-            demanded = it.velocity(position(it.leading), velocity(it.leading))
-            _check(it, "velocity", v[it.dependent], demanded)
+    for coupling in couplings:
+        if coupling.dependent in q and coupling.leading not in q:
+            demanded = coupling.position(position(coupling.leading))
+            _check(coupling, "position", q[coupling.dependent], demanded, names)
+        if coupling.dependent in v and coupling.leading not in reached:
+            demanded = coupling.velocity(position(coupling.leading), velocity(coupling.leading))
+            _check(coupling, "velocity", v[coupling.dependent], demanded, names)
     return q, v
 
 
-def _check(coupling: _Coupling, quantity: str, value: float, demanded: float) -> None:
-    if abs(value - demanded) > _TOLERANCE:
-        raise CouplingConflictError(coupling, quantity, demanded)
+def _check(
+    coupling: _Coupling, quantity: str, value: float, demanded: float, names: Mapping[int, str]
+) -> None:
+    """Reject a value of a dependent joint that its equality constraint does not leave there."""
+    if abs(value - demanded) <= _TOLERANCE:
+        return
+    dependent, place = names[coupling.dependent], f"{quantity} {demanded:g}"
+    if coupling.leading < 0:
+        raise CommandError(
+            f"joint '{dependent}' is held at {place} by the equality '{coupling.name}'"
+        )
+    leading = names.get(coupling.leading, "another joint")
+    raise CommandError(
+        f"joint '{dependent}' follows joint '{leading}' by the equality '{coupling.name}', "
+        f"which puts it at {place}; set '{leading}', which it follows, or both"
+    )
 
 
 def _couplings(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[_Coupling]:
@@ -216,38 +210,25 @@ def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
     """
     model, data = plant.model, plant.data
     changed = np.abs(data.actuator_length - lengths) > _MOVED
-    moved = [it for it in range(model.nactuator) if changed[_outputs(model, it)].any()]
+    owners = np.repeat(np.arange(model.nactuator), model.actuator_outnum)  # of the outputs
+    moved = np.unique(owners[changed]).tolist()
     if not moved:
         return
     driven = set(plant.drives.slots.tolist())
     plant.drives.write(plant.references, data.ctrl)
-    for it in moved:
-        if _keeps_state(model, it):
+    for actuator in moved:
+        is_muscle = model.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_MUSCLE
+        if is_muscle or model.actuator_plugin[actuator] >= 0:
             continue
-        slots, first = _slots(model, it), int(model.actuator_actadr[it])
-        control = holding_control(model, data, it)
-        if control is not None and slots.start not in driven:
-            data.ctrl[slots.start] = control
+        slot, first = int(model.actuator_ctrladr[actuator]), int(model.actuator_actadr[actuator])
+        control = holding_control(model, data, actuator)
+        if control is not None and slot not in driven:
+            data.ctrl[slot] = control
         if first >= 0:
-            data.act[first : first + int(model.actuator_actnum[it])] = 0.0
-            activation = holding_activation(model, data, data.ctrl, it)
+            data.act[first : first + int(model.actuator_actnum[actuator])] = 0.0
+            activation = holding_activation(model, data, data.ctrl, actuator)
             data.act[first] = 0.0 if activation is None else activation
-        fill_delay(model, data, it, data.ctrl)
-
-
-def _keeps_state(model: mujoco.MjModel, actuator: int) -> bool:
-    kind = model.actuator_dyntype[actuator]
-    return bool(kind == mujoco.mjtDyn.mjDYN_MUSCLE or model.actuator_plugin[actuator] >= 0)
-
-
-def _outputs(model: mujoco.MjModel, actuator: int) -> slice:
-    first = int(model.actuator_outadr[actuator])
-    return slice(first, first + int(model.actuator_outnum[actuator]))
-
-
-def _slots(model: mujoco.MjModel, actuator: int) -> slice:
-    first = int(model.actuator_ctrladr[actuator])
-    return slice(first, first + int(model.actuator_ctrlnum[actuator]))
+        fill_delay(model, data, actuator, data.ctrl)
 
 
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
@@ -277,7 +258,7 @@ def set_state(
 ) -> str:
     """Set a state; call it in the physics thread, between two steps.
 
-    Every robot that is concerned continues as after a reset of it alone: its goals end, its
+    Every robot whose state is set continues as if it alone were reset: its goals end, its
     streams, gripper and external wrenches are released, its set joints hold their new position,
     its other joints the one that they held, and the solver starts cold.
 
@@ -298,11 +279,8 @@ def set_state(
         if reason := obstacle(entity, placement):
             raise CommandError(reason)
     positions, remarks = _within_limits(plant, joints, request.positions)
-    try:
-        positions, velocities = coupled_state(model, data, positions, request.velocities)
-    except CouplingConflictError as error:
-        raise CommandError(_conflict(error, joints)) from error
-
+    names = {joint: settable.name for joint, settable in joints.items()}
+    positions, velocities = coupled_state(model, data, positions, request.velocities, names)
     changed = {*positions, *velocities}
     robots = _robots(plant, changed, joints, request)
     plant.evaluate()
@@ -314,9 +292,9 @@ def set_state(
     for entity, placement in request.placements:
         place(data, entity, placement)
     for index in robots:
-        own = [joints[it] for it in sorted(changed) if joints[it].robot == index]
-        columns = np.array([it.column for it in own], dtype=np.intp)
-        held = data.qpos[[model.jnt_qposadr[it.joint] for it in own]]
+        own = [joints[joint] for joint in sorted(changed) if joints[joint].robot == index]
+        columns = np.array([settable.column for settable in own], dtype=np.intp)
+        held = data.qpos[[model.jnt_qposadr[settable.joint] for settable in own]]
         simulation.hold_robot(index, columns, held, REASON)
     _forget_warm_start(plant, changed, robots, request)
     plant.evaluate()
@@ -330,7 +308,7 @@ def set_state(
 def _within_limits(
     plant: Plant, joints: Mapping[int, SettableJoint], positions: Mapping[int, float]
 ) -> tuple[dict[int, float], list[str]]:
-    """Return positions within the limits of their joints, and which of them were clamped.
+    """Return positions within the limits of their joints, and remarks about the clamped ones.
 
     Limits are soft: a simulated joint exceeds them a little, and such a position is set as it is.
     """
@@ -356,22 +334,11 @@ def _same(name: str, _column: int) -> str:
     return name
 
 
-def _conflict(error: CouplingConflictError, joints: Mapping[int, SettableJoint]) -> str:
-    dependent, value = joints[error.dependent].name, f"{error.quantity} {error.demanded:g}"
-    if error.leading is None:
-        return f"joint '{dependent}' is held at {value} by the equality '{error.constraint}'"
-    leading = joints[error.leading].name if error.leading in joints else "another joint"
-    return (
-        f"joint '{dependent}' follows joint '{leading}' by the equality '{error.constraint}', "
-        f"which puts it at {value}; set '{leading}', which it follows, or both"
-    )
-
-
 def _robots(
     plant: Plant, changed: set[int], joints: Mapping[int, SettableJoint], request: StateRequest
 ) -> list[int]:
     """Return the indices of the robots whose state is set."""
-    found = {robot for it in changed if (robot := joints[it].robot) is not None}
+    found = {robot for joint in changed if (robot := joints[joint].robot) is not None}
     for entity, _ in request.placements:
         if entity.kind is EntityKind.ROBOT:
             names = [robot.name for robot in plant.layout.robots]

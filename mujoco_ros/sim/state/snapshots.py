@@ -11,21 +11,21 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
-from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.sim.perturbation.wrenches import WrenchState as Wrenches
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.realism.robot_realism import SavedRealism
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
+from mujoco_ros.sim.wrenches import WrenchState as Wrenches
 
 _REASON = "another state was loaded"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """All that the next steps depend on, except options and edits of the model.
+    """Everything that determines the next steps, except options and edits of the model.
 
     Attributes:
         assembly: The scene.
@@ -53,11 +53,11 @@ class Snapshot:
     references: np.ndarray
     gains: np.ndarray
     force_limits: np.ndarray
-    controls: dict[Part, ControlState]
+    controls: dict[ScenePart, ControlState]
     wrenches: Wrenches
     noise: Any
     extensions: dict[str, SavedExtensionState]
-    realism: dict[Part, SavedRealism]
+    realism: dict[ScenePart, SavedRealism]
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -76,7 +76,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         origin=simulation.origin,
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
-        gains=simulation.gains.save_state(),
+        gains=simulation.plant.gains.save_state(),
         force_limits=simulation.drives.force_limits.save_state(),
         controls={
             part: control.save_state()
@@ -130,7 +130,7 @@ def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
     model, plant = simulation.model, simulation.plant
     set_state(model, simulation.data, snapshot.state)
     simulation.references.values[:] = snapshot.references
-    simulation.gains.restore_state(snapshot.gains)
+    simulation.plant.gains.restore_state(snapshot.gains)
     simulation.drives.force_limits.restore_state(snapshot.force_limits)
     if plant.noise is not None:
         plant.noise.restore_state(snapshot.noise)
@@ -146,7 +146,7 @@ def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
     transfer_data(saved, simulation.data, same)
     old, new = joint_pairs(snapshot, plant, same)
     simulation.references.values[:, new] = snapshot.references[:, old]
-    simulation.gains.restore_state(snapshot.gains, (old, new))
+    simulation.plant.gains.restore_state(snapshot.gains, (old, new))
     simulation.drives.force_limits.restore_state(snapshot.force_limits, same.pairs["actuator"])
     plant.evaluate()
 
@@ -168,11 +168,11 @@ class Keyframes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, those of the model first."""
+        """All names, the model's first."""
         return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
 
     def save(self, name: str) -> float:
-        """Save the present state, replacing that of the same name; return its time [s].
+        """Save the present state, in place of one with the same name; return its time [s].
 
         Raises:
             UserInputError: The name is empty, or too many states are saved.

@@ -29,12 +29,12 @@ _INDICES = {
 
 
 def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) -> None:
-    """Copy the state of shared elements, all of them awake, and the time and the user data."""
+    """Copy the time, the user data and the state of shared elements, which all wake up."""
     before, after = state_vector(old.model, old), state_vector(new.model, new)
     for field, other in zip(
         state_fields(old.model, old), state_fields(new.model, new), strict=True
     ):
-        source, target = field.of(before), other.of(after)
+        source, target = field.view(before), other.view(after)
         if not field.bit:
             continue
         if field.name in _INDICES:

@@ -9,9 +9,9 @@ import numpy as np
 from mujoco_ros.model.scene.engine_plugins import ENGINE
 
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-"""The components of ``mjtState``: all that the next step depends on, but what is carried."""
+"""The components of ``mjtState``: the next step depends on them, and on `_CARRIED`."""
 INPUTS = int(mujoco.mjtState.mjSTATE_USER)
-"""Those that the engine reads and never writes: controls, applied forces and so on."""
+"""The components that the engine only reads: controls, applied forces and so on."""
 
 _PREFIX = "mjSTATE_"
 _ARRAYS = {"warmstart": "qacc_warmstart", "plugin": "plugin_state"}
@@ -43,7 +43,7 @@ class StateField:
         """Number of elements."""
         return int(self.part.stop - self.part.start)
 
-    def of(self, state: np.ndarray) -> np.ndarray:
+    def view(self, state: np.ndarray) -> np.ndarray:
         """Return its numbers in a state vector, as a view.  # shape"""
         return state[self.part].reshape(self.shape)
 
@@ -84,8 +84,10 @@ class StateReader:
         fields = state_fields(model, data)
         self.state = np.zeros(fields[-1].part.stop)
         self._components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
-        carried = [it for it in fields if not it.bit and it.size]
-        self._all_carried = [(it.of(self.state), getattr(data, it.name)) for it in carried]
+        carried = [field for field in fields if not field.bit and field.size]
+        self._all_carried = [
+            (field.view(self.state), getattr(data, field.name)) for field in carried
+        ]
         self.configure()
         for vector, array in self._all_carried:
             vector[:] = array
@@ -113,7 +115,7 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
 
     Args:
         model: The model.
-        data: The data, of which `mj_forward` computes the rest.
+        data: The data; `mj_forward` computes its other fields.
         state: From `state_vector`.  # (nstate,)
     """
     components = state[: mujoco.mj_stateSize(model, INTEGRATION)]
@@ -131,7 +133,7 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
         array[:] = state[first : first + len(array)]
         first += len(array)
     if model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
-        # Counts and indices of what is awake; the bindings lack the function.
+        # Updates the lists of awake bodies; the bindings lack the function.
         ENGINE.mj_updateSleep(c_void_p(model._address), c_void_p(data._address))
 
 
@@ -142,7 +144,7 @@ def fill_delay(model: mujoco.MjModel, data: mujoco.MjData, actuator: int, ctrl: 
         model: The model.
         data: The state to change.
         actuator: The actuator.
-        ctrl: All controls, of which those of the actuator replace the delayed ones.  # (nu,)
+        ctrl: All controls; the actuator's present ones replace its delayed ones.  # (nu,)
     """
     if model.actuator_historyadr[actuator] < 0:
         return

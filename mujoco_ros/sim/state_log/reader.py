@@ -171,7 +171,9 @@ class LogSegment:
         Raises:
             UserInputError: There is no such extension, or it has no state.
         """
-        known = [it.removeprefix(EXTENSION) for it in self.fields if it.startswith(EXTENSION)]
+        known = [
+            field.removeprefix(EXTENSION) for field in self.fields if field.startswith(EXTENSION)
+        ]
         if name not in known:
             raise unknown("extension with state", name, known, where="the state log")
         return np.asarray(getattr(self, EXTENSION + name))
@@ -181,7 +183,7 @@ class LogSegment:
         """The model.
 
         Raises:
-            UserInputError: Another version of MuJoCo wrote it, or it is not one of these rows.
+            UserInputError: Another version of MuJoCo wrote it, or the rows belong to another model.
         """
         return load_model(self._binary, self._header, f"the model in {self._place}")
 
@@ -202,7 +204,11 @@ class LogSegment:
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """Fields of the engine's state that the log lacks, because an older version wrote it."""
-        return tuple(it.name for it in self._state_fields if it.size and it.name not in self.fields)
+        return tuple(
+            field.name
+            for field in self._state_fields
+            if field.size and field.name not in self.fields
+        )
 
     def load_state(self, index: int, data: mujoco.MjData) -> None:
         """Copy the state of a row into `data` of this model; `mj_forward` computes the rest.
@@ -211,9 +217,9 @@ class LogSegment:
         are as after a reset, and delayed controls are the present ones.
         """
         row, model, state = self.row(index), self.model, self._initial_state.copy()
-        for it in self._state_fields:
-            if it.name in row:
-                it.of(state)[...] = row[it.name]
+        for field in self._state_fields:
+            if field.name in row:
+                field.view(state)[...] = row[field.name]
         set_state(model, data, state)
         if "history" in self.missing:
             for actuator in range(model.nactuator):
@@ -235,7 +241,7 @@ class LogSegment:
         return state_fields(self.model, mujoco.MjData(self.model))
 
     def _entry(self, kind: str, table: str, name: str) -> Any:
-        """Return an entry of a table of the header, or the index in a list of it."""
+        """Return an entry of a table in the header; of a list, the index of the name."""
         entries = getattr(self._header, table)
         if name not in entries:
             raise unknown(kind, name, entries, where="the state log")

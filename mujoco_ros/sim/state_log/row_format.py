@@ -1,4 +1,4 @@
-"""Format of the state log: the fields of a row, and the records of the file.
+"""Rows of states: their fields, the ring that keeps them in memory, and the file of a log.
 
 A file is MAGIC, then records. A record is a header of 24 bytes (kind, CRC-32 and length of the
 content, zero; all little-endian), the content, and zeros up to a multiple of 8 bytes.
@@ -49,11 +49,50 @@ def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) ->
         state: The fields of its state vector.
     """
     others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
-    return [*(Field(it.name, it.shape) for it in state), *others]
+    return [*(Field(field.name, field.shape) for field in state), *others]
+
+
+def columns(rows: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
+    """Return the fields of an array that has one row after the other.  # (n, …) each"""
+    found, first = {}, 0
+    for field in fields:
+        found[field.name] = rows[:, first : first + field.size].reshape(len(rows), *field.shape)
+        first += field.size
+    return found
+
+
+class RowRing:
+    """A ring of rows: one thread adds rows, others read them without locks.
+
+    Only the counter and the rows are shared: a word is read and written atomically.
+
+    Attributes:
+        rows: The rows.  # (capacity, words)
+        capacity: Largest number of rows.
+    """
+
+    def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
+        """Wrap memory; `counter` (1,) is the number of rows that were ever added."""
+        self.rows, self._counter = rows, counter
+        self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        self._stride = 8 * rows.shape[1]
+        self.capacity = len(rows)
+
+    @property
+    def added(self) -> int:
+        """Number of rows that were ever added."""
+        return self._counter[0]
+
+    def add(self, row: memoryview) -> None:
+        """Add a row, in place of the oldest one if all are in use."""
+        added = self._counter[0]
+        first = added % self.capacity * self._stride
+        self._bytes[first : first + self._stride] = row
+        self._counter[0] = added + 1
 
 
 def split_rows(numbers: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
-    """Return the rows of each field from a record, in which one field follows the other."""
+    """Return the fields of a record, which has all rows of one field, then of the next."""
     width = sum(field.size for field in fields)
     count = len(numbers) // width
     rows: dict[str, np.ndarray] = {}
@@ -101,6 +140,12 @@ def write_record(file: BinaryIO, kind: bytes, parts: Sequence[bytes | memoryview
     padding = -length % _ALIGNMENT
     write_all(file, bytes(padding))
     return _HEADER.size + length + padding
+
+
+def write_rows(file: BinaryIO, rows: Mapping[str, np.ndarray]) -> int:
+    """Write rows by field, as `write_record`."""
+    numbers = (np.ascontiguousarray(column) for column in rows.values() if column.size)
+    return write_record(file, ROWS, [column.data.cast("B") for column in numbers])
 
 
 def write_all(file: BinaryIO, data: bytes | memoryview) -> None:

@@ -13,13 +13,13 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugin_slots,
     check_plugins_registered,
 )
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.mjcf_files import silence_compiler
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
@@ -52,7 +52,7 @@ class _PartKeys:
     description: str | None = None
 
 
-_PART_KEYS = frozenset(it.name for it in dataclasses.fields(_PartKeys))
+_PART_KEYS = frozenset(field.name for field in dataclasses.fields(_PartKeys))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
 
 def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> None:
     """Reject rows of another model."""
-    expected = {it.name: it.shape for it in state_fields(model, mujoco.MjData(model))}
+    expected = {field.name: field.shape for field in state_fields(model, mujoco.MjData(model))}
     expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
     expected |= {"qfrc_actuator": (model.nv,)}
     for field in header.fields:
@@ -217,7 +217,7 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
     Raises:
         UserInputError: It describes no scene.
     """
-    parts: list[Part] = []
+    parts: list[ScenePart] = []
     kinds: dict[str, type[RobotConfig | ObjectConfig]]
     kinds = {"robots": RobotConfig, "objects": ObjectConfig}
     for key, kind in kinds.items():
@@ -226,13 +226,13 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
             keys = from_dict(_PartKeys, own, f"{where}: {key}")
             own_config = _config(kind, entry, f"{where}: {key}")
             parts.append(
-                Part(config=own_config, spec=None, prefix=keys.prefix, urdf=keys.description)
+                ScenePart(config=own_config, spec=None, prefix=keys.prefix, urdf=keys.description)
             )
     configs = [part.config for part in parts]
     config = SceneConfig(
         name=header["scene"],
-        robots=tuple(it for it in configs if isinstance(it, RobotConfig)),
-        objects=tuple(it for it in configs if isinstance(it, ObjectConfig)),
+        robots=tuple(config for config in configs if isinstance(config, RobotConfig)),
+        objects=tuple(config for config in configs if isinstance(config, ObjectConfig)),
         # The first logs lack cameras and lidars.
         cameras=tuple(
             _config(CameraConfig, it, f"{where}: cameras") for it in header.get("cameras", ())

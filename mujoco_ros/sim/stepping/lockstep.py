@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.command_queue import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.lockstep_sources import Command, Source, SourceConfig, SourceStatus
-from mujoco_ros.sim.stepping.manager_source import ManagerSource
+from mujoco_ros.sim.stepping.lockstep_sources import (
+    Command,
+    ManagerSource,
+    Source,
+    SourceConfig,
+    SourceStatus,
+)
 
 _LOG = logging.getLogger(__name__)
 _CHECK_S = 0.05
@@ -34,17 +39,12 @@ Policy = Literal["wait", "proceed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LockstepConfig:
-    """Configuration of the lockstep.
+    """Configuration of the lockstep."""
 
-    Attributes:
-        sources: Sources that the clock waits for; without any there is no lockstep.
-        timeout_s: Wall time after which a missing command is logged.
-        policy: Whether to keep waiting then, or to proceed without the command.
-    """
-
+    # Sources that the clock waits for; without any there is no lockstep
     sources: tuple[SourceConfig, ...] = ()
-    timeout_s: float = 1.0
-    policy: Policy = "wait"
+    timeout_s: float = 1.0  # wall time after which a missing command is logged
+    policy: Policy = "wait"  # whether to keep waiting then, or to proceed without the command
 
 
 class Lockstep:
@@ -61,18 +61,19 @@ class Lockstep:
     after these commands and in the order of the sources. So what acts, and in which order, does not
     depend on the threads that receive it.
 
-    Belongs to the physics thread.
+    Belongs to the physics thread. A reset of the simulation calls `forget`.
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Start without sources; a reset of `simulation` calls `forget`."""
         simulation.on_reset.append(self.forget)
         self._simulation = simulation
         self._config = LockstepConfig()
         self._sources: dict[str, Source] = {}
         self._timestep = float(simulation.model.opt.timestep)
-        self._robots: frozenset[str] = frozenset()
-        self._awaiting = False
+        self.robots: frozenset[str] = frozenset()
+        """Robots that the sources command."""
+        self.waiting = False
+        """Whether the clock waits for a command."""
         self._waited = 0.0
         self._asked: float | None = None
         self._nudges = 0  # in this tick
@@ -89,33 +90,23 @@ class Lockstep:
         """Steps between two messages of the clock; 0 is no restriction."""
         self.settled: Callable[[], bool] | None = None
         """Whether all that arrived before the answers has become a command; None if always."""
-        self.on_join: list[Callable[[str], object]] = []
+        self.on_join: Callable[[str], object] = bool
         """Called with the topic of a controller_manager that begins to answer."""
 
     @property
-    def robots(self) -> frozenset[str]:
-        """Return the robots that the sources command."""
-        return self._robots
-
-    @property
     def stepped(self) -> frozenset[str]:
-        """Return the robots whose client answers ticks: it has noticed a reset when it answers."""
+        """Robots whose client answers ticks: it has noticed a reset when it answers."""
         sources = (source.config for source in self._sources.values())
         return frozenset(source.robot for source in sources if not source.manager)
 
     @property
-    def waiting(self) -> bool:
-        """Return whether the clock waits for a command."""
-        return self._awaiting
-
-    @property
     def awaited(self) -> tuple[str, ...]:
-        """Return the topics whose command is missing."""
+        """Topics whose command is missing."""
         return tuple(topic for topic, source in self._sources.items() if source.awaited)
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """Return the topics of the controller_managers whose command is missing."""
+        """Topics of the controller_managers whose command is missing."""
         return tuple(
             topic
             for topic, source in self._sources.items()
@@ -124,7 +115,7 @@ class Lockstep:
 
     @property
     def status(self) -> dict[str, SourceStatus]:
-        """Return the counters of the sources, by topic."""
+        """Counters of the sources, by topic."""
         return {topic: source.status for topic, source in self._sources.items()}
 
     def period(self, topic: str) -> float:
@@ -141,7 +132,7 @@ class Lockstep:
             else (ManagerSource if source.manager else Source)(source)
             for source in config.sources
         }
-        self._robots = frozenset(source.robot for source in config.sources)
+        self.robots = frozenset(source.robot for source in config.sources)
         self._measure()
         self._simulation.commands.held = False  # until the next step
         if not self._sources:
@@ -169,7 +160,7 @@ class Lockstep:
     def begin(self) -> frozenset[str]:
         """Start the ticks of a new sample; return the robots that have one."""
         if not self._sources:
-            return self._robots
+            return self.robots
         simulation = self._simulation
         if simulation.model.opt.timestep != self._timestep:
             self._measure()
@@ -179,7 +170,9 @@ class Lockstep:
         ticking = [] if off else [source for source in sources if source.is_due(step, time)]
         if not ticking:
             longest = _LONGEST_HOLD_S / self._timestep
-            simulation.commands.held = any(it.present and it.every <= longest for it in sources)
+            simulation.commands.held = any(
+                source.present and source.every <= longest for source in sources
+            )
             return frozenset()
         simulation.commands.held = False
         self._before = min(source.time for source in ticking) if not self._is_first else -math.inf
@@ -194,17 +187,11 @@ class Lockstep:
     def take(
         self, topic: str, stamp: int, command: Command, component: Hashable = (), past: str = ""
     ) -> str:
-        """Accept a command, and run it at its tick.
+        """Run a command at its tick; return why it is dropped, empty if it is not.
 
-        Args:
-            topic: The topic of the command.
-            stamp: Its stamp [ns of simulated time]; 0 is none.
-            command: Called with the simulated time of the first step on which it acts [s].
-            component: What distinguishes the components of a controller_manager.
-            past: Why it is from before a reset; empty if it is not.
-
-        Returns:
-            Why it is dropped; empty if it is not.
+        `stamp` is in ns of simulated time, 0 is none. `command` is called with the simulated time
+        of the first step on which it acts [s]. `component` distinguishes the components of a
+        controller_manager. `past` is why it is from before a reset; empty if it is not.
         """
         source = self._sources.get(topic)
         if past and (source is None or not source.takes_past):
@@ -225,12 +212,11 @@ class Lockstep:
             if not self._look() and self.settled is None:
                 self._act()
             if not present:
-                for listener in self.on_join:
-                    listener(topic)
+                self.on_join(topic)
 
     def wait(self, now: float) -> float:
         """Return how long to wait before the next check [s]; 0 lets the next step begin."""
-        if self._awaiting:
+        if self.waiting:
             for source in self._sources.values():
                 source.settle(now)
         if not self._look():
@@ -252,7 +238,7 @@ class Lockstep:
         A client that waits for the response to its request, and only then for the tick, may have
         received them in the other order. It would wait forever.
         """
-        due = self._is_first and self._awaiting and self._waited >= self._repeat_s
+        due = self._is_first and self.waiting and self._waited >= self._repeat_s
         if due:
             self._repeat_s += 2.0 * self._repeat_s
         return due
@@ -278,8 +264,8 @@ class Lockstep:
 
     def _look(self) -> bool:
         """Return whether the clock waits for an answer now."""
-        self._awaiting = any(source.awaited for source in self._sources.values())
-        return self._awaiting
+        self.waiting = any(source.awaited for source in self._sources.values())
+        return self.waiting
 
     def _finish(self) -> float:
         """Run the answers of the tick, or return how long to wait for what arrived before [s]."""

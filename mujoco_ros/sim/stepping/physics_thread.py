@@ -2,19 +2,49 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 import mujoco
 
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping.histogram import Histogram
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Histogram, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
-from mujoco_ros.sim.stepping.step_listener import StepListener, overrides
-from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
+
+
+class StepListener:
+    """Called by the physics thread around each step; override what applies.
+
+    Methods that a subclass does not override are never called, so they cost nothing.
+    """
+
+    def wait(self, now: float) -> float:
+        """Return how long the next step must wait at most [s]; 0 lets it begin.
+
+        Called before every step, and again after every command and after the time returned. `now`
+        is monotonic wall time [s].
+        """
+        return 0.0
+
+    def before_step(self) -> None:
+        """Act on the state that the next step starts from."""
+
+    def after_step(self) -> None:
+        """Act on a new, valid sample; not called for a step that diverged."""
+
+    def while_paused(self) -> None:
+        """Act while the simulation is paused: after commands, and every 0.1 s."""
+
+
+def overrides(
+    listeners: Iterable[StepListener], method: Callable[..., object]
+) -> list[Callable[..., Any]]:
+    """Return the bound methods of those listeners that override `method` of the base class."""
+    name = method.__name__
+    return [getattr(each, name) for each in listeners if getattr(type(each), name) is not method]
+
 
 _LONGEST_SLEEP_S = 0.01
 _LONGEST_PAUSE_S = 0.1
@@ -43,11 +73,7 @@ class WallClock:
 
 
 class PhysicsThread:
-    """Runs a simulation in real time and calls its step listeners.
-
-    Attributes:
-        run: Run control; belongs to this thread.
-    """
+    """Runs a simulation in real time and calls its step listeners."""
 
     def __init__(
         self,
@@ -72,7 +98,7 @@ class PhysicsThread:
             on_end: Called in this thread when it ends, with the exception that ended it.
             clock: Wall time.
         """
-        self.run = run or RunControl(simulation)
+        self.run = run or RunControl(simulation)  # belongs to this thread
         self._simulation = simulation
         self._pacer = pacer
         self._gates: list[Callable[[float], float]] = overrides(listeners, StepListener.wait)

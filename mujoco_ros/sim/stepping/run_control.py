@@ -24,20 +24,14 @@ class RunError(RuntimeError):
 
 @dataclass(eq=False, slots=True)
 class Steps:
-    """A request for a number of steps; the physics thread counts them, any thread may read them.
-
-    Attributes:
-        count: Number of steps.
-        on_end: Called in the physics thread after the last step, with the reason for an early end;
-            empty if all steps were taken.
-        on_step: Called in the physics thread after each step.
-        completed: Number of steps taken so far.
-    """
+    """A request for a number of steps; the physics thread counts them, any thread may read them."""
 
     count: int
+    # Called in the physics thread after the last step, with the reason for an early end; empty if
+    # all steps were taken
     on_end: Callable[[str], object]
-    on_step: Callable[[], object] | None = None
-    completed: int = 0
+    on_step: Callable[[], object] | None = None  # called in the physics thread after each step
+    completed: int = 0  # number of steps taken so far
 
     @property
     def remaining(self) -> int:
@@ -89,11 +83,7 @@ class RunControl:
             self.pause()
 
     def stop(self, *, time: float | None) -> None:
-        """Reset, and pause in the initial state of the scene.
-
-        Args:
-            time: Simulated time to set [s]; None to leave it.
-        """
+        """Reset, and pause in the initial state; `time` [s] is to be set, None leaves it."""
         self.pause()
         self.reset(time=time)
         self._stopped = True
@@ -101,10 +91,8 @@ class RunControl:
     def reset(self, *, time: float | None, state: bool = True) -> None:
         """Return to the initial state of the scene; a playing simulation continues from there.
 
-        Args:
-            time: Simulated time to set [s]; None to leave it.
-            state: Whether to reset the state as well as the time. If only the time is reset, goals,
-                trajectories, streams and external wrenches end, and references are kept.
+        `time` [s] is to be set, None leaves it. If only the time is reset, goals, trajectories,
+        streams and external wrenches end, and references are kept.
         """
         self.end_steps("the simulation was reset")
         simulation = self._simulation
@@ -152,12 +140,7 @@ class RunControl:
             self.end_steps("the simulation was paused")
 
     def end_steps(self, reason: str, only: Steps | None = None) -> None:
-        """End the request for steps, and pause again.
-
-        Args:
-            reason: The reason, for `Steps.on_end`.
-            only: Do nothing if the current request is another one.
-        """
+        """End the request for steps, or `only` this one, for a reason; and pause again."""
         steps = self._steps
         if steps is None or (only is not None and steps is not only):
             return

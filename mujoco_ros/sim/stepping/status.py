@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import mujoco
 
-from mujoco_ros.control.command_rates import CommandTally
 from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_owners import CommandTally
 from mujoco_ros.control.reset_hold import HeldBack
 from mujoco_ros.sim.simulation import Simulation
 
@@ -19,83 +19,54 @@ _WARNINGS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineStatus:
-    """Statistics of the engine.
+    """Statistics of the engine."""
 
-    Attributes:
-        divergences: Number of steps with invalid positions, velocities, accelerations or controls.
-        contacts: Contacts in the last step.
-        constraints: Scalar constraints in the last step.
-        iterations: Iterations of the constraint solver in the last step, maximum of all islands.
-        iteration_limit: Maximum number of iterations.
-        energy: Potential and kinetic energy [J], if the model enables them.
-        warnings: Engine warnings since the last reset: name to count.
-    """
-
+    # Number of steps with invalid positions, velocities, accelerations or controls
     divergences: int
-    contacts: int
-    constraints: int
-    iterations: int
-    iteration_limit: int
+    contacts: int  # contacts in the last step
+    constraints: int  # scalar constraints in the last step
+    iterations: int  # iterations of the constraint solver in the last step, maximum of all islands
+    iteration_limit: int  # maximum number of iterations
+    # Potential and kinetic energy [J], if the model enables them
     energy: tuple[float, float] | None
-    warnings: Mapping[str, int]
+    warnings: Mapping[str, int]  # engine warnings since the last reset: name to count
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlStatus:
-    """Command arbitration and saturation.
+    """Command arbitration and saturation."""
 
-    Attributes:
-        saturated: Steps in which the torque of a joint was at its limit, since the start; joints of
-            a robot with a namespace are ``<namespace>/<joint>``.
-        holders: The joints that each source owns, by robot.
-        rates: Rate and age of the commands of each source, by robot.
-        held: The joints that are held since their state was set, by robot and source.
-    """
-
+    # Steps in which the torque of a joint was at its limit, since the start; joints of a robot with
+    # a namespace are ``<namespace>/<joint>``
     saturated: Mapping[str, int]
+    # The joints that each source owns, by robot
     holders: Mapping[str, Mapping[CommandSource, tuple[str, ...]]]
+    # Rate and age of the commands of each source, by robot
     rates: Mapping[str, tuple[CommandTally, ...]]
+    # The joints that are held since their state was set, by robot and source
     held: Mapping[str, Mapping[CommandSource, HeldBack]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Status:
-    """Statistics since the last status; durations in wall seconds.
+    """Statistics since the last status; durations in wall seconds."""
 
-    Attributes:
-        sim_time: Simulated time of the last sample [s].
-        factor: Requested real-time factor; 0 is as fast as possible.
-        achieved_factor: Simulated over wall time since the last status.
-        elapsed: Wall time since the last status.
-        waited: Time for which the clock waited for commands or results since the last status.
-        steps: Steps since the last status.
-        late_steps: Steps that began a whole period or more late, since the start.
-        lag: How late the last step began.
-        dropped: Wall time dropped, since the start.
-        timestep: Simulated time between two steps [s].
-        period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
-        step_cost: Time of one step with its listeners, percentiles 50, 99, 99.9.
-        queued: Most commands that waited for the physics thread at a time.
-        engine: Statistics of the engine.
-        control: Command arbitration and saturation.
-    """
-
-    sim_time: float
+    sim_time: float  # simulated time of the last sample [s]
     paused: bool
-    factor: float
-    achieved_factor: float
-    elapsed: float
-    waited: float
-    steps: int
-    late_steps: int
-    lag: float
-    dropped: float
-    timestep: float
-    period: tuple[float, ...]
-    step_cost: tuple[float, ...]
-    queued: int
+    factor: float  # requested real-time factor; 0 is as fast as possible
+    achieved_factor: float  # simulated over wall time since the last status
+    elapsed: float  # wall time since the last status
+    waited: float  # time for which the clock waited for commands or results since the last status
+    steps: int  # steps since the last status
+    late_steps: int  # steps that began a whole period or more late, since the start
+    lag: float  # how late the last step began
+    dropped: float  # wall time dropped, since the start
+    timestep: float  # simulated time between two steps [s]
+    period: tuple[float, ...]  # time between the beginnings of two steps, percentiles 50, 99, 99.9
+    step_cost: tuple[float, ...]  # time of one step with its listeners, percentiles 50, 99, 99.9
+    queued: int  # most commands that waited for the physics thread at a time
     engine: EngineStatus
-    control: ControlStatus
+    control: ControlStatus  # command arbitration and saturation
 
 
 def engine_status(simulation: Simulation) -> EngineStatus:
@@ -118,9 +89,7 @@ def engine_status(simulation: Simulation) -> EngineStatus:
 def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
     """Return command arbitration and saturation; for the physics thread.
 
-    Args:
-        simulation: The simulation.
-        elapsed: Simulated time over which rates are counted [s].
+    `elapsed` is the simulated time over which rates are counted [s].
     """
     robots = list(zip(simulation.layout.robots, simulation.controls, strict=True))
     # Names in the model have a prefix, names in ROS a namespace.
@@ -131,7 +100,7 @@ def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
     }
     now = float(simulation.data.time)
     return ControlStatus(
-        saturated={names[name]: n for name, n in simulation.saturation.steps().items()},
+        saturated={names[name]: n for name, n in simulation.plant.saturation.steps().items()},
         holders={robot.name: control.owners() for robot, control in robots},
         rates={robot.name: control.rates.report(now, elapsed) for robot, control in robots},
         held={robot.name: control.reset_hold.report() for robot, control in robots},

@@ -15,7 +15,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import FileAccess, allowed_files
 from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
 from mujoco_ros.model.uri import resolve
-from mujoco_ros.process.worker_limits import (
+from mujoco_ros.process.limits import (
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.cameras import Camera
-from mujoco_ros.sim.contact_forces import contact_forces
+from mujoco_ros.sim.observer import contact_forces
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.message_shapes import JointPath
 from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, arrow, line, outline, sphere

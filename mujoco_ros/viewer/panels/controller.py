@@ -8,8 +8,15 @@ from operator import itemgetter
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.controllers.fsm.diagram.layout import parts
-from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out
+from mujoco_ros.controllers.fsm.diagram_layout import (
+    BoxPlacement,
+    DiagramBox,
+    DiagramLayout,
+    DiagramLink,
+    Point,
+    Route,
+    lay_out,
+)
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerClient, ControllerInfo, Request, TransitionInfo
@@ -20,6 +27,8 @@ from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import child, format_stamp
 from mujoco_ros.viewer.style import BAD, FILL
 
+_SEGMENTS = 6
+"""Lines of a curve."""
 _MIN_ASIDE = 4
 """A state with this many incoming transitions, from half of the states or more, is drawn aside."""
 
@@ -41,12 +50,10 @@ class StateGraph:
             if is_visible:
                 self._build(controller, layout, height)
 
-    def _build(
-        self, controller: ControllerInfo, layout: parts.DiagramLayout, height: float
-    ) -> None:
+    def _build(self, controller: ControllerInfo, layout: DiagramLayout, height: float) -> None:
         room = float(imgui.GetContentRegionAvail().x)
         corner = imgui.GetCursorScreenPos()
-        origin = parts.Point(
+        origin = Point(
             corner.x + max(0.0, 0.5 * (room - layout.width)), corner.y + style.GRAPH_MARGIN
         )
         _draw_arrows(controller, layout, origin)
@@ -63,26 +70,20 @@ class StateGraph:
 @lru_cache(maxsize=16)
 def _layout(
     states: tuple[str, ...], transitions: tuple[TransitionInfo, ...], _font_size: float
-) -> parts.DiagramLayout:
+) -> DiagramLayout:
     """Return the layout of a graph; equal graphs of equal font size are laid out once."""
     pairs = {(e.start, e.goal): None for e in transitions if {e.start, e.goal} <= set(states)}
     aside = states_aside(states, pairs)
     boxes = [
-        parts.DiagramBox(
+        DiagramBox(
             name=state,
             width=imgui.CalcTextSize(state).x + 2.0 * style.STATE_PADDING,
             height=imgui.CalcTextSize(state).y + 2.0 * style.STATE_PADDING,
-            aside=state in aside,
         )
         for state in states
     ]
-    links = [
-        parts.DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs
-    ]
-    measure = parts.Measure(
-        width=lambda _: 0.0, line=0.0, head=style.ARROW_HEAD, gap=16.0, clear=5.0
-    )
-    return lay_out(boxes, links, measure)
+    links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
+    return lay_out(boxes, links, gap=18.0, head=style.ARROW_HEAD)
 
 
 def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
@@ -98,9 +99,7 @@ def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set
     }
 
 
-def _draw_arrows(
-    controller: ControllerInfo, layout: parts.DiagramLayout, origin: parts.Point
-) -> None:
+def _draw_arrows(controller: ControllerInfo, layout: DiagramLayout, origin: Point) -> None:
     """Draw the arrows, the available transitions over all others."""
     available = {
         (each.start, each.goal)
@@ -113,27 +112,38 @@ def _draw_arrows(
         _draw_arrow(route, origin, *((highlight, 2.0) if is_available else (faint, 1.0)))
 
 
-def _draw_arrow(route: parts.Route, origin: parts.Point, colour: int, thickness: float) -> None:
+def _draw_arrow(route: Route, origin: Point, colour: int, thickness: float) -> None:
     draw = imgui.GetWindowDrawList()
-    points = [parts.Point(origin.x + x, origin.y + y) for x, y in route.points]
-    for start, end in pairwise(points):
-        draw.AddLine(imgui.Vec2(*start), imgui.Vec2(*end), colour, thickness)
-    before, tip = points[-2:]
-    length = abs(tip.x - before.x) + abs(tip.y - before.y) or 1.0
-    along = parts.Point((tip.x - before.x) / length, (tip.y - before.y) / length)
-    foot = parts.Point(tip.x - style.ARROW_HEAD * along.x, tip.y - style.ARROW_HEAD * along.y)
-    half = 0.5 * style.ARROW_HEAD
+    for start, end in pairwise(_curve(route.points)):
+        low = imgui.Vec2(origin.x + start.x, origin.y + start.y)
+        high = imgui.Vec2(origin.x + end.x, origin.y + end.y)
+        draw.AddLine(low, high, colour, thickness)
+    foot, tip = route.points[-1], route.tip
+    dx, dy = 0.5 * (tip.x - foot.x), 0.5 * (tip.y - foot.y)
     draw.AddTriangleFilled(
-        imgui.Vec2(*tip),
-        imgui.Vec2(foot.x - half * along.y, foot.y + half * along.x),
-        imgui.Vec2(foot.x + half * along.y, foot.y - half * along.x),
+        imgui.Vec2(origin.x + tip.x, origin.y + tip.y),
+        imgui.Vec2(origin.x + foot.x - dy, origin.y + foot.y + dx),
+        imgui.Vec2(origin.x + foot.x + dy, origin.y + foot.y - dx),
         colour,
     )
 
 
-def _draw_box(
-    state: str, place: parts.BoxPlacement, origin: parts.Point, active: style.Colour | None
-) -> None:
+def _curve(points: Sequence[Point]) -> Iterator[Point]:
+    """Yield points of cubic Bézier curves; the drawing of Dear ImGui has only lines."""
+    yield points[0]
+    for first in range(0, len(points) - 3, 3):
+        controls = points[first : first + 4]
+        for step in range(1, _SEGMENTS + 1):
+            part = step / _SEGMENTS
+            rest = 1.0 - part
+            shares = rest**3, 3.0 * rest**2 * part, 3.0 * rest * part**2, part**3
+            yield Point(
+                sum(share * control.x for share, control in zip(shares, controls, strict=True)),
+                sum(share * control.y for share, control in zip(shares, controls, strict=True)),
+            )
+
+
+def _draw_box(state: str, place: BoxPlacement, origin: Point, active: style.Colour | None) -> None:
     """Draw a state, in a colour if it is active."""
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
@@ -142,7 +152,7 @@ def _draw_box(
     draw.AddRectFilled(low, high, imgui.GetColorU32(fill), 5.0)
     ink = style.vec4(style.WHITE) if active else theme(imgui.Col.Text)
     size = imgui.CalcTextSize(state)
-    middle = parts.Point(origin.x + place.middle.x, origin.y + place.middle.y)
+    middle = Point(origin.x + place.middle.x, origin.y + place.middle.y)
     corner = imgui.Vec2(middle.x - 0.5 * size.x, middle.y - 0.5 * size.y)
     draw.AddText(corner, imgui.GetColorU32(ink), state)
 

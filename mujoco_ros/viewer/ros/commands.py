@@ -18,7 +18,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.pull import Pull
-from mujoco_ros.model.naming import joint_name, topic_token, within
+from mujoco_ros.model.naming import in_namespace, joint_name, topic_token
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import Request, Vector
@@ -161,7 +161,7 @@ class CommandPublisher:
         )
         what = next(iter(positions)) if len(positions) == 1 else f"{len(positions)} joints"
         request = self._report(f"command {what}{f' of {namespace}' if namespace else ''}")
-        topic = within(namespace, CommandSource.JOINT_COMMANDS)
+        topic = in_namespace(namespace, CommandSource.JOINT_COMMANDS)
         self._post(self._publish, message, topic, RELIABLE, request)
         return request
 
@@ -177,8 +177,8 @@ class CommandPublisher:
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
     ) -> Request:
         """Publish the pose of a mocap body."""
-        topic = within(namespace, "mocap", topic_token(name), "pose")
-        request = self._report(f"move {within(namespace, name)}")
+        topic = in_namespace(namespace, "mocap", topic_token(name), "pose")
+        request = self._report(f"move {in_namespace(namespace, name)}")
         self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE, request)
         return request
 
@@ -257,7 +257,7 @@ class CommandPublisher:
 
 
 def _target_topic(name: str) -> str:
-    return within("target", topic_token(name), "pose")
+    return in_namespace("target", topic_token(name), "pose")
 
 
 def _pose_stamped(position: np.ndarray, quat_wxyz: np.ndarray) -> PoseStamped:

@@ -8,7 +8,7 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image
 
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rendering.false_colour import depth_colours, number_colours
@@ -73,7 +73,7 @@ class ThumbnailSubscriber:
             if (camera := self._cameras.get(key)) is not None:
                 camera.serialized = serialized
 
-        topic = within(namespace, "camera", topic_token(name), _TOPICS[key.kind])
+        topic = in_namespace(namespace, "camera", topic_token(name), _TOPICS[key.kind])
         self._cameras[key] = _SubscribedCamera(
             self._endpoints.subscription(Image, topic, receive, SENSOR, raw=True)
         )

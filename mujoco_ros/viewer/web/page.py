@@ -77,7 +77,8 @@ class Page(web_viewer.WebViewer):
                 self.dispatch(PageHalted())
             self._stream_state()
             return False
-        if is_connected and super().prepare_next_frame():
+        # Panels count as connected for a moment before their private socket rejects them.
+        if self._guard.panel_connections > 0 and super().prepare_next_frame():
             self._guard.frames.note_built(is_pressed=_is_pressed())
             return True
         self.dispatch(PanelsHidden())

@@ -86,7 +86,7 @@ const pageFailure = (() => {
     }
   };
   window.addEventListener("error", ({ target }) => {
-    if (target instanceof HTMLScriptElement) loadAgain();
+    if (target instanceof HTMLScriptElement && !("optional" in target.dataset)) loadAgain();
   }, true);
 
   const getContext = HTMLCanvasElement.prototype.getContext;

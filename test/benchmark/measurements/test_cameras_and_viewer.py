@@ -3,7 +3,7 @@ import pytest
 
 from benchmark.measurements.cameras_and_viewer import CAMERAS, SCENE, ObservedRun
 from benchmark.processes.probe_columns import BEGUN, COLUMNS, PUBLISHED, SHARED, STAMP
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
@@ -24,7 +24,10 @@ def test_statistics_follow_from_the_rows_of_the_probe():
 def test_the_scene_has_the_two_subscribed_cameras():
     layout = lay_out(assemble(load_scene(SCENE)))
     cameras = {
-        within(camera.namespace, "camera", topic_token(camera.name)): (camera.width, camera.height)
+        in_namespace(camera.namespace, "camera", topic_token(camera.name)): (
+            camera.width,
+            camera.height,
+        )
         for camera in layout.every_camera
     }
     assert cameras == dict.fromkeys(CAMERAS, (320, 240))

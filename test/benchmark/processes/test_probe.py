@@ -3,7 +3,7 @@ import numpy as np
 from benchmark.processes.probe import HELD, IDLE, STREAM, TRAJECTORY, activity
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
-from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -32,8 +32,7 @@ def test_the_activity_is_the_source_of_the_references():
             given=np.array([one, ~one, ~one, ~one]),
         ),
     )
-    allowed = tolerances(joints, control.trajectory.settings, path.joints)
-    control.follow(path, allowed, None, simulation.data.time)
+    control.follow(path, simulation.data.time)
     found = []
     for _ in range(8):
         found.append(activity(control))

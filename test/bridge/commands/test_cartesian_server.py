@@ -7,7 +7,7 @@ import pytest
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from stepped_node import SteppedNode
 
-from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.sim.cartesian.controller import CartesianController
 

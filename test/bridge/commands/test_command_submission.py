@@ -1,6 +1,7 @@
 """Commands run between two steps; a command that fails is reported and ends its goal."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.control.events import Outcome
+from mujoco_ros.sim.stepping.lockstep import Lockstep
 
 
 @pytest.fixture
 def submit(stepped: SteppedNode) -> CommandSubmission:
-    return CommandSubmission(stepped.simulation, stepped.refusals)
+    return CommandSubmission(stepped.simulation, stepped.refusals, Lockstep(stepped.simulation))
 
 
 def test_a_command_runs_before_the_next_step_with_the_time_of_that_step(
@@ -60,7 +62,8 @@ def test_a_command_that_fails_at_a_later_tick_is_reported(stepped: SteppedNode) 
         kept.append(command)
         return ""
 
-    CommandSubmission(stepped.simulation, stepped.refusals, take)("topic", lambda _time: 1 / 0)
+    lockstep = SimpleNamespace(take=take, stepped=())
+    CommandSubmission(stepped.simulation, stepped.refusals, lockstep)("topic", lambda _time: 1 / 0)
     stepped.step()
     kept[0](0.0)
     stepped.pass_on()
@@ -189,7 +192,10 @@ def test_a_command_from_before_the_state_of_its_robot_was_set_is_dropped(
     submit = CommandSubmission(
         stepped.simulation,
         stepped.refusals,
-        lambda topic, _stamp, command, *_: taken.append(topic) or command(0.0) or "",
+        SimpleNamespace(
+            take=lambda topic, _stamp, command, *_: taken.append(topic) or command(0.0) or "",
+            stepped=(),
+        ),
     )
     stepped.run(0.005)
     none = np.array([], dtype=np.intp)

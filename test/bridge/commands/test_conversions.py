@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from trajectory_msgs.msg import MultiDOFJointTrajectoryPoint
 
 from mujoco_ros.bridge.commands.trajectory_server import (
-    joints_to_hold,
     point_arrays,
     seconds,
     to_tolerances,
@@ -75,10 +74,12 @@ def test_an_array_of_the_wrong_length_is_refused_with_point_and_field(
 
 
 def test_a_message_without_points_means_hold_and_needs_known_joints() -> None:
-    assert joints_to_hold(trajectory(joints=()), _JOINTS).tolist() == [0, 1, 2]
-    assert joints_to_hold(trajectory(joints=("b",)), _JOINTS).tolist() == [1]
+    for names, joints in (((), [0, 1, 2]), (("b",), [1])):
+        found = to_trajectory(trajectory(joints=names), _JOINTS, _SETTINGS, "clamp")
+        assert found.is_hold
+        assert found.joints.tolist() == joints
     with pytest.raises(JointError, match="joint 'x' not found"):
-        joints_to_hold(trajectory(joints=("x",)), _JOINTS)
+        to_trajectory(trajectory(joints=("x",)), _JOINTS, _SETTINGS, "clamp")
 
 
 def test_values_are_assigned_to_the_named_joints_in_any_order() -> None:

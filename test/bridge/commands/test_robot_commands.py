@@ -17,7 +17,6 @@ from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.commands.trajectory_server import to_trajectory
 from mujoco_ros.control.events import Outcome, SimulationReset
-from mujoco_ros.control.trajectory.trajectory import tolerances
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -147,8 +146,7 @@ def _replayed(message: Any, steps: set[int]) -> dict[int, bytes]:
     (control,), (robot,) = simulation.controls, simulation.layout.robots
     checked = to_trajectory(message, control.joints, control.trajectory.settings, "clamp")
     assert checked is not None
-    allowed = tolerances(control.joints, control.trajectory.settings, checked.joints)
-    control.follow(checked, allowed, None, 0.0)
+    control.follow(checked, 0.0)
     qpos, dof, sample = robot.joints.qpos, robot.joints.dof, simulation.sample
     found = {}
     for step in range(max(steps) + 1):

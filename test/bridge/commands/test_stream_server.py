@@ -59,7 +59,7 @@ def test_the_next_step_sums_the_references_by_the_pd_law(stepped: SteppedNode) -
     stepped.run(0.05)
     _command(stepped, ARM[3:4], position=[-1.169], velocity=[0.1], effort=[3.0])
     (state,) = stepped.joint_states()[-1:]
-    gains = stepped.simulation.gains.configured(stepped.simulation.assembly.robots[0])
+    gains = stepped.simulation.plant.gains.configured(stepped.simulation.assembly.robots[0])
     q, dq, torque = state.position[3], state.velocity[3], state.effort[3]
     expected = gains.kp[3] * (-1.169 - q) + gains.kd[3] * (0.1 - dq) + 3.0
     assert abs(expected) < 28.0  # not saturated
@@ -332,7 +332,7 @@ def test_a_joint_is_damped_after_the_timeout_if_the_settings_request_it(
     stepped.sent["joint_states"].clear()
     stepped.run(0.5)
     states = stepped.joint_states()
-    gains = stepped.simulation.gains.configured(stepped.simulation.assembly.robots[0])
+    gains = stepped.simulation.plant.gains.configured(stepped.simulation.assembly.robots[0])
     for state in states:  # only damping
         for joint in (1, 2):
             expected = -gains.kd[joint] * state.velocity[joint]

@@ -23,7 +23,7 @@ from simulation_interfaces.srv import (
     SetSimulationState,
     SpawnEntity,
 )
-from simulators import DATA, ROOT, Recording, SimulatorLauncher, stamps_of
+from simulators import DATA, ROOT, Recording, Simulator, SimulatorLauncher, stamps_of
 from spawn_requests import resource_of
 from stepped_node import SteppedNode
 from zoo_recording import ROBOTS, ZooRecording
@@ -33,8 +33,8 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.model_switch import HoldTimes
-from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+from mujoco_ros.sim.stepping.real_time import Pacer
 
 _RUNAWAY = DATA / "runaway.xml"
 _TIME = {
@@ -118,11 +118,15 @@ def _control(recording: Recording) -> Any:
     return recording.latest.status[2]
 
 
+@pytest.fixture(scope="module")
+def arm(start_shared: SimulatorLauncher) -> Simulator:
+    return start_shared.simulator(scene="arm", diagnostics__dropped_time__warn=-1.0)
+
+
 def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
-    start: SimulatorLauncher,
+    arm: Simulator, start: SimulatorLauncher
 ) -> None:
-    simulator = start.simulator(scene="arm")
-    listener = start.listener(simulator)
+    listener = start.listener(arm)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     commander = CommandClient(listener)
     assert listener.spin_until(lambda: len(diagnostics) > 0)
@@ -371,9 +375,8 @@ def test_dropped_time_is_counted_and_is_an_error(start: SimulatorLauncher) -> No
     assert 0 < float(values["real-time factor achieved"]) < 1000
 
 
-def test_limits_can_be_changed_at_run_time(start: SimulatorLauncher) -> None:
-    simulator = start.simulator(scene="arm", diagnostics__dropped_time__warn=-1.0)
-    listener = start.listener(simulator)
+def test_limits_can_be_changed_at_run_time(arm: Simulator, start: SimulatorLauncher) -> None:
+    listener = start.listener(arm)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     assert listener.get_parameter("diagnostics.dropped_time.warn") == -1.0
     (result,) = listener.set_parameters({"diagnostics.lag.error": 20.0})
@@ -387,10 +390,9 @@ def test_limits_can_be_changed_at_run_time(start: SimulatorLauncher) -> None:
     assert any(m.status[0].message.startswith("lags ") for m in diagnostics.messages)
 
 
-def test_robots_are_reported_between_their_spawning_and_deletion(start: SimulatorLauncher) -> None:
-    simulator = start.simulator(scene="arm")
+def test_robots_are_reported_between_their_spawning_and_deletion(arm: Simulator) -> None:
     robot = str(ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml")
-    with closing(SimulatorClient(simulator.domain)) as client:
+    with closing(SimulatorClient(arm.domain)) as client:
         client.until(lambda: "unclaimed" in client.report.get("control", {}))
         spawn = SpawnEntity.Request(name="dog", entity_namespace="dog")
         resource_of(spawn).uri = robot

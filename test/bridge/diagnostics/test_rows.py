@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.bridge.diagnostics.diagnostics import ROWS, DiagnosticSnapshot, world
+from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS, DiagnosticSnapshot, world
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.bridge.node import PARAMETERS
-from mujoco_ros.control.command_rates import CommandTally
 from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_owners import CommandTally
 from mujoco_ros.control.reset_hold import HeldBack
 from mujoco_ros.sim.stepping.status import ControlStatus, EngineStatus, Status
 
@@ -55,7 +55,9 @@ def report(row: str, *, rejections: Any = None, **changes: Any) -> DiagnosticRep
         of_part = changes.pop(part, None)
         if of_part:
             changes[part] = replace(getattr(status, part), **of_part)
-    return ROWS[row](DiagnosticSnapshot(replace(status, **changes), rejections or {}), BEFORE)
+    return DIAGNOSTIC_ROWS[row](
+        DiagnosticSnapshot(replace(status, **changes), rejections or {}), BEFORE
+    )
 
 
 def judged(result: DiagnosticReport, **limits: float) -> tuple[bytes, str]:
@@ -78,7 +80,7 @@ def test_every_row_of_a_healthy_simulation_is_ok(row: str, text: str) -> None:
 
 
 def test_every_row_is_tested_here() -> None:
-    assert list(ROWS) == ["real time", "engine", "control", "commands"]
+    assert list(DIAGNOSTIC_ROWS) == ["real time", "engine", "control", "commands"]
 
 
 def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
@@ -118,9 +120,9 @@ def test_a_clock_that_waits_and_makes_no_steps_is_a_warning(factor: float) -> No
 def test_a_divergence_is_an_error_once_and_while_it_lasts() -> None:
     assert judged(report("engine", engine={"divergences": 1})) == (ERROR, "diverged")
     after = DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, divergences=1)), {})
-    assert judged(ROWS["engine"](after, after)) == (OK, "healthy")
+    assert judged(DIAGNOSTIC_ROWS["engine"](after, after)) == (OK, "healthy")
     stands = after._replace(status=replace(after.status, paused=True))
-    assert judged(ROWS["engine"](stands, stands)) == (ERROR, "diverged")
+    assert judged(DIAGNOSTIC_ROWS["engine"](stands, stands)) == (ERROR, "diverged")
 
 
 def test_engine_warnings_are_a_warning_until_the_next_reset() -> None:
@@ -148,7 +150,7 @@ def test_joints_at_their_torque_limit_are_a_warning_while_it_lasts() -> None:
     assert judged(result) == (WARN, "at the torque limit: a")
     assert judged(result, saturation_warn=0.2) == (OK, "as commanded")
     now = DiagnosticSnapshot(replace(_STATUS, control=replace(_CONTROL, saturated={"a": 100})), {})
-    later = ROWS["control"](now, now)
+    later = DIAGNOSTIC_ROWS["control"](now, now)
     assert judged(later) == (OK, "as commanded")
     assert later.values["steps at the torque limit: a"] == "100"
 
@@ -158,7 +160,7 @@ def test_refused_commands_are_a_warning_once() -> None:
     assert judged(result) == (WARN, "2 commands rejected, changed or preempted")
     assert result.values["refused on joint_commands"] == "2"
     again = BEFORE._replace(rejections={"refused on joint_commands": 2})
-    assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
+    assert judged(DIAGNOSTIC_ROWS["control"](again, again)) == (OK, "as commanded")
 
 
 def test_joints_held_since_a_reset_are_a_warning_while_a_source_commands_them() -> None:

@@ -22,7 +22,7 @@ from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.parameters.robot_parameters import Settings
-from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
@@ -68,7 +68,7 @@ class Tuned:
 
     def show_gains(self, gain_changes: int) -> None:
         """Show the gains in force, which include a number of changes by parameters."""
-        self.control.show_gains(gain_changes, self.simulation.gains.by_robot())
+        self.control.show_gains(gain_changes, self.simulation.plant.gains.by_robot())
 
     def submit(self, command: Callable[[], object]) -> None:
         self.commands += 1
@@ -457,7 +457,7 @@ def test_gains_set_by_another_client_are_shown_and_kept(
     simulation.drives.set_gains(np.full(len(kd), 9.0), kd)
     assert arm.set(gains__elbow_joint__kp=1) == ""
     assert (arm.kp("arm/elbow_joint"), arm.kp("arm/wrist_1_joint")) == (1.0, 9.0)
-    read = simulation.gains.changes, simulation.gains.by_robot()
+    read = simulation.plant.gains.changes, simulation.plant.gains.by_robot()
     assert arm.set(gains__elbow_joint__kp=2) == ""
     simulation.drives.set_gains(np.full(len(kd), 8.0), kd)  # meanwhile
     arm.control.show_gains(*read)
@@ -468,7 +468,7 @@ def test_gains_set_by_another_client_are_shown_and_kept(
 
 def test_gains_set_after_a_reset_are_kept(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm")
-    before, gains = arm["gains.elbow_joint.kp"], arm.simulation.gains.by_robot()
+    before, gains = arm["gains.elbow_joint.kp"], arm.simulation.plant.gains.by_robot()
     assert arm.set(gains__elbow_joint__kp=1) == ""
     arm.control.show_gains(0, gains)
     assert arm["gains.elbow_joint.kp"] == 1.0
@@ -750,7 +750,7 @@ def test_values_of_other_robots_are_kept(tune: Callable[..., Tuned]) -> None:
     assert tuned.simulation.controls[0].stream.timeout == 0.4
     tuned.simulation.reset()
     assert tuned.kp("arm/elbow_joint") == _ELBOW
-    tuned.show_gains(tuned.simulation.gains.changes)
+    tuned.show_gains(tuned.simulation.plant.gains.changes)
     assert tuned["gains.elbow_joint.kp"] == _ELBOW
 
 

@@ -265,7 +265,7 @@ def test_a_command_by_name_of_the_grippers_actuator_ends_its_goal(
     gripping: PerturbedSimulation,
 ) -> None:
     (control,) = gripping.simulation.controls
-    control.command_gripper(GripperCommand(position=1.0), "goal", 0.0)
+    control.command_gripper(GripperCommand(position=1.0, goal="goal"), 0.0)
     gripping.step(10)
     _send(gripping, _named(("pull", 1.0)))
     assert control.owners()["gripper_controller"] == ("bend",)

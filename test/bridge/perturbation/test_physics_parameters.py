@@ -11,9 +11,9 @@ from perturbed_simulation import PerturbedSimulation
 from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble, rebuild
-from mujoco_ros.model.scene.config import PhysicsConfig, load_scene
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.physics_options import read_options
+from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options
 
 Act = Callable[..., PerturbedSimulation]
 _OTHER: dict[str, Any] = {

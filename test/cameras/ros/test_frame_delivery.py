@@ -12,7 +12,7 @@ from std_msgs.msg import String
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros import source
 from mujoco_ros.cameras.ros.source import FrameDelivery
-from mujoco_ros.model.realism.channel_settings import Delivery
+from mujoco_ros.model.realism_config import Delivery
 
 PERIOD = 0.1
 

@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
-from mujoco_ros.model.realism.channel_settings import Delivery
+from mujoco_ros.model.realism_config import Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FIRST_FRAME_S, TIMEOUT_S
 from mujoco_ros.sim.shared_memory.reader import Update

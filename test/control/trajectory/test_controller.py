@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from commanded_robot import CommandedRobot, points, some_joints
+from commanded_robot import CommandedRobot, JointTolerance, points, some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,10 +17,9 @@ from mujoco_ros.control.events import (
     GoalStarted,
     Outcome,
 )
-from mujoco_ros.control.trajectory.trajectory import JointTolerance, PointArrays
+from mujoco_ros.control.trajectory.trajectory import PointArrays
 
 NAMES = ("a", "b", "c")
-ALL = np.arange(3)
 STEP = 0.004
 
 
@@ -264,7 +263,7 @@ def test_an_empty_trajectory_stops_the_joints(goal):
     commanded.follow("a", line(1.0), goal="g")
     commanded.run(0.5)
     commanded.follow("b", line(1.0), start=10.0)
-    commanded.control.hold(ALL, commanded.time, goal)
+    commanded.hold(goal=goal)
     expected = [("g", Outcome.INVALID_GOAL)] + ([("empty", Outcome.SUCCESSFUL)] if goal else [])
     assert ended(commanded) == expected
     rows = commanded.run(0.2)
@@ -278,7 +277,7 @@ def test_an_empty_trajectory_ends_the_velocity_that_the_last_one_ended_with():
     commanded.configure(allow_nonzero_velocity_at_trajectory_end=True)
     commanded.follow("a", points([0.1], [[1.0]], [[2.0]]))
     assert commanded.run(0.2)[-1, 1, 0] == 2.0
-    commanded.control.hold(ALL, commanded.time)
+    commanded.hold()
     assert commanded.step()[1, 0] == 0.0
 
 
@@ -286,7 +285,7 @@ def test_an_empty_trajectory_preempts_every_owner_of_its_joints():
     commanded = robot()
     commanded.send(CommandSource.VELOCITY, velocity={"a": 1.0, "b": 1.0})
     commanded.step()
-    commanded.control.hold(np.array([0]), commanded.time, "empty")
+    commanded.hold(["a"], goal="empty")
     q, dq, _ = commanded.step()
     assert dq.tolist() == [0.0, 1.0, 0.0]
     assert commanded.run(0.2)[-1, 0, 0] == q[0], "the position reference stays as well"

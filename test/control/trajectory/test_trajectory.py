@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 import pytest
-from commanded_robot import points, some_joints, trajectory_settings
+from commanded_robot import JointTolerance, points, some_joints, trajectory_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mujoco_ros.control.events import CommandError, JointError, LateError
-from mujoco_ros.control.trajectory.trajectory import JointTolerance, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import tolerances, trajectory
 
 JOINTS = some_joints(
     ("a", "b", "c", "wheel", "free", "finger"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.estimation.base_estimator import AttitudeFilter
+from mujoco_ros.controllers.estimation.base_estimator import AttitudeFilter, EstimatorConfig
 from mujoco_ros.model.pose import Pose
 
 PERIOD = 0.005
@@ -16,7 +16,7 @@ def axes(quat: np.ndarray) -> np.ndarray:
 
 @pytest.fixture
 def attitude() -> AttitudeFilter:
-    return AttitudeFilter(gain=0.5, bias_gain=0.05, gravity=9.81, tolerance=0.1)
+    return AttitudeFilter(EstimatorConfig(tilt_gain=0.5, bias_gain=0.05), 9.81)
 
 
 def at_rest(attitude: AttitudeFilter, seconds: float, bias: np.ndarray) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mujoco_ros
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator, EstimatorConfig
 from mujoco_ros.controllers.interface.observation import ImuReading, Observation
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.errors import UserInputError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.estimation.base_estimator import ContactKalmanFilter
+from mujoco_ros.controllers.estimation.base_estimator import ContactKalmanFilter, EstimatorConfig
 
 PERIOD = 0.01
 DEVIATIONS = {"acceleration": 0.5, "slip": 0.01, "kinematics": 0.003, "contact": 0.02}
@@ -40,7 +40,7 @@ class WholeFilter:
 def test_it_equals_a_filter_of_the_whole_state():
     random = np.random.default_rng(3)
     start = np.array([0.1, -0.2, 0.8])
-    shared, whole = ContactKalmanFilter(2, **DEVIATIONS), WholeFilter(start)
+    shared, whole = ContactKalmanFilter(2, EstimatorConfig(**DEVIATIONS)), WholeFilter(start)
     shared.reset(start)
     for _ in range(200):
         acceleration = random.normal(size=3)
@@ -56,7 +56,7 @@ def test_it_equals_a_filter_of_the_whole_state():
 
 
 def test_a_lifted_foot_does_not_pull_the_base():
-    kalman = ContactKalmanFilter(2, **DEVIATIONS)
+    kalman = ContactKalmanFilter(2, EstimatorConfig(**DEVIATIONS))
     kalman.reset(np.zeros(3))
     for _ in range(100):
         kalman.predict(np.zeros(3), PERIOD)

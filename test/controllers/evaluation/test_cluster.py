@@ -1,26 +1,31 @@
 """Episodes on a Ray cluster of three machines, which are processes here: the same, exactly once."""
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import fake_episodes
 import pytest
 from fake_episodes import die_always, fake_episode, lacks_a_module, slow_episode
 
-from mujoco_ros.controllers.evaluation.cluster import cluster_episodes, run_seed
-from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.episode_file import versions
-from mujoco_ros.controllers.evaluation.jobs import DIED
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.episode import run_episode, versions
+from mujoco_ros.controllers.evaluation.parallel_episodes import DIED, cluster_episodes, run_seed
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 
-pytest.importorskip("ray", reason="Ray is not installed")
-MODULE = "mujoco_ros.controllers.evaluation.cluster"
+# Its import takes half a second, also in processes that only collect these tests.
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
+MODULE = "mujoco_ros.controllers.evaluation.parallel_episodes"
 _MACHINE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 _ADDRESSES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 """Ray replaces 127.0.0.1 by the address of a network."""
+_QUICK_HEALTH_CHECKS = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 500,
+    "health_check_failure_threshold": 10,
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +35,12 @@ def cluster(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(fake_episodes.__file__).parent))
         patch.setenv("MARK", str(tmp_path_factory.mktemp("marks") / "mark"))
-        head = {**_MACHINE, "node_ip_address": _ADDRESSES[0], "include_dashboard": False}
+        head = {
+            **_MACHINE,
+            "node_ip_address": _ADDRESSES[0],
+            "include_dashboard": False,
+            "_system_config": _QUICK_HEALTH_CHECKS,
+        }
         started = Cluster(initialize_head=True, head_node_args=head)
         yield started
         started.shutdown()
@@ -70,7 +80,8 @@ def test_a_machine_that_is_killed_costs_nothing_but_time(cluster, machines):
     assert all(it == fake_episode(it.seed) for it in done)
 
 
-def test_an_episode_that_always_kills_its_process_is_reported(cluster):
+def test_an_episode_that_always_kills_its_process_is_reported(cluster, monkeypatch):
+    monkeypatch.setattr(f"{MODULE}.ATTEMPTS", 2)
     (lost,) = cluster_episodes(
         *(PickPlaceTrial(), [4], time.process_time), address=cluster.address, run=die_always
     )
@@ -82,19 +93,18 @@ def test_an_error_of_a_machine_is_that_of_the_command(cluster, monkeypatch):
     with pytest.raises(UserInputError, match="scene 'arms' not found"):
         list(cluster_episodes(*arguments, address=cluster.address))
     arguments = (PickPlaceTrial(), [1], time.process_time)
-    with monkeypatch.context() as patch:
-        patch.setattr(f"{MODULE}.scene_hash", lambda _: "of another scene")
-        with pytest.raises(UserInputError, match=r"the scene of .* is another one"):
-            list(cluster_episodes(*arguments, address=cluster.address))
-    older = {**versions(), "mujoco": "3.9"}
-    monkeypatch.setattr(f"{MODULE}.versions", lambda: older)
-    with pytest.raises(UserInputError, match=r"mujoco is .*, here it is 3\.9"):
+    monkeypatch.setattr(f"{MODULE}.scene_hash", lambda _: "of another scene")
+    with pytest.raises(UserInputError, match=r"the scene of .* is another one"):
         list(cluster_episodes(*arguments, address=cluster.address))
 
 
-def test_a_machine_with_other_code_is_named_before_its_request_is_read():
-    with pytest.raises(UserInputError, match="of the cluster has another version of this package"):
-        run_seed({**versions(), "code": "older"}, b"no pickle", 1)
+@pytest.mark.parametrize("name", ["code", "mujoco"])
+def test_a_machine_with_another_version_is_named_before_its_request_is_read(name):
+    message = (
+        rf"of the cluster has another version of this package .*: {name} is .*, here it is 3\.9"
+    )
+    with pytest.raises(UserInputError, match=message):
+        run_seed({**versions(), name: "3.9"}, b"no pickle", 1)
 
 
 def test_a_machine_without_the_package_is_an_error_of_the_user(cluster):

@@ -11,9 +11,8 @@ from fake_episodes import fake_episode
 from simulators import ROOT, WAIT_LIMIT_S
 
 from mujoco_ros.cli.evaluate import EPISODES, main
-from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.episode import EpisodeFile, identity_of, run_episode
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 
@@ -119,7 +118,7 @@ def test_one_evaluation_at_a_time_writes_into_a_folder(path):
 
 def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
     path = tmp_path / EPISODES
-    arguments = ["pick_place", "--episodes", "3", "--jobs", "1", "--output", str(tmp_path)]
+    arguments = ["pick_place", "--episodes", "2", "--jobs", "1", "--output", str(tmp_path)]
     command = [sys.executable, "-m", "mujoco_ros.cli.evaluate", *arguments]
     process = subprocess.Popen(
         command,
@@ -134,14 +133,14 @@ def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WAIT_LIMIT_S)
     assert process.returncode == 130, errors
-    assert "of 3 are done; continue with --resume" in errors
+    assert "of 2 are done; continue with --resume" in errors
     kept = path.read_text().count("\n") - 1
-    assert 1 <= kept < 3
+    assert kept == 1
     assert main([*arguments, "--resume"]) == 0
-    seeds = range(1_000_000, 1_000_003)
+    seeds = range(1_000_000, 1_000_002)
     tried = trial("pick_place")
     assembly = assemble(tried.scene_config())
-    with EpisodeFile(path, identity_of(tried, 1, assembly), 3, resume=True) as file:
+    with EpisodeFile(path, identity_of(tried, 1, assembly), 2, resume=True) as file:
         found = {seed: episode.digest for seed, episode in file.done.items()}
     whole = [run_episode(tried, assembly, seed, time.process_time) for seed in seeds]
     assert found == {it.seed: it.digest for it in whole}

@@ -14,10 +14,10 @@ from fake_episodes import die_always, die_once, fake_episode
 from mujoco_ros.cli.evaluate import main
 from mujoco_ros.controllers.evaluation.bounds import LAB, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
+from mujoco_ros.controllers.evaluation.parallel_episodes import DIED, episodes
 from mujoco_ros.controllers.evaluation.plots import write_plots
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, summarize
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.walk import WALKS
 from mujoco_ros.model.errors import UserInputError

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from mujoco_ros.controllers.evaluation.episode_file import identity_of, scene_hash
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.controllers.evaluation.episode import identity_of, scene_hash
+from mujoco_ros.controllers.evaluation.trials import trial
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.evaluation.conditions import free_base
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trial import EpisodeRecorder
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.trot_policy import (
     POLICY_TROTS,
     PolicyTrots,

@@ -5,8 +5,8 @@ import pytest
 
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, ESTIMATE
 from mujoco_ros.controllers.evaluation.conditions import free_base
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
-from mujoco_ros.controllers.evaluation.trials.trot import TROTS, TrotTrial
+from mujoco_ros.controllers.evaluation.trials import trial
+from mujoco_ros.controllers.evaluation.trials.walk import TROTS, TrotTrial
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.sim.simulation import Simulation
 

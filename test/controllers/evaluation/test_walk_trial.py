@@ -12,8 +12,8 @@ from mujoco_ros.controllers.evaluation.conditions import (
     scale_masses,
     tilt_floor,
 )
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder, EstimateError
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trial import EpisodeRecorder, EstimateError
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
 from mujoco_ros.controllers.interface.observation import BaseReading, Pose
 from mujoco_ros.model.errors import UserInputError

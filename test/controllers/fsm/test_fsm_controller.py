@@ -6,8 +6,8 @@ import pytest
 import yaml
 from scripted_states import CLASSES, PERIOD, ROBOT, Scripted, seen, table
 
-from mujoco_ros.controllers.fsm.basic_states import Hold
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.state import Hold
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.model.errors import UserInputError
@@ -100,5 +100,5 @@ def test_states_are_configured_with_changed_settings():
 def test_two_controllers_of_one_table_share_nothing():
     both = [FsmController(table(ONE)) for _ in range(2)]
     both[0].machine.configure("A", {"speed": 3.0})
-    assert both[1].machine.config("A") == Scripted.Config()
+    assert both[1].machine.configs["A"] == Scripted.Config()
     assert both[0].machine.instances["A"] is not both[1].machine.instances["A"]

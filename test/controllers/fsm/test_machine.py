@@ -5,7 +5,7 @@ from scripted_states import PERIOD, ROBOT, Run, Scripted, seen, table
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state_calls import StateError
-from mujoco_ros.controllers.fsm.transition import TransitionRejectedError, Trigger
+from mujoco_ros.controllers.fsm.table import TransitionRejectedError, Trigger
 from mujoco_ros.model.errors import UserInputError
 
 CHAIN = """
@@ -330,7 +330,7 @@ def test_settings_are_checked_and_apply_from_the_next_start():
     ):
         with pytest.raises(UserInputError, match=message):
             run.machine.configure(name, changes)
-    config = run.machine.config("A")
+    config = run.machine.configs["A"]
     assert (config.speed, config.goal, config.count) == (0.5, (3.0, 4.0), 1)
     run.controller.reset()
     run.step()

@@ -1,8 +1,8 @@
 import pytest
 from scripted_states import CLASSES, table
 
+from mujoco_ros.controllers.fsm.table import Trigger
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
-from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError
 
 GOOD = """

@@ -5,12 +5,11 @@ from itertools import cycle
 
 import pytest
 
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.catalogue import load_table, names
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.library.catalogue import load_table, names
-from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
-from mujoco_ros.controllers.planning.planner import InlinePlanner
+from mujoco_ros.controllers.planning.planner import PLANNERS, InlinePlanner
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild

@@ -5,9 +5,8 @@ import pytest
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
-from mujoco_ros.controllers.planning.errors import IkError
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
-from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
+from mujoco_ros.controllers.planning.kinematics.limits import IkError, MotionLimits
 from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove
 from mujoco_ros.model.errors import UserInputError

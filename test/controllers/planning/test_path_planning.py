@@ -5,7 +5,7 @@ import pytest
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
-from mujoco_ros.controllers.planning.errors import CollisionError, NoPathError
+from mujoco_ros.controllers.planning.kinematics.limits import CollisionError, NoPathError
 from mujoco_ros.controllers.planning.motion_planner import plan_path
 from mujoco_ros.model.pose import Pose
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.errors import IkError, PlannerDiedError
+from mujoco_ros.controllers.planning.kinematics.limits import IkError, PlannerDiedError
 from mujoco_ros.controllers.planning.planner import InlinePlanner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove
 from mujoco_ros.model.errors import UserInputError

@@ -9,24 +9,22 @@ from nav_msgs.msg import Odometry
 from simulators import Listener
 from visualization_msgs.msg import Marker, MarkerArray
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.inputs import (
+    DRAW,
+    ESTIMATED_BASE,
     GOAL_INPUT,
     VELOCITY_INPUT,
     BodyVelocity,
+    Drawing,
+    DrawnLine,
+    DrawnPoint,
     GoalInput,
     PlanarGoal,
     PlanarPose,
     VelocityInput,
 )
 from mujoco_ros.controllers.interface.observation import BaseReading, Pose
-from mujoco_ros.controllers.interface.outputs import (
-    DRAW,
-    ESTIMATED_BASE,
-    Drawing,
-    DrawnLine,
-    DrawnPoint,
-)
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics, DrawingTopic
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene

@@ -6,7 +6,7 @@ from typing import Literal
 
 from sample_states import Ramp, controller, in_turn
 
-from mujoco_ros.controllers.library.catalogue import load, names
+from mujoco_ros.controllers.catalogue import load, names
 from mujoco_ros.controllers.ros.controller_settings import controller_name
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 
@@ -58,7 +58,7 @@ def test_every_setting_of_the_shipped_controllers_is_described():
     for name in names():
         machine = load(name).machine
         for state in machine.instances:
-            config = machine.config(state)
+            config = machine.configs[state]
             for field_name, spec in () if config is None else config_specs(state, config):
                 assert not spec.description.startswith("Setting of"), (
                     f"{name}: {state}.{field_name}"
@@ -67,7 +67,7 @@ def test_every_setting_of_the_shipped_controllers_is_described():
 
 def test_a_description_is_complete():
     machine = controller(in_turn("{class: Ramp}")).machine
-    specs = dict(config_specs("S0", machine.config("S0")))
+    specs = dict(config_specs("S0", machine.configs["S0"]))
     assert type(machine.instances["S0"]) is Ramp
     assert (
         specs["speed"].description == "Of the first joint, which turns about its own axis [rad/s]"

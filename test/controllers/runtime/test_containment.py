@@ -9,9 +9,8 @@ import pytest
 from faulty_states import Add, faulty
 
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.sim.stepping.pacer import Pacer
-from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
-from mujoco_ros.sim.stepping.step_listener import StepListener
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
+from mujoco_ros.sim.stepping.real_time import Pacer
 
 
 class Hosting(StepListener):

@@ -12,8 +12,9 @@ from mujoco_ros.controllers.runtime.robot_model import find_robot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
-from mujoco_ros.model.scene.parts import Part, part_from_text
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.parts import ScenePart, part_from_text
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.sim.simulation import Simulation
 
 POLE = """
@@ -65,7 +66,7 @@ def run(host: ControllerHost, steps: int) -> None:
         assert host.step()
 
 
-def part(text: str, name: str) -> Part:
+def part(text: str, name: str) -> ScenePart:
     return part_from_text(text, name=name, pose=FAR)
 
 

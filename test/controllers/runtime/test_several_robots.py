@@ -18,7 +18,8 @@ from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.sim.simulation import Simulation
 

@@ -5,7 +5,7 @@ import pytest
 from sample_states import controller
 from scripted_states import ROBOT, seen
 
-from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import TransitionRejectedError
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 
 TABLE = """

@@ -33,13 +33,16 @@ def quick_switches() -> Iterator[None]:
 
 @pytest.mark.usefixtures("quick_switches")
 def test_no_interruption_takes_effect_outside_of_the_call(monkeypatch):
-    """Calls that end about when they are interrupted: every result is one of both."""
+    """Calls that end about when they are interrupted: every result is one of both, and both occur.
+
+    A busy machine may interrupt none for seconds.
+    """
     monkeypatch.setattr(time_limit, "_POLL_S", 0.0005)
     monkeypatch.setattr(time_limit, "_RETRY_POLLS", 1)
     limited, seeds = limit(0.001), random.Random(1)
     interrupted = finished = 0
     end = time.monotonic() + 3.0
-    while time.monotonic() < end:
+    while time.monotonic() < end or not (interrupted and finished):
         n = seeds.choice((0, seeds.randrange(500_000)))
         try:
             assert limited.call(count, n) == n
@@ -47,8 +50,6 @@ def test_no_interruption_takes_effect_outside_of_the_call(monkeypatch):
         except TimeLimitError:
             interrupted += 1
         assert count(50) == 50
-    assert interrupted > 0
-    assert finished > 0
 
 
 def test_a_shielded_function_is_never_left_half_done():

@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
 from mujoco_ros.extensions.ros.extension_host import ExtensionParameters
-from mujoco_ros.extensions.ros.library.conveyor_belt import ConveyorBelt
+from mujoco_ros.extensions.ros.library.contacts import ConveyorBelt
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import Button

@@ -1,7 +1,7 @@
 import mujoco
 import pytest
 
-from mujoco_ros.model.scene.compiler_silence import silence_compiler
+from mujoco_ros.model.scene.mjcf_files import silence_compiler
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,12 @@ from dataclasses import replace
 import mujoco
 import pytest
 
-from mujoco_ros.model.scene.config import PhysicsConfig
-from mujoco_ros.model.scene.physics_options import CHOICES, read_options, write_options
+from mujoco_ros.model.scene.physics_options import (
+    CHOICES,
+    PhysicsConfig,
+    read_options,
+    write_options,
+)
 
 _CHANGED = PhysicsConfig(
     timestep=0.003,

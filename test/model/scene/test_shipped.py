@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from mujoco_ros.model.packages import share_directory
-from mujoco_ros.model.scene.model_folders import shipped_models, shipped_settings, shipped_uri
+from mujoco_ros.model.scene.worlds import shipped_models, shipped_settings, shipped_uri
 from mujoco_ros.model.uri import resolve
 
 

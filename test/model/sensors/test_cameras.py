@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import Delivery
+from mujoco_ros.model.realism_config import Delivery
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene, read_scene

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import root_element
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.file_header import root_element
-from mujoco_ros.model.urdf.importing.importer import WORLD, load_urdf
+from mujoco_ros.model.urdf.importing.importer import WORLD, import_urdf
 
 PACKAGE = "example-robot-data"
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -162,7 +162,7 @@ def test_a_urdf_that_is_wrong_itself_is_refused_in_one_sentence(name: str, reaso
         missing(PACKAGE)
     (path,) = (path for path in ROBOTS if path.stem == name)
     with pytest.raises(UserInputError, match=reason) as error:
-        load_urdf(path)
+        import_urdf(path)
     assert "\n" not in str(error.value)
 
 
@@ -173,7 +173,7 @@ def test_an_imported_urdf_has_the_dynamics_of_pinocchio(path: Path, caplog):
     pinocchio()
     caplog.set_level(logging.WARNING)
     root = without_visuals(path)
-    model = load_urdf(path, ET.tostring(root, encoding="unicode")).compile()
+    model = import_urdf(path, ET.tostring(root, encoding="unicode")).spec.compile()
     changed = changed_links(caplog.text)
     pair = Pair(model, corrected(root, model, changed))
     assert not pair.left_out

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.demonstrations.demonstration_file import STATE, DemonstrationFile
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
+from mujoco_ros.recording.demonstrations.demonstration_file import (
+    STATE,
+    DemonstrationFile,
+    EpisodeFolder,
+)
 
 
 @pytest.fixture

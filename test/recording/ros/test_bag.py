@@ -6,8 +6,8 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from std_msgs.msg import String
 
-from mujoco_ros.recording.metadata import RecordedTopic, definition
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.ros.bag import Bag
 
 SECOND = 1_000_000_000
 HASH = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
@@ -20,7 +20,7 @@ def folder(tmp_path):
 
 def chatter(bag: Bag) -> RecordedTopic:
     topic = RecordedTopic(name="/chatter", kind="std_msgs/msg/String", type_hash=HASH, qos=[])
-    bag.add(topic, definition(topic.kind))
+    bag.add(topic)
     return topic
 
 
@@ -88,10 +88,10 @@ def test_metadata_has_the_keys_of_version_9(folder):
 
 
 @pytest.mark.parametrize(
-    "limits", [BagLimits(duration=1.0), BagLimits(size=2000)], ids=["duration", "size"]
+    "limit", [{"max_seconds": 1.0}, {"max_bytes": 2000}], ids=["duration", "size"]
 )
-def test_a_bag_continues_in_another_file(folder, limits):
-    bag = Bag(folder, "jazzy", limits=limits)
+def test_a_bag_continues_in_another_file(folder, limit):
+    bag = Bag(folder, "jazzy", **limit)
     topic = chatter(bag)
     for i in range(30):
         bag.write(topic, i * SECOND // 10, 0, i, text("x" * 200))
@@ -105,7 +105,7 @@ def test_a_bag_continues_in_another_file(folder, limits):
 
 
 def test_a_full_file_is_not_followed_by_an_empty_one(folder):
-    bag = Bag(folder, "jazzy", limits=BagLimits(size=100))
+    bag = Bag(folder, "jazzy", max_bytes=100)
     bag.write(chatter(bag), 1, 1, 0, text("x" * 2000))
     bag.finish()
     assert files(folder) == ["bag_0.mcap", "metadata.yaml"]

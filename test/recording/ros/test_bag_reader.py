@@ -8,18 +8,18 @@ from std_msgs.msg import Float64, String
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_contents import bag_files
 from mujoco_ros.recording.mcap_scan import McapScan
-from mujoco_ros.recording.metadata import RecordedTopic, definition
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros import bag_reader
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.bag_reader import BagReader
 
 
 @pytest.fixture
 def bag(tmp_path: Path) -> Path:
     """A bag of several files."""
-    bag = Bag(tmp_path / "bag", "jazzy", limits=BagLimits(size=1), compression="zstd")
+    bag = Bag(tmp_path / "bag", "jazzy", max_bytes=1, compression="zstd")
     topic = RecordedTopic(name="/text", kind="std_msgs/msg/String", type_hash="", qos=())
-    bag.add(topic, definition(topic.kind))
+    bag.add(topic)
     for number in range(12):
         bag.write(topic, 10 + number, 10, number, serialize_message(String(data=f"text {number}")))
     bag.finish()
@@ -73,7 +73,7 @@ def test_a_message_of_another_type_is_an_error(bag):
 def test_a_damaged_chunk_is_left_out_with_a_word(tmp_path, caplog):
     bag = Bag(tmp_path / "bag", "jazzy", compression="zstd")
     topic = RecordedTopic(name="/text", kind="std_msgs/msg/String", type_hash="", qos=())
-    bag.add(topic, definition(topic.kind))
+    bag.add(topic)
     for number in range(30):
         time = number * 1_000_000_000
         bag.write(topic, time, time, number, serialize_message(String(data=f"text {number}")))
@@ -95,7 +95,7 @@ def test_files_of_a_folder_are_read_in_the_order_of_time(tmp_path):
     for name, first in (("a", 10), ("b", 0), ("c", 11)):
         bag = Bag(tmp_path / name, "jazzy")
         topic = RecordedTopic(name="/text", kind="std_msgs/msg/String", type_hash="", qos=())
-        bag.add(topic, definition(topic.kind))
+        bag.add(topic)
         for time in range(first, first + 10, 2):
             bag.write(topic, time, time, time, serialize_message(String(data=f"{time}")))
         bag.finish()

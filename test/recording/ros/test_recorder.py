@@ -28,7 +28,6 @@ class Recording:
 
     def until(self, condition) -> None:
         def met() -> bool:
-            self.recorder.discover()
             self.recorder.update()
             return condition()
 

@@ -17,8 +17,8 @@ from std_msgs.msg import String
 
 from mujoco_ros.cli.record import main
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.metadata import RecordedTopic, definition
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.repair import repair
 
 FLUSHED = 60
@@ -37,7 +37,7 @@ def repaired(tmp_path):
 def begin(folder, **options) -> tuple[Bag, RecordedTopic]:
     bag = Bag(folder, "jazzy", **options)
     topic = RecordedTopic(name="/chatter", kind="std_msgs/msg/String", type_hash="RIHS01_1", qos=[])
-    bag.add(topic, definition(topic.kind))
+    bag.add(topic)
     return bag, topic
 
 
@@ -90,7 +90,7 @@ def test_a_bag_that_was_never_finished_is_indexed(folder, repaired):
 
 
 def test_a_repair_of_an_intact_bag_leaves_its_files_unchanged(folder, repaired):
-    bag, topic = begin(folder, limits=BagLimits(size=2000))
+    bag, topic = begin(folder, max_bytes=2000)
     write(bag, topic, FLUSHED)
     bag.finish()
     before = contents(folder)
@@ -301,8 +301,8 @@ def test_a_topic_whose_channel_is_damaged_is_found_in_the_metadata(folder, repai
 def test_attachments_and_other_metadata_are_kept(folder, repaired):
     bag, topic = begin(folder)
     write(bag, topic, 3)
-    bag._current.file.writer.add_attachment(1, 2, "notes", "text/plain", b"attached")
-    bag._current.file.writer.add_metadata("weather", {"sky": "blue"})
+    bag._current.writer.add_attachment(1, 2, "notes", "text/plain", b"attached")
+    bag._current.writer.add_metadata("weather", {"sky": "blue"})
     bag.flush()
     kill(bag)
     repair(folder)

@@ -10,9 +10,8 @@ from mujoco_ros.recording.ros.replay_node import PlaybackControl
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 
 

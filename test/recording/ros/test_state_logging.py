@@ -6,10 +6,11 @@ import pytest
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
-from mujoco_ros.model.scene.config import PhysicsConfig, load_scene
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log import ring_buffer as ring_module
+from mujoco_ros.sim.state_log import writer as ring_module
 from mujoco_ros.sim.state_log.reader import StateLog
 
 

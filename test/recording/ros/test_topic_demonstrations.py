@@ -37,10 +37,10 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
     IMAGES,
     STATE,
     TIME,
+    EpisodeFolder,
     read_messages,
 )
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
-from mujoco_ros.recording.ros.topic_demonstrations import DemonstrationOptions, TopicDemonstrations
+from mujoco_ros.recording.ros.topic_demonstrations import TopicDemonstrations
 from mujoco_ros.wire.conversions import nanoseconds
 
 FPS = 50
@@ -51,9 +51,7 @@ class Recorded:
 
     def __init__(self, path, *, describes=True, resume=False, topics=KINDS, **options):
         self.folder = EpisodeFolder(path / "dataset", resume=resume)
-        self.demonstrations = TopicDemonstrations(
-            self.folder, DemonstrationOptions(fps=FPS, task="move", **options)
-        )
+        self.demonstrations = TopicDemonstrations(self.folder, fps=FPS, task="move", **options)
         for topic in topics:
             self.demonstrations.discover(topic)
         if describes:
@@ -380,6 +378,5 @@ def test_episodes_of_another_rate_or_task_are_not_continued(recorded, tmp_path, 
     recorded.demonstrations.end()
     recorded.folder.close()
     folder = EpisodeFolder(tmp_path / "dataset", resume=True)
-    options = DemonstrationOptions(fps=fps, task=task)
     with pytest.raises(UserInputError, match=message):
-        TopicDemonstrations(folder, options)
+        TopicDemonstrations(folder, fps=fps, task=task)

@@ -81,10 +81,8 @@ def lift_and_disable(robot: FrameRobot) -> np.ndarray:
     robot.turn_and_move((0.0, 0.0, 0.4))
     robot.run(0.012)
     robot.configure(enabled=False)
-    effort = np.zeros(len(robot.q))
     robot.chain.locate(robot.q)
-    robot.chain.bias(np.zeros_like(effort), effort)
-    return effort
+    return robot.chain.bias(np.zeros(len(robot.q)))
 
 
 def test_joints_rest_at_their_references_when_a_motion_ends(arm: FrameRobot) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from frame_robot import FrameRobot
 
-from mujoco_ros.control.cartesian.commands import pose_target
+from mujoco_ros.control.cartesian import cartesian_command
 from mujoco_ros.control.events import CommandRejected
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
@@ -64,7 +64,7 @@ def test_a_queued_pose_is_found_by_the_name_of_its_frame(
     arm: FrameRobot, frame: str, problems: list[str]
 ) -> None:
     there = arm.controller.chains.resolve(frame, arm.chain.base)
-    queued = pose_target(there, (0.0, 0.0, 0.05), (1.0, 0.0, 0.0, 0.0))
+    queued = cartesian_command("pose", there, (0.0, 0.0, 0.05), (1.0, 0.0, 0.0, 0.0))
     delete(arm, "box")
     arm.simulation.events.clear()
     arm.control.command_cartesian(queued, arm.time)

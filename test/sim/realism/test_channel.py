@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import Transport
+from mujoco_ros.model.realism_config import Transport
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 
 STEP = 0.001

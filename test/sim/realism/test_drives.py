@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 
 STEP = 0.001
 MODEL = """

@@ -8,7 +8,7 @@ import pytest
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
@@ -16,8 +16,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 TIMING = {"interval": 0.002, "delay": 0.004, "jitter": 0.003, "dropout": 0.1}
 EVERYTHING = RealismConfig(

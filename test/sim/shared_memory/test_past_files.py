@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.sim.shared_memory.past_files import collect, write_log, write_table
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.state.playback import Playback

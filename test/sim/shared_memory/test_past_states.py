@@ -278,7 +278,7 @@ def test_a_loaded_state_has_the_mocap_bodies_and_equalities_of_its_time(share, s
     )
     simulation = shared.simulation
     shared.step(200)
-    simulation.set_mocap_pose(0, np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+    simulation.data.mocap_pos[0] = [1.0, 2.0, 3.0]
     simulation.data.eq_active[0] = 0
     shared.step(200)
     shared.writer.load(0.1)

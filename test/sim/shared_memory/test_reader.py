@@ -8,7 +8,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import ObjectConfig
 from mujoco_ros.model.scene.parts import object_part
-from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
+from mujoco_ros.sim.settings.model_settings import Appearance, set_appearance
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.sim.shared_memory.segment import SLOTS
 

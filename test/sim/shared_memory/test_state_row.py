@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.shared_memory.segment import copies, row_arrays, size
+from mujoco_ros.sim.shared_memory.segment import row_arrays, row_pieces, row_words
 from mujoco_ros.sim.state.state_vector import (
     StateField,
     set_state,
@@ -60,13 +60,13 @@ def test_a_row_carries_the_whole_state_bitwise_in_four_copies(noise):
     measured = np.full(model.nsensordata, 7.0) if noise else data.sensordata
     sample = sampled(state_vector(model, data), measured)
     written = row_arrays(sample.state, data, references, sample)
-    row = memoryview(bytearray(8 * size(written)))
-    writing = copies(row, written)
+    row = memoryview(bytearray(8 * row_words(written)))
+    writing = row_pieces(row, written)
     assert len(writing) == 4
     for part, own in writing:
         part[:] = own
     state, copied = np.zeros_like(sample.state), np.zeros_like(references)
-    for part, own in copies(row, row_arrays(state, other, copied)):
+    for part, own in row_pieces(row, row_arrays(state, other, copied)):
         own[:] = part
     set_state(model, other, state)
     for field in components(model, data):
@@ -81,6 +81,6 @@ def test_a_model_without_joints_has_a_row():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     data, references = mujoco.MjData(model), np.zeros((3, 0))
     arrays = row_arrays(state_vector(model, data), data, references)
-    row = memoryview(bytearray(8 * size(arrays)))
-    for part, own in copies(row, arrays):
+    row = memoryview(bytearray(8 * row_words(arrays)))
+    for part, own in row_pieces(row, arrays):
         part[:] = own

@@ -1,7 +1,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.scope import ROWS
+from mujoco_ros.model.robot.scope import ROW_ELEMENTS
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.model.scene.correspondence import Correspondence
@@ -58,16 +58,18 @@ def test_edits_are_copied_to_the_new_indices_of_their_elements():
     old = rebuild(assemble(SceneConfig(name="empty")), add=(first, second))
     new = rebuild(old, remove=("first",))
     originals = ModelEdits(old.model)
-    arrays = [name for name in ROWS if getattr(old.model, name).dtype.kind == "f"]
-    arrays = [name for name in arrays if getattr(old.model, name).size and ROWS[name] != "key"]
-    assert {ROWS[name] for name in arrays} == set(ROWS.values()) - {"key"}
+    arrays = [name for name in ROW_ELEMENTS if getattr(old.model, name).dtype.kind == "f"]
+    arrays = [
+        name for name in arrays if getattr(old.model, name).size and ROW_ELEMENTS[name] != "key"
+    ]
+    assert {ROW_ELEMENTS[name] for name in arrays} == set(ROW_ELEMENTS.values()) - {"key"}
     for name in arrays:
         array = getattr(old.model, name)
         array.reshape(len(array), -1)[:] += 0.125 * np.arange(1, len(array) + 1)[:, None]
     originals.copy_to(new.model, Correspondence(old, new))
     for name in arrays:
         before, after = getattr(old.model, name), getattr(new.model, name)
-        last = len(after) - (ROWS[name] == "body")  # the world is the first body in both
+        last = len(after) - (ROW_ELEMENTS[name] == "body")  # the world is the first body in both
         np.testing.assert_array_equal(after[-last:], before[-last:], err_msg=name)
 
 

@@ -4,8 +4,7 @@ import pytest
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 STEPS = 30
 SAMPLED = ("qpos", "qvel", "act", "qacc", "qfrc_actuator", "sensordata", "xpos", "xquat")

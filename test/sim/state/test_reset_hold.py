@@ -9,7 +9,7 @@ from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.entities import entities
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state, settable_joints
 from mujoco_ros.sim.state.snapshots import Keyframes, restore, take_snapshot

@@ -10,13 +10,13 @@ from mujoco_ros.control.events import CommandSource, GoalEnded, SimulationReset
 from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import StreamSettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.model.scene.entities import entities
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import REASON, StateRequest, set_state, settable_joints
+from mujoco_ros.sim.wrenches import AppliedWrench
 
 POSE = np.array([0.3, -0.2, 0.9, *(np.array([1.0, 0.1, -0.2, 0.3]) / np.sqrt(1.14))])
 TWIST = np.array([0.1, 0.2, -0.3, 0.4, -0.5, 0.6])
@@ -58,8 +58,7 @@ def goal_to(simulation: Simulation, position: float) -> object:
     )
     name = control.joints.names[2]
     wanted = trajectory(control.joints, control.trajectory.settings, "clamp", [name], None, points)
-    none = tolerances(control.joints, control.trajectory.settings, wanted.joints, [], [], 0.0)
-    control.follow(wanted, none, goal, float(simulation.data.time))
+    control.follow(replace(wanted, goal=goal), float(simulation.data.time))
     return goal
 
 
@@ -101,7 +100,7 @@ def test_what_follows_does_not_depend_on_what_was_before(shipped):
     goal_to(used, 1.4)
     stream(used, "wrist_1_joint", 0.4)
     used.controls[0].command_gripper(
-        GripperCommand(position=0.0, velocity=0.0, effort=5.0), object(), 0.0
+        GripperCommand(position=0.0, velocity=0.0, effort=5.0, goal=object()), 0.0
     )
     run(used, 700)
     names = list(settable_joints(used.model, used.layout))
@@ -182,7 +181,7 @@ def test_streams_are_released_and_the_gripper_has_its_own_force_again(shipped):
     stream(arm, "elbow_joint", 1.0)
     limits = arm.model.actuator_forcerange.copy()
     arm.controls[0].command_gripper(
-        GripperCommand(position=0.0, velocity=0.0, effort=3.0), object(), 0.0
+        GripperCommand(position=0.0, velocity=0.0, effort=3.0, goal=object()), 0.0
     )
     run(arm, 10)
     assert not np.array_equal(arm.model.actuator_forcerange, limits)

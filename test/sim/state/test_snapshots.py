@@ -1,5 +1,7 @@
 """Bitwise restoration of a state."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -8,16 +10,16 @@ from mujoco_ros.control.events import CommandSource, GoalEnded, SimulationReset
 from mujoco_ros.control.gripper import gripper_command
 from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.settings import TrajectorySettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
+from mujoco_ros.sim.wrenches import AppliedWrench
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 BALL = (
@@ -65,14 +67,14 @@ def follow(simulation: Simulation, names: tuple[str, ...], by: float, goal: obje
     zeros = np.zeros(len(joints.names))
     settings = TrajectorySettings(trajectory=zeros, goal=zeros)
     moves = trajectory(joints, settings, "clamp", names, None, points)
-    control.follow(moves, tolerances(joints, settings, moves.joints), goal, simulation.data.time)
+    control.follow(replace(moves, goal=goal), simulation.data.time)
 
 
 def grip(simulation: Simulation, position: float, effort: float, goal: object) -> None:
     """Send the gripper to a position."""
     (control,) = simulation.controls
     command = gripper_command(control.joints, "clamp", [], [position], [0.02], [effort])
-    control.command_gripper(command, goal, float(simulation.data.time))
+    control.command_gripper(replace(command, goal=goal), float(simulation.data.time))
 
 
 def drain(simulation: Simulation) -> list[object]:

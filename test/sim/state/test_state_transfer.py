@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -12,11 +13,12 @@ from mujoco_ros.control.events import CommandSource, GoalEnded, Outcome, Simulat
 from mujoco_ros.control.gripper import gripper_command
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import TrajectorySettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import assemble, rebuild
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.sim.simulation import Simulation
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -122,8 +124,7 @@ def follow(simulation: Simulation, index: int = 0, goal: object = "goal") -> Non
         given=np.array([[True, True]] + [[False] * 2] * 3),
     )
     moves = trajectory(control.joints, settings, "clamp", names, None, points)
-    allowed = tolerances(control.joints, settings, moves.joints)
-    control.follow(moves, allowed, goal, float(simulation.data.time))
+    control.follow(replace(moves, goal=goal), float(simulation.data.time))
 
 
 def state(simulation: Simulation) -> np.ndarray:
@@ -201,7 +202,7 @@ def test_trajectories_streams_and_goals_continue(simulate):
         follow(simulation, 0)
         second = simulation.controls[1]
         grip = gripper_command(second.joints, "clamp", [], [0.05], [0.04], [30.0])
-        second.command_gripper(grip, "grip", simulation.data.time)
+        second.command_gripper(replace(grip, goal="grip"), simulation.data.time)
         rows = []
         for step in range(600):
             if step % 10 == 0:
@@ -235,7 +236,7 @@ def test_goals_of_a_removed_robot_end_with_the_reason(simulate):
     simulation = simulate("one", "two")
     follow(simulation, 0, "follow")
     grip = gripper_command(simulation.controls[0].joints, "clamp", [], [0.05], [], [])
-    simulation.controls[0].command_gripper(grip, "grip", 0.0)
+    simulation.controls[0].command_gripper(replace(grip, goal="grip"), 0.0)
     follow(simulation, 1, "other")
     run(simulation, 10)
     simulation.events.clear()
@@ -252,12 +253,15 @@ def test_goals_of_a_removed_robot_end_with_the_reason(simulate):
 
 def test_gains_are_kept_and_a_reset_restores_the_configured_ones(simulate):
     simulation = simulate("one", "two")
-    configured = simulation.gains._configured[0].copy()
+    configured = simulation.plant.gains._configured[0].copy()
     simulation.drives.set_gains(configured + 7.0, simulation.drives.kd)
     change(simulation, remove=("one",), add=(part_from_text(ROBOT, name="three"),))
     count = len(simulation.layout.robots[0].joints.names)
     assert simulation.drives.kp[:count].tolist() == (configured + 7.0)[count:].tolist()
-    assert simulation.drives.kp[count:].tolist() == simulation.gains._configured[0][count:].tolist()
+    assert (
+        simulation.drives.kp[count:].tolist()
+        == simulation.plant.gains._configured[0][count:].tolist()
+    )
     actuator = simulation.model.actuator("two/shoulder")
     assert actuator.biasprm[1] == -207.0
     simulation.reset()
@@ -352,7 +356,7 @@ def test_noise_and_saturation_counts_continue(simulate):
         for _ in range(20):
             run(simulation, 1)
             rows.append(simulation.sample.sensordata.tolist())
-        return rows, simulation.saturation.steps()
+        return rows, simulation.plant.saturation.steps()
 
     alone, disturbed = readings(spawn=False), readings(spawn=True)
     assert alone == disturbed
@@ -433,7 +437,7 @@ def test_a_changed_timestep_is_kept(simulate):
 def test_a_reloaded_robot_of_the_same_name_has_its_own_gains(simulate):
     simulation = simulate("one")
     plant = simulation.build_plant(assemble(simulation.assembly.config))
-    np.testing.assert_array_equal(plant.gains._configured[0], simulation.gains._configured[0])
+    np.testing.assert_array_equal(plant.gains._configured[0], simulation.plant.gains._configured[0])
     simulation.switch_model(plant, fresh=True)
     assert simulation.drives.kp.tolist() == plant.gains._configured[0].tolist()
     assert simulation.drives.kp.max() == 200.0
@@ -454,10 +458,10 @@ def motor(name: str):
 def test_a_robot_that_replaces_another_in_one_change_has_its_own_gains():
     simulation = Simulation(SceneConfig(name="empty"))
     change(simulation, add=(motor("it"),))
-    gains = simulation.gains._configured[0].copy()
+    gains = simulation.plant.gains._configured[0].copy()
     change(simulation, add=(motor("it"),), remove=("it",))
     assert gains[0] > 0.0
-    np.testing.assert_array_equal(simulation.gains._configured[0], gains)
+    np.testing.assert_array_equal(simulation.plant.gains._configured[0], gains)
     np.testing.assert_array_equal(simulation.drives.kp, gains)
 
 
@@ -467,6 +471,6 @@ def test_gains_are_derived_for_the_present_timestep():
         simulation = Simulation(SceneConfig(name="empty", physics=physics))
         simulation.set_timestep(timestep)
         change(simulation, add=(motor("it"),))
-        return float(simulation.gains._configured[1][0])
+        return float(simulation.plant.gains._configured[1][0])
 
     assert gains(0.01, compiled=False) == gains(0.01, compiled=True) != gains(0.002, compiled=True)

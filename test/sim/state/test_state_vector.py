@@ -25,7 +25,7 @@ def test_the_fields_are_all_components_of_the_engine_one_after_the_other(shipped
     assert [it.part.start for it in fields[1:]] == [it.part.stop for it in fields[:-1]]
     assert fields[-1].part.stop == len(state)
     for field in fields:
-        np.testing.assert_array_equal(field.of(state), getattr(data, field.name), field.name)
+        np.testing.assert_array_equal(field.view(state), getattr(data, field.name), field.name)
 
 
 def test_a_state_continues_with_the_same_bits_while_bodies_sleep_and_wake():

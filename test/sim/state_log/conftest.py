@@ -7,8 +7,7 @@ import pytest
 
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 WriteLog = Callable[..., StateLog]
 

@@ -1,8 +1,8 @@
 import numpy as np
 
 from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.state_log import ring_buffer as ring_module
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log import writer as ring_module
+from mujoco_ros.sim.state_log.writer import RingBuffer
 
 
 def log(ring: RingBuffer, simulation, steps: int) -> None:
@@ -14,11 +14,11 @@ def log(ring: RingBuffer, simulation, steps: int) -> None:
 def pending(ring: RingBuffer, name: str = "time") -> np.ndarray:
     """Return the rows of a field that wait."""
     column = ring.columns[name]
-    return np.concatenate([np.empty((0, column.shape[1])), *(column[r] for r in ring.pending())])
+    return np.concatenate([column[:0], *(column[rows] for rows in ring.pending())])
 
 
 def times(ring: RingBuffer) -> list[float]:
-    return pending(ring)[:, 0].round(6).tolist()
+    return pending(ring).round(6).tolist()
 
 
 def test_a_row_has_the_sample_and_the_controls(arm):
@@ -48,7 +48,7 @@ def test_a_row_has_the_sample_and_the_controls(arm):
     for field in ring.fields:
         if field.name not in expected:
             continue
-        row = pending(ring, field.name)[-1].reshape(field.shape)
+        row = pending(ring, field.name)[-1]
         np.testing.assert_array_equal(row, expected[field.name], err_msg=field.name)
 
 

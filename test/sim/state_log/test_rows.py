@@ -10,12 +10,12 @@ import pytest
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.config import load_scene, shipped_scenes
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
 from mujoco_ros.sim.state_log.row_format import MAGIC, ROWS, SEGMENT, find_records, write_record
+from mujoco_ros.sim.wrenches import AppliedWrench
 
 ROOT = Path(__file__).parents[3]
 STEPS = 150
@@ -35,7 +35,7 @@ def differing(segment: LogSegment) -> list[tuple[int, str]]:
         found += [
             (index + 1, it.name)
             for it in fields
-            if it.of(after).tobytes() != row[it.name].tobytes()
+            if it.view(after).tobytes() != row[it.name].tobytes()
         ]
         assert data.time == pytest.approx(row["time"], abs=1e-9)
     return found
@@ -46,7 +46,7 @@ def excite(simulation: Simulation, random: np.random.Generator) -> None:
     references = simulation.references
     references.q[:] += 0.02 * random.standard_normal(references.q.shape)
     others = np.setdiff1d(np.arange(simulation.model.nu), simulation.drives.slots)
-    simulation.set_controls(others, 0.3 * random.standard_normal(len(others)))
+    simulation.data.ctrl[others] = 0.3 * random.standard_normal(len(others))
 
 
 @pytest.mark.parametrize("scene", shipped_scenes())
@@ -232,7 +232,7 @@ def test_inputs_that_are_set_between_two_steps(write_log, simulate):
         data.qfrc_applied[:] = random.standard_normal(6)
         data.xfrc_applied[2] = random.standard_normal(6)
         data.eq_active[0] = random.integers(2)
-        simulation.set_mocap_pose(0, 0.1 * random.standard_normal(3), np.array([1.0, 0, 0, 0]))
+        simulation.data.mocap_pos[0] = 0.1 * random.standard_normal(3)
 
     segment = write_log(simulation, STEPS, before=change)
     for name in ("userdata", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos"):

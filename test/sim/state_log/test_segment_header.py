@@ -15,11 +15,9 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log import segment_header
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.row_format import MAGIC, ROWS, SEGMENT, find_records, write_record
-from mujoco_ros.sim.state_log.scene_description import describe
 from mujoco_ros.sim.state_log.segment_header import assembly
-from mujoco_ros.sim.state_log.writer import StateLogWriter, describe_robots
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter, describe, describe_robots
 
 ROBOT = """
 <mujoco><worldbody>

@@ -11,8 +11,7 @@ import pytest
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.state_log import writer as writer_module
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 120.0
@@ -22,7 +21,7 @@ import sys, time
 from pathlib import Path
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.writer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 simulation = Simulation(load_scene("arm"))
 writer = StateLogWriter(Path(sys.argv[1]))
@@ -99,7 +98,7 @@ def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplo
     def full(*_arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writer_module, "write_record", full)
+    monkeypatch.setattr(writer_module, "write_rows", full)
     log(arm, ring, 50)
     wait_for(lambda: writer.problem)
     assert "No space left on device" in writer.problem

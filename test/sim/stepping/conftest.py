@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.sim.stepping import thread_priority
+from mujoco_ros.sim.stepping import real_time
 
 
 @pytest.fixture
@@ -14,5 +14,5 @@ def scheduled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         requests.append(priority)
         return True
 
-    monkeypatch.setattr(thread_priority, "schedule", schedule)
+    monkeypatch.setattr(real_time, "schedule", schedule)
     return requests

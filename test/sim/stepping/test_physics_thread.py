@@ -10,12 +10,11 @@ import pytest
 
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping import thread_priority
-from mujoco_ros.sim.stepping.pacer import Pacer
-from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+from mujoco_ros.sim.stepping import real_time
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
 from mujoco_ros.sim.stepping.status import Status
-from mujoco_ros.sim.stepping.step_listener import StepListener
 
 WHEEL = """
 <mujoco>
@@ -399,9 +398,7 @@ def test_steps_on_request_yield_the_processor(run, scheduled):
 def test_a_denied_priority_is_requested_once(run, monkeypatch, caplog):
     caplog.set_level("INFO")
     requests: list[int] = []
-    monkeypatch.setattr(
-        thread_priority, "schedule", lambda priority: bool(requests.append(priority))
-    )
+    monkeypatch.setattr(real_time, "schedule", lambda priority: bool(requests.append(priority)))
     running = run(1.0, priority=7)
     for number, factor in enumerate((2.0, 3.0, 4.0)):
         running.at(

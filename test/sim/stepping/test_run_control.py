@@ -5,7 +5,7 @@ import pytest
 
 from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.joint_command import joint_command
-from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
+from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.run_control import RunControl, RunError, RunState, Steps
 

@@ -48,7 +48,7 @@ _TWICE = ("trial_worker",)
 _FORKS = ("fork_server", *_TWICE)
 _MAX_ZOMBIES = 4
 """A worker that was killed is reaped with the next request."""
-_CHILD = "mujoco_ros.process.child_main"
+_CHILD = "mujoco_ros.process.child_process"
 _DEEP = QoSProfile(depth=5000)
 _SETTLE_S = 2.0
 _NOT_CALLED = ("get_type_description", "_action", "set_parameters")

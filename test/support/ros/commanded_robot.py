@@ -1,6 +1,7 @@
 """A robot control without a simulator, with joint positions set by the test."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,12 +13,23 @@ from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import (
-    JointTolerance,
     PointArrays,
     Trajectory,
+    hold_trajectory,
     tolerances,
     trajectory,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTolerance:
+    """A tolerance of a joint, as in messages."""
+
+    name: str
+    position: float = 0.0
+    velocity: float = 0.0
+    acceleration: float = 0.0
+
 
 E = TypeVar("E", bound=Event)
 Rows = Sequence[Sequence[float] | None] | np.ndarray
@@ -156,8 +168,13 @@ class CommandedRobot:
         checked = self.check(names, arrays, start, upsampled=upsampled)
         settings = self.control.trajectory.settings
         allowed = tolerances(self.joints, settings, checked.joints, path, at_goal, goal_time)
-        self.control.follow(checked, allowed, goal, self.time)
+        self.control.follow(replace(checked, tolerances=allowed, goal=goal), self.time)
         return checked
+
+    def hold(self, names: Sequence[str] = (), goal: object | None = None) -> None:
+        """Stop joints, or all, as a trajectory without points does."""
+        empty = hold_trajectory(self.joints, names)
+        self.control.follow(replace(empty, goal=goal), self.time)
 
     def send(
         self, source: CommandSource = CommandSource.JOINT_COMMANDS, **fields: Mapping[str, float]

@@ -15,7 +15,7 @@ from mujoco_ros.model.file_access import ALL_FILES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 
 
@@ -40,9 +40,10 @@ def make_context(
         nothing = lambda *_: None  # noqa: E731
         given["direct"] = own or SimpleNamespace(add=nothing, remove=nothing, serve=nothing)
     rejections = given.setdefault("rejections", RejectionLog(print))
-    given.setdefault("submit", CommandSubmission(simulation, rejections))
-    given.setdefault("run", RunControl(simulation))
+    at_once = Lockstep(simulation)  # without sources
+    given.setdefault("submit", CommandSubmission(simulation, rejections, at_once))
     given.setdefault("lockstep", Lockstep(simulation))
+    given.setdefault("run", RunControl(simulation))
     given.setdefault("pacer", Pacer(simulation.model.opt.timestep))
     for name in ("notify_reset", "quit", "status"):
         given.setdefault(name, lambda *_: None)

@@ -4,18 +4,21 @@ Run as ``python manager_stand_in.py <rate> <cycles> <begin> <file>``: it ends af
 cycles from the simulated time `begin` [s] on, and writes what it saw to a file.
 """
 
+import contextlib
 import json
 import math
 import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import rclpy
 from hardware_blocks import read_blocks
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.duration import Duration
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -27,6 +30,8 @@ _SIM_TIME = [Parameter("use_sim_time", value=True)]
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _AMPLITUDE = 0.005
 _FEEDBACK = 0.25
+_DELIVERY_S = 0.3
+"""Time for messages in flight to leave this process."""
 
 
 class Manager:
@@ -53,7 +58,11 @@ class Manager:
         self._hardware: list[TopicHardware] = []
         self._rest: dict[tuple[str, str], float] = {}
         self.node.create_subscription(String, "robot_description", self._describe, _LATCHED)
-        threading.Thread(target=self._executor.spin, daemon=True).start()
+        threading.Thread(target=self._spin, daemon=True).start()
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException, RCLError):  # at the end
+            self._executor.spin()
 
     def _describe(self, description: String) -> None:
         if self._described.is_set():
@@ -72,9 +81,7 @@ class Manager:
             clock.sleep_for(Duration(nanoseconds=1))
         clock.sleep_for(period)
         previous = clock.now()
-        while (
-            rclpy.ok() and sum(time >= self._begin for time, _, _ in self.cycles[-cycles:]) < cycles
-        ):
+        while rclpy.ok() and sum(at >= self._begin for at, _, _ in self.cycles[-cycles:]) < cycles:
             now = clock.now()
             measured, previous = (now - previous).nanoseconds, now
             for component in self._hardware:
@@ -87,13 +94,20 @@ class Manager:
                 component.write()
             clock.sleep_until(previous + period)
 
-    def _update(self, time: float) -> None:
+    def close(self) -> None:
+        """Report that the topics are gone, which others notice after 20 s otherwise."""
+        rclpy.shutdown()
+        for component in self._hardware:
+            component.close()
+        time.sleep(_DELIVERY_S)
+
+    def _update(self, elapsed: float) -> None:
         for component in self._hardware:
             key = next((key for key in component.commands if key[1] == "position"), None)
             if key is not None:
                 position = component.states[key]
                 rest = self._rest.setdefault(key, position)
-                wanted = rest - _AMPLITUDE * (1.0 - math.cos(2.0 * math.pi * time))
+                wanted = rest - _AMPLITUDE * (1.0 - math.cos(2.0 * math.pi * elapsed))
                 component.commands[key] = wanted - _FEEDBACK * (position - wanted)
 
 
@@ -115,7 +129,7 @@ def main() -> None:
     threading.Thread(target=run, daemon=True).start()
     while not ended.wait(0.1):  # in slices, in which signals are handled
         pass
-    rclpy.shutdown()  # reports to others that the topics are gone
+    manager.close()
     os._exit(0)  # the loop may sleep until a time that does not come
 
 

@@ -11,13 +11,13 @@ from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
-from mujoco_ros.model.scene.parts import Part, part_from_file
+from mujoco_ros.model.scene.parts import ScenePart, part_from_file
 
 ARM = ROOT / "urdf_mjcf" / "arm"
 BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 
 
-def arm(name: str, **options: Any) -> Part:
+def arm(name: str, **options: Any) -> ScenePart:
     """The shipped arm at x = 2 m."""
     pose = PoseConfig(xyz=(2.0, 0.0, 0.0))
     part = part_from_file(ARM / "arm.xml", name=name, pose=pose, **options)
@@ -25,7 +25,7 @@ def arm(name: str, **options: Any) -> Part:
     return replace(part, config=replace(part.config, gains=str(ARM / "gains.yaml")))
 
 
-def adding(*parts: Part) -> Callable[[Assembly], Assembly]:
+def adding(*parts: ScenePart) -> Callable[[Assembly], Assembly]:
     return lambda assembly: rebuild(assembly, add=parts)
 
 

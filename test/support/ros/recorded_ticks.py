@@ -15,7 +15,7 @@ from simulation_interfaces.srv import ResetSimulation
 from simulators import WAIT_LIMIT_S, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene

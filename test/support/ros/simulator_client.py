@@ -12,7 +12,7 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulators import Listener, Recording, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.wire.names import service_name
 
 STOPPED, PLAYING, PAUSED = (
@@ -43,7 +43,7 @@ class SimulatorClient:
         self._feedback: Recording
         self.clock: Recording = self.listener.record(Clock, "/clock", reliable=True)
         self.joint_states: Recording = self.listener.record(
-            JointState, within(robot, "joint_states"), reliable=True
+            JointState, in_namespace(robot, "joint_states"), reliable=True
         )
         self.resets: Recording = self.listener.record(Header, "/mujoco/reset_event", reliable=True)
         self.simulator.wait_until_running()

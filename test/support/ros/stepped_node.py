@@ -25,7 +25,7 @@ from mujoco_ros.control.settings import GripperSettings, StreamSettings, Traject
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.sim.clock_epochs import ClockEpochs
+from mujoco_ros.sim.command_queue import ClockEpochs
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import OnDivergence, Simulation
 

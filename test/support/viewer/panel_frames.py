@@ -18,6 +18,7 @@ USED: dict[str, Callable[[Any], Any]] = {
     "Combo": lambda entered: (True, entered),
     "InputDouble": lambda entered: (True, entered),
     "InputInt": lambda entered: (True, entered),
+    "InputText": lambda entered: (True, entered),
     "InputTextWithHint": lambda entered: (True, entered),
     "DragFloat": lambda entered: (True, entered),
     "Selectable": lambda _: True,

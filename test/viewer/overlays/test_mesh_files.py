@@ -11,7 +11,7 @@ import pytest
 import trimesh
 
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.limits import WorkerLimits
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.overlays import mesh_files

@@ -51,20 +51,20 @@ def test_a_target_starts_at_the_centre_of_the_view_or_at_the_selected_body(frame
 
 
 def test_a_name_is_used_once_and_is_not_empty(frames, clients):
-    frames.panel._name = "grasp"
+    frames.use("##name", entered="grasp")
     frames.use("Add target")
-    frames.panel._name = "grasp"
+    frames.use("##name", entered="grasp")
     frames.build()
     assert not frames.seen["Add target"]
-    frames.panel._name = " "
+    frames.use("##name", entered=" ")
     frames.build()
     assert not frames.seen["Add target"]
 
 
 def test_two_targets_of_different_names_never_share_a_topic(frames, clients):
-    frames.panel._name = "grasp 1"
+    frames.use("##name", entered="grasp 1")
     frames.use("Add target")
-    frames.panel._name = "grasp_1"
+    frames.use("##name", entered="grasp_1")
     frames.build()
     assert not frames.seen["Add target"]
     assert "'grasp 1' has the topic of 'grasp_1', target/grasp_1/pose." in frames.texts

@@ -86,24 +86,30 @@ def served(pages) -> ServedPages:
     return pages
 
 
+@pytest.fixture(scope="module")
+def phone(browser: Any) -> Iterator[Any]:
+    """The browser of a phone."""
+    context = browser.new_context(has_touch=True)
+    context.set_default_timeout(120_000)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_page(served: ServedPages, browser: Any) -> Iterator[OpenPage]:
+def open_page(served: ServedPages, phone: Any) -> Iterator[OpenPage]:
     """Return a function that opens a page."""
-    contexts = []
 
     def opened(path: str = "/phone", size: tuple[int, int] = PORTRAIT, script: str = "") -> Any:
-        viewport = dict(zip(("width", "height"), size, strict=True))
-        contexts.append(browser.new_context(viewport=viewport, has_touch=True))
-        contexts[-1].set_default_timeout(120_000)
-        page = contexts[-1].new_page()
+        page = phone.new_page()
+        page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
         page.add_init_script(script)
         page.route("**/web_client.*", lambda route: route.fulfill(body=""))  # Studio's part is slow
         page.goto(f"{served.url}{path}")
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in phone.pages:
+        page.close()
 
 
 def middle(page: Any, selector: str) -> tuple[float, float]:

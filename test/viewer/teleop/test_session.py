@@ -185,3 +185,28 @@ def test_only_finite_deflections_are_accepted(page, linear):
     with pytest.raises(UserInputError, match="linear"):
         page.send(move={"name": "/cmd_vel", "linear": linear, "angular": ZERO})
     assert page.clients.calls == []
+
+
+def test_control_passes_to_the_pages_that_wait_in_their_order():
+    slot = ControlSlot()
+    for page in ("a", "b", "c", "b"):
+        slot.request(page)
+    slot.take("d")
+    assert (slot.owner, slot.waiting) == ("a", ["b", "c"])
+    slot.release("b")
+    slot.release("a")
+    assert (slot.owner, slot.waiting) == ("c", [])
+    slot.release("c")
+    assert slot.owner is None
+    slot.take("d")
+    assert slot.owner == "d"
+
+
+def test_only_the_page_in_control_denies_requests():
+    slot = ControlSlot()
+    for page in ("a", "b", "c"):
+        slot.request(page)
+    slot.deny("b")
+    assert slot.waiting == ["b", "c"]
+    slot.deny("a")
+    assert (slot.owner, slot.waiting) == ("a", [])

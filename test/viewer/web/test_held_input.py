@@ -21,9 +21,9 @@ DOWN, UP = "mousedown 0 at 50,50", "mouseup 0 at 50,50"
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
+def page(tabs: Any) -> Iterator[Any]:
     """A page with a scene, connected, with the mouse in the scene."""
-    page = browser.new_page()
+    page = tabs.new_page()
     page.set_content(PAGE % script_part("held_input").decode())
     page.evaluate("heldInput.connect(); window.total = 0")
     page.mouse.move(50, 50)

@@ -43,8 +43,8 @@ DRAW = """() => {
 
 
 @pytest.fixture
-def page(browser: Any) -> Any:
-    page = browser.new_page()
+def page(tabs: Any) -> Any:
+    page = tabs.new_page()
     yield page
     page.close()
 

@@ -15,8 +15,8 @@ RELOAD = "\nReload this page, or use the phone page."
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    page = browser.new_page()
+def page(tabs: Any) -> Iterator[Any]:
+    page = tabs.new_page()
     body = f"<html><head>{script_part('page_failure').decode()}</head><body></body></html>"
     page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
     page.goto(ADDRESS)

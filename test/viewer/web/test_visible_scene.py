@@ -58,8 +58,8 @@ CONTEXT = """
 
 
 @pytest.fixture
-def page(browser: Any) -> Any:
-    page = browser.new_page()
+def page(tabs: Any) -> Any:
+    page = tabs.new_page()
     page.set_content(script_part("visible_scene").decode() + f"<script>{CONTEXT}</script>")
     page.evaluate("numbers => visibleScene.set(numbers)", PART)
     yield page

@@ -16,19 +16,18 @@ from mujoco_ros.model.errors import (
     NameTakenError,
     UserInputError,
 )
-from mujoco_ros.model.naming import to_name, unique_name
+from mujoco_ros.model.naming import root_element, to_name, unique_name
 from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
-from mujoco_ros.model.scene.file_header import root_element
-from mujoco_ros.model.scene.model_folders import shipped_settings
-from mujoco_ros.model.scene.parts import Part, load_spec, part_from_file, part_from_text
+from mujoco_ros.model.scene.parts import ScenePart, load_spec, part_from_file, part_from_text
+from mujoco_ros.model.scene.worlds import shipped_settings
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.sim.observer import BoundingBox, Observer
 
 _LOG = logging.getLogger(__name__)
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _MOTOR = (
     mujoco.mjtTrn.mjTRN_JOINT,
     mujoco.mjtGain.mjGAIN_FIXED,
@@ -67,7 +66,6 @@ class SpawnRequest:
     Attributes:
         name: Its name; empty for the name in its model.
         allow_renaming: Whether to use another name if that one is taken.
-        source: Its model.
         namespace: Namespace of its topics; None for its name.
         frame: The frame of its pose.
         pose: Position [m] and quaternion wxyz.  # (7,)
@@ -92,16 +90,7 @@ class SpawnRequest:
 
 
 def build_alone(spawn: SpawnRequest, taken: frozenset[str], scene: str) -> None:
-    """Read the model of an entity, and add it to an empty world.
-
-    Args:
-        spawn: The entity.
-        taken: Names that it must not have.
-        scene: Name of the scene in error messages.
-
-    Raises:
-        UserInputError: It cannot be read or compiled.
-    """
+    """Read the model of an entity, and add it to an empty world."""
     rebuild(empty_world(scene), add=[read_entity(spawn, taken)])
 
 
@@ -128,12 +117,8 @@ def initial_box(path: Path) -> BoundingBox | None:
     return observer.box(range(model.ngeom))
 
 
-def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> Part:
-    """Read the model of an entity, whose name is not one of those that are taken.
-
-    Raises:
-        UserInputError: It cannot be read.
-    """
+def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
+    """Read the model of an entity, and give it a name that is not taken."""
     pose = PoseConfig(
         xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
     )
@@ -148,7 +133,7 @@ def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> Part:
     return _with_settings(part, path)
 
 
-def _with_settings(part: Part, path: Path) -> Part:
+def _with_settings(part: ScenePart, path: Path) -> ScenePart:
     """Add the gains file beside a robot's model, and the settings of a shipped scene."""
     robot = part.config
     if not isinstance(robot, RobotConfig):
@@ -162,11 +147,11 @@ def _with_settings(part: Part, path: Path) -> Part:
     return replace(part, config=robot)
 
 
-def _fit(gains: Path, part: Part) -> bool:
+def _fit(gains: Path, part: ScenePart) -> bool:
     """Return whether a gains file fits a robot; there may be several models in one folder."""
     if part.spec is None:
         return False
-    joints = tuple(joint.name for joint in part.spec.joints if joint.type in _SCALAR)
+    joints = tuple(joint.name for joint in part.spec.joints if joint.type in SCALAR_JOINTS)
     driven = tuple(
         actuator.target
         for actuator in part.spec.actuators

@@ -1,12 +1,26 @@
-"""Conversions between arrays and the messages about entities."""
+"""Conversions between the messages about entities and arrays, resources and errors."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
 from geometry_msgs.msg import Accel, Pose, Twist, Vector3
 from simulation_interfaces.msg import Bounds, EntityState
 
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import ResourceSource
+from mujoco_ros.model.errors import (
+    MissingAssetError,
+    MissingFileError,
+    NameInvalidError,
+    NamespaceError,
+    NameTakenError,
+    NativeCodeError,
+    ParseError,
+    UnsupportedFormatError,
+    UserInputError,
+)
+from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.observer import BoundingBox, Motion
 from mujoco_ros.wire.conversions import pose_message, stamp
 from mujoco_ros.wire.names import WORLD
@@ -45,11 +59,7 @@ def read_pose(pose: Pose) -> np.ndarray:
 
 
 def checked_pose(found: np.ndarray) -> np.ndarray:
-    """Return a pose, position and quaternion wxyz, with a unit quaternion.  # (7,).
-
-    Raises:
-        ValueError: As `read_pose`.
-    """
+    """Return a pose, position and quaternion wxyz, with a unit quaternion.  # (7,)."""
     _check(found, ("x", "y", "z"), "position", _FARTHEST_M)
     _check(found[3:], ("w", "x", "y", "z"), "orientation", 2.0)
     length = float(np.linalg.norm(found[3:]))
@@ -69,11 +79,7 @@ def read_twist(twist: Twist) -> np.ndarray:
 
 
 def checked_twist(found: np.ndarray) -> np.ndarray:
-    """Return linear [m/s] and angular velocity [rad/s], if they are finite.  # (6,).
-
-    Raises:
-        ValueError: As `read_twist`.
-    """
+    """Return linear [m/s] and angular velocity [rad/s], if they are finite.  # (6,)."""
     _check(found, ("x", "y", "z"), "linear velocity", _FASTEST)
     _check(found[3:], ("x", "y", "z"), "angular velocity", _FASTEST)
     return found
@@ -103,3 +109,51 @@ def _check(values: np.ndarray, names: Sequence[str], what: str, most: float) -> 
     for name, value in zip(names, values, strict=False):
         if not abs(value) <= most:  # true for NaN
             raise ValueError(f"{name} of the {what} must be within ±{most:g}, got {value:g}")
+
+
+_CODES: tuple[tuple[type[UserInputError], str], ...] = (
+    (NameTakenError, "NAME_NOT_UNIQUE"),
+    (NameInvalidError, "NAME_INVALID"),
+    (NamespaceError, "NAMESPACE_INVALID"),
+    (UnsupportedFormatError, "UNSUPPORTED_FORMAT"),
+    (MissingFileError, "NO_RESOURCE"),
+    (MissingAssetError, "MISSING_ASSETS"),
+    (NativeCodeError, "UNSUPPORTED_ELEMENTS"),
+    (ParseError, "RESOURCE_PARSE_ERROR"),
+)
+"""The standard's codes for the errors of a resource."""
+
+
+def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
+    """Return the resource that a message names; the URI takes precedence over a text.
+
+    Args:
+        message: A request; older versions contain the URI and the text themselves.
+        field: The field that contains them in newer versions.
+        codes: The response, which has the result codes.
+
+    Raises:
+        RequestRejectedError: Neither a URI nor a text is given.
+    """
+    resource = getattr(message, field, message)
+    if not resource.uri and not resource.resource_string.strip():
+        raise RequestRejectedError(
+            "there is neither a uri nor a resource_string", codes.NO_RESOURCE
+        )
+    return ResourceSource(uri=resource.uri, text=resource.resource_string)
+
+
+def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRejectedError:
+    """Return the rejection for an error, with the code of the standard if there is one.
+
+    Args:
+        codes: A type with the codes to choose from.
+        otherwise: Name of the code for other kinds of `UserInputError`.
+    """
+    if isinstance(error, RequestRejectedError):
+        return error
+    names = [name for kind, name in _CODES if isinstance(error, kind) and hasattr(codes, name)]
+    if otherwise and isinstance(error, UserInputError):
+        names.append(otherwise)
+    code = getattr(codes, names[0]) if names else None
+    return RequestRejectedError(str(error) or repr(error), code)

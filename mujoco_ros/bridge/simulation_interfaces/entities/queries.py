@@ -1,22 +1,31 @@
-"""Services that report entities, and named poses: the sites of the model."""
+"""Services that report and set entities, and report named poses: the sites of the model."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from geometry_msgs.msg import Vector3
-from simulation_interfaces.msg import Bounds, EntityCategory, NamedPose
+from geometry_msgs.msg import Accel, Vector3
+from simulation_interfaces.msg import Bounds, EntityCategory, NamedPose, Result
 
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import (
+    bounds_message,
+    read_pose,
+    read_twist,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
     EntityRegistry,
     EntitySnapshot,
     not_found,
 )
 from mujoco_ros.bridge.simulation_interfaces.filters import EntityFilter, tags_filter
+from mujoco_ros.model.robot.body_frames import BodyFrame
+from mujoco_ros.model.scene.entities import EntityKind
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.observer import BoundingBox
+from mujoco_ros.sim.observer import BoundingBox, Placement, obstacle, place
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.set_state import StateRequest, set_state
+from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.wire.conversions import pose_message
 
 _CATEGORIES = {
@@ -32,7 +41,6 @@ class EntityQueries:
     """Handles requests for entities and their properties."""
 
     def __init__(self, registry: EntityRegistry) -> None:
-        """Report the entities of `registry`."""
         self._registry = registry
 
     def get_entities(self, request: Any, responder: Responder) -> None:
@@ -118,7 +126,6 @@ class NamedPoses:
     """Handles requests for the poses and sizes of sites."""
 
     def __init__(self, registry: EntityRegistry) -> None:
-        """Report the sites of the model of `registry`."""
         self._registry = registry
 
     def get_named_poses(self, request: Any, responder: Responder) -> None:
@@ -127,10 +134,11 @@ class NamedPoses:
 
         def fill(snapshot: EntitySnapshot) -> None:
             observer = snapshot.observer
+            model = observer.model
             responder.response.poses = [
                 NamedPose(
                     name=name,
-                    description=f"site on body '{_body_name(observer.model, site)}'",
+                    description=f"site on body '{model.body(model.site_bodyid[site]).name}'",
                     tags=tags,
                     pose=pose_message(*observer.site(site)),
                 )
@@ -161,10 +169,6 @@ def _sites(snapshot: EntitySnapshot) -> Iterator[_Site]:
             yield _Site(site, name, [owners.get(body, "world"), FIXED if fixed else MOVING])
 
 
-def _body_name(model: mujoco.MjModel, site: int) -> str:
-    return str(model.body(model.site_bodyid[site]).name)
-
-
 def _bounds(model: mujoco.MjModel, site: int) -> Bounds:
     kind, size = int(model.site_type[site]), model.site_size[site]
     if kind == _SPHERE:
@@ -173,3 +177,82 @@ def _bounds(model: mujoco.MjModel, site: int) -> Bounds:
     if kind in (_CAPSULE, _CYLINDER):  # radius, half of the length
         half = np.array([size[0], size[0], size[1] + (size[0] if kind == _CAPSULE else 0.0)])
     return bounds_message(BoundingBox(-half, half))
+
+
+class EntityStateService:
+    """Sets the states of entities, between two steps."""
+
+    def __init__(self, registry: EntityRegistry, simulation: Simulation, run: RunControl) -> None:
+        self._registry = registry
+        self._simulation, self._run = simulation, run
+
+    def set_entity_state(self, request: Any, responder: Responder) -> None:
+        """Set the pose or velocity or both of an entity: everything requested, or nothing.
+
+        A robot continues as after ``~/set_joints``; a stopped simulation is paused.
+        """
+        name, frame = request.entity, request.state.header.frame_id
+        entity = self._registry.entity(name)
+        placement = _placement(request, responder.response)
+        if reason := obstacle(entity, placement):
+            raise RequestRejectedError(reason)
+        if _frame(self._registry.snapshot, frame, responder.response) is None:
+            self._place(responder, name, placement)
+            return
+
+        def transform(snapshot: EntitySnapshot) -> None:
+            reference = _frame(snapshot, frame, responder.response)
+            if reference is None:
+                raise RequestRejectedError(f"frame '{frame}' is gone")
+            body = snapshot.entity(name).root
+            self._place(responder, name, snapshot.in_world(placement, reference, body))
+
+        self._registry.observe(responder, transform, finish=False)
+
+    def _place(self, responder: Responder, name: str, placement: Placement) -> None:
+        def apply() -> None:
+            entity = self._registry.entity(name)  # may be another by now, or gone
+            if reason := obstacle(entity, placement):
+                raise RequestRejectedError(reason)
+            if entity.kind is EntityKind.ROBOT:
+                set_state(self._simulation, {}, StateRequest(placements=((entity, placement),)))
+            else:
+                place(self._simulation.data, entity, placement)
+            self._run.leave_start()
+
+        responder.run(self._simulation.commands, apply)
+
+
+def _placement(request: Any, response: Any) -> Placement:
+    """Return the requested placement; older versions of the request have no flags and set all."""
+    state = request.state
+    if getattr(request, "set_acceleration", False) and state.acceleration != Accel():
+        raise RequestRejectedError(
+            "accelerations follow from forces and cannot be set; leave set_acceleration false",
+            Result.RESULT_FEATURE_UNSUPPORTED,
+        )
+    pose = twist = None
+    try:
+        if getattr(request, "set_pose", True):
+            pose = read_pose(state.pose)
+    except ValueError as error:
+        raise _invalid_pose(response, str(error)) from error
+    try:
+        if getattr(request, "set_twist", True):
+            twist = read_twist(state.twist)
+    except ValueError as error:
+        raise RequestRejectedError(str(error)) from error
+    if pose is None and twist is None:
+        raise RequestRejectedError("nothing to set: set set_pose, set_twist or both to true")
+    return Placement(pose=pose, twist=twist)
+
+
+def _frame(snapshot: EntitySnapshot, name: str, response: Any) -> BodyFrame | None:
+    try:
+        return snapshot.frame(name)
+    except ValueError as error:
+        raise _invalid_pose(response, str(error)) from error
+
+
+def _invalid_pose(response: Any, message: str) -> RequestRejectedError:
+    return RequestRejectedError(message, getattr(response, "INVALID_POSE", None))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Generic, TypeVar
 
+import mujoco
 import numpy as np
 from rclpy.node import Node
 from simulation_interfaces.msg import EntityCategory, EntityInfo, EntityState, Result
@@ -19,7 +20,7 @@ from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.command_queue import CommandQueue
-from mujoco_ros.sim.observer import Observer
+from mujoco_ros.sim.observer import Observer, Placement
 from mujoco_ros.sim.plant import Plant
 
 C = TypeVar("C")
@@ -43,8 +44,6 @@ class StateQueries(Generic[C, S]):
         """Create the list of requests.
 
         Args:
-            node: Its executor responds.
-            commands: Queue of the physics thread.
             capture: Copies the current state, in the physics thread.
             evaluate: Computes the argument of `fill` from it, in the executor's thread.
         """
@@ -100,9 +99,7 @@ class EntitySnapshot:
     """The entities of one model.
 
     Attributes:
-        entities: The entities by name.
         frames: The frames that are fixed to a body, by TF frame.
-        observer: Evaluates states of the model.
     """
 
     entities: dict[str, Entity]
@@ -110,11 +107,7 @@ class EntitySnapshot:
     observer: Observer
 
     def entity(self, name: str) -> Entity:
-        """Return an entity.
-
-        Raises:
-            RequestRejectedError: There is no such entity.
-        """
+        """Return an entity."""
         if name not in self.entities:
             raise not_found("entity", name, self.entities)
         return self.entities[name]
@@ -142,6 +135,25 @@ class EntitySnapshot:
             raise ValueError(f"frame '{name}' not found; there are: {known}, and the frames in TF")
         return self.frames[name]
 
+    def in_world(self, placement: Placement, reference: BodyFrame, body: int) -> Placement:
+        """Return the placement in the world of a body, given in the current frame `reference`."""
+        offset = np.concatenate([reference.position, reference.quat_wxyz])
+        frame = self.observer.motion(reference.body, offset)
+        pose = twist = None
+        position = self.observer.motion(body).position
+        if placement.pose is not None:
+            pose = np.zeros(7)
+            operands = (frame.position, frame.quat_wxyz, placement.pose[:3], placement.pose[3:])
+            mujoco.mju_mulPose(pose[:3], pose[3:], *operands)
+            position = pose[:3]
+        if placement.twist is not None:
+            twist = np.zeros(6)
+            mujoco.mju_rotVecQuat(twist[:3], placement.twist[:3], frame.quat_wxyz)
+            mujoco.mju_rotVecQuat(twist[3:], placement.twist[3:], frame.quat_wxyz)
+            twist[:3] += frame.linear + np.cross(frame.angular, position - frame.position)
+            twist[3:] += frame.angular
+        return Placement(pose=pose, twist=twist)
+
 
 class EntityRegistry(Component):
     """The entities of the current model.
@@ -152,7 +164,6 @@ class EntityRegistry(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """List the entities of the simulation."""
         self._simulation = context.simulation
         self.snapshot = _snapshot(context.simulation.plant)
         self._next: EntitySnapshot | None = None
@@ -200,11 +211,7 @@ class EntityRegistry(Component):
         self.spawned.clear()
 
     def entity(self, name: str) -> Entity:
-        """Return an entity of the current model.
-
-        Raises:
-            RequestRejectedError: There is no such entity.
-        """
+        """Return an entity of the current model."""
         return self.snapshot.entity(name)
 
     def info(self, entity: Entity) -> EntityInfo:

@@ -8,18 +8,23 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries, NamedPoses
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import (
+    EntityQueries,
+    EntityStateService,
+    NamedPoses,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
-from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
     MEASUREMENT_LIMITS,
     SpawnablesService,
 )
 from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServices
-from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.interfaces import (
+    BackgroundWorker,
+    SimulationInterfaces,
+)
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
-from mujoco_ros.bridge.trial_builds.trial_builds import BuildCancelledError, TrialBuilds
+from mujoco_ros.bridge.trial_builds import BuildCancelledError, TrialBuilds
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 
 SPAWN_FORMATS = ("MJCF", "URDF")
@@ -31,14 +36,9 @@ class EntityServices:
 
     Attributes:
         registry: The entities; a component of the node.
-        trials: Builds what clients send; a component of the node.
-        measurements: Measures models to be listed; a component of the node.
-        spawning: Spawns and deletes entities.
-        worlds: Loads and unloads worlds.
     """
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
-        """Serve them."""
         self.registry = EntityRegistry(context)
         background = BackgroundWorker(context.files)
         scene, models = context.values["scene"], context.models

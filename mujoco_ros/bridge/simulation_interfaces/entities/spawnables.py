@@ -9,13 +9,12 @@ from simulation_interfaces.msg import Bounds, Spawnable
 
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initial_box
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
-from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
+from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
+from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.file_header import header_comment, root_element
-from mujoco_ros.model.scene.model_folders import shipped_models, shipped_uri
-from mujoco_ros.model.scene.worlds import files_below
+from mujoco_ros.model.naming import header_comment, root_element
+from mujoco_ros.model.scene.worlds import files_below, shipped_models, shipped_uri
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
@@ -29,10 +28,9 @@ SUFFIXES = (".xml", ".mjcf", ".urdf")
 
 
 class SpawnablesService:
-    """Lists the models that can be spawned: the shipped ones, and those at given sources."""
+    """Lists the models that can be spawned: the shipped models, and the models at given sources."""
 
     def __init__(self, background: BackgroundWorker, measurements: TrialBuilds) -> None:
-        """Read models in the background, and measure them in another process."""
         self._background, self._measurements = background, measurements
         self._bounds: dict[tuple[Path, float], Bounds] = {}
 

@@ -17,20 +17,22 @@ from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import (
     build_alone,
     read_entity,
 )
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_pose
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import (
+    read_pose,
+    read_resource,
+    rejection,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import read_resource, rejection
-from mujoco_ros.bridge.simulation_interfaces.entities.setting import to_world
-from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
+from mujoco_ros.bridge.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.entities import EntityKind
-from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, too_large
+from mujoco_ros.model.scene.limits import MAX_OBJECTS, MAX_ROBOTS, too_large
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ CODES = SpawnEntity.Response
 """Has the result codes of spawning one entity."""
 SpawnOutcome = str | RequestRejectedError
 """The name of an entity that was spawned, or why it was not."""
+SpawnAttempt = SpawnRequest | RequestRejectedError
+"""An entity to spawn, or why it cannot be."""
 
 
 class EmptySpawnError(Exception):
@@ -46,23 +50,26 @@ class EmptySpawnError(Exception):
 
 def add_all(
     assembly: Assembly,
-    spawns: Sequence[SpawnRequest],
+    spawns: Sequence[SpawnAttempt],
     taken: frozenset[str],
     outcomes: list[SpawnOutcome],
     trials: TrialBuilds,
 ) -> Assembly:
     """Add all entities that can be added, and append an outcome for each to `outcomes`.
 
-    Each one is built alone by `trials` before its model is read here.
+    Each one is built alone by `trials` before its model is read here; a rejected one stays so.
 
     Raises:
         EmptySpawnError: Nothing can be added.
     """
-    parts: dict[int, Part] = {}
+    parts: dict[int, ScenePart] = {}
     for index, spawn in enumerate(spawns):
+        if isinstance(spawn, RequestRejectedError):
+            outcomes.append(spawn)
+            continue
         names = taken | {part.name for part in parts.values()}
         try:
-            with trials.passed(spawn.label, build_alone, spawn, names, assembly.config.name):
+            with trials.after_trial(spawn.label, build_alone, spawn, names, assembly.config.name):
                 part = read_entity(spawn, names)
             _check_room(assembly, parts.values(), part)
             parts[index] = part
@@ -76,10 +83,10 @@ def add_all(
     return added
 
 
-def _check_room(assembly: Assembly, others: Iterable[Part], part: Part) -> None:
+def _check_room(assembly: Assembly, others: Iterable[ScenePart], part: ScenePart) -> None:
     """Reject a robot or object beyond the limits of a scene."""
     added = [part, *others]
-    robots = sum(isinstance(it.config, RobotConfig) for it in added)
+    robots = sum(isinstance(part.config, RobotConfig) for part in added)
     for kind, count, limit in (
         ("robots", len(assembly.config.robots) + robots, MAX_ROBOTS),
         ("objects", len(assembly.config.objects) + len(added) - robots, MAX_OBJECTS),
@@ -88,8 +95,10 @@ def _check_room(assembly: Assembly, others: Iterable[Part], part: Part) -> None:
             raise too_large(f"'{part.name}'", f"with it the scene has {count} {kind}", limit)
 
 
-def _rebuild(assembly: Assembly, parts: dict[int, Part], outcomes: list[SpawnOutcome]) -> Assembly:
-    """Add all parts at once, or else one by one, to find those that cannot be added."""
+def _rebuild(
+    assembly: Assembly, parts: dict[int, ScenePart], outcomes: list[SpawnOutcome]
+) -> Assembly:
+    """Add all parts at once, or else one by one, to find out which cannot be added."""
     if not parts:
         return assembly
     try:
@@ -127,8 +136,6 @@ class SpawnServices:
         """Spawn into the model.
 
         Args:
-            registry: The entities.
-            models: Changes the model.
             trials: Build what clients send, before the simulator does.
             obstacle: Returns why nothing can be spawned now; empty if something can.
         """
@@ -153,7 +160,7 @@ class SpawnServices:
         count = len(request.spawn_requests)
         if count > _MAX_SPAWNS:
             raise RequestRejectedError(f"too large: {count} entities, limit {_MAX_SPAWNS}")
-        spawns: list[SpawnRequest | RequestRejectedError] = []
+        spawns: list[SpawnAttempt] = []
         for single in request.spawn_requests:
             try:
                 spawns.append(self._read(single))
@@ -174,14 +181,14 @@ class SpawnServices:
             self._registry.entity(entity.name)  # may be gone by now
             return rebuild(assembly, remove=[entity.name])
 
-        def done(error: Exception | None) -> None:
+        def respond(error: Exception | None) -> None:
             if error is None:
                 _LOG.info("deleted %s", entity.name)
                 responder.succeed()
             else:
                 responder.reject(rejection(error, Result))
 
-        self._models.change(build, done)
+        self._models.change(build, respond)
 
     def delete_spawned(self, done: OnDone) -> None:
         """Delete all entities that were spawned into this world; call in the executor's thread."""
@@ -196,11 +203,7 @@ class SpawnServices:
         self._models.change(build, done)
 
     def _read(self, request: Any) -> SpawnRequest:
-        """Return the content of a request of SpawnEntity or of a part of SpawnEntities.
-
-        Raises:
-            RequestRejectedError: It is invalid.
-        """
+        """Return the content of a request of SpawnEntity or of a part of SpawnEntities."""
         self._check_possible()
         namespace = request.entity_namespace.strip("/") or None
         if namespace is not None and (
@@ -234,26 +237,20 @@ class SpawnServices:
 
     def _spawn(
         self,
-        spawns: Sequence[SpawnRequest | RequestRejectedError],
+        spawns: Sequence[SpawnAttempt],
         responder: Responder,
         fill: Callable[[_Outcomes], None],
     ) -> None:
         """Spawn entities; `fill` gets an outcome for each, and rejections as they are."""
 
-        def change(spawns: Sequence[SpawnRequest | RequestRejectedError]) -> None:
-            valid = [spawn for spawn in spawns if isinstance(spawn, SpawnRequest)]
-
-            def done(outcomes: _Outcomes) -> None:
-                rest = iter(outcomes)
-                merged = [next(rest) if isinstance(it, SpawnRequest) else it for it in spawns]
-                responder.complete(partial(fill, merged))
-
-            if valid:
-                self._change(valid, done)
+        def change(spawns: Sequence[SpawnAttempt]) -> None:
+            rejected = [spawn for spawn in spawns if isinstance(spawn, RequestRejectedError)]
+            if len(rejected) == len(spawns):
+                responder.complete(partial(fill, rejected))
             else:
-                done([])
+                self._change(spawns, lambda outcomes: responder.complete(partial(fill, outcomes)))
 
-        if all(isinstance(it, RequestRejectedError) or it.in_world for it in spawns):
+        if all(isinstance(spawn, RequestRejectedError) or spawn.in_world for spawn in spawns):
             change(spawns)
         else:
             self._registry.observe(
@@ -262,7 +259,7 @@ class SpawnServices:
                 finish=False,
             )
 
-    def _change(self, spawns: Sequence[SpawnRequest], done: Callable[[_Outcomes], None]) -> None:
+    def _change(self, spawns: Sequence[SpawnAttempt], report: Callable[[_Outcomes], None]) -> None:
         outcomes: list[SpawnOutcome] = []
 
         def build(assembly: Assembly) -> Assembly:
@@ -273,22 +270,21 @@ class SpawnServices:
 
         def changed(error: Exception | None) -> None:
             if error is not None and not isinstance(error, EmptySpawnError):
-                outcomes[:] = [rejection(error, CODES)] * len(spawns)
+                failed = rejection(error, CODES)
+                outcomes[:] = [
+                    spawn if isinstance(spawn, RequestRejectedError) else failed for spawn in spawns
+                ]
             names = [name for name in outcomes if isinstance(name, str)]
             if names:
                 _LOG.info("spawned %s", ", ".join(names))
             self._registry.spawned.update(names)
-            done(outcomes)
+            report(outcomes)
 
         self._models.change(build, changed)
 
 
 def _report(response: Any, outcomes: _Outcomes) -> None:
-    """Fill in the response of SpawnEntities.
-
-    Raises:
-        RequestRejectedError: An entity was not spawned.
-    """
+    """Fill in the response of SpawnEntities."""
     failed = 0
     for outcome in outcomes:
         report = simulation_interfaces.msg.SpawnResult()
@@ -307,9 +303,7 @@ def _report(response: Any, outcomes: _Outcomes) -> None:
         )
 
 
-def _in_world(
-    spawn: SpawnRequest | RequestRejectedError, snapshot: EntitySnapshot
-) -> SpawnRequest | RequestRejectedError:
+def _in_world(spawn: SpawnAttempt, snapshot: EntitySnapshot) -> SpawnAttempt:
     """Return a request with its pose in the world, given the current pose of its frame."""
     if isinstance(spawn, RequestRejectedError):
         return spawn
@@ -319,7 +313,7 @@ def _in_world(
         return _invalid_pose(error)
     if reference is None:
         return spawn
-    placed = to_world(snapshot.observer, reference, reference.body, Placement(pose=spawn.pose))
+    placed = snapshot.in_world(Placement(pose=spawn.pose), reference, reference.body)
     assert placed.pose is not None
     return replace(spawn, frame="", pose=placed.pose)
 

@@ -2,41 +2,51 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
-    check_ranges,
-    delayed_poses,
-    offset_hinge,
-    set_box_size,
-    set_mass,
-)
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import (
     USUAL,
     Noise,
     ObservationFilter,
+    OptionalRange,
+    PositiveRange,
+    Range,
+    delayed_poses,
+    offset_hinge,
     scaled,
+    set_box_size,
+    set_mass,
 )
-from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
+from mujoco_ros.controllers.evaluation.trials.boxes import (
+    BOX,
+    BoxTrial,
+    box_joint,
+    effort_and_time,
+    motion_tracking,
+    scale_box_friction,
+    set_start,
+)
 from mujoco_ros.controllers.interface.observation import Pose
-from mujoco_ros.controllers.library.pick_place.grip_limit import (
+from mujoco_ros.controllers.library.config_checks import CheckedConfig
+from mujoco_ros.controllers.library.pick_place.arm import (
     closing_force,
     collision_geoms,
     largest_mass,
     sliding_friction,
 )
-from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
+from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright
+from mujoco_ros.controllers.library.pick_place.task import TASK
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.config import ObjectConfig, SceneConfig
 from mujoco_ros.sim.simulation import Simulation
 
-Range = tuple[float, float]
 Position = tuple[float, float]
-_BOX, _SIZE, _TOP = "box", 0.040, 0.315
+_SIZE, _TOP = 0.040, 0.315
 _MASS = 0.150
 _OBSTACLE, _OBSTACLE_EDGE, _OBSTACLE_MASS = "obstacle", 0.060, 1.0
 _BOX_MODEL = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
@@ -64,8 +74,8 @@ LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spread:
-    """Ranges of the conditions, with uniform distributions.
+class Spread(CheckedConfig):
+    """Ranges of the conditions of `PickPlaceTrial`.
 
     Attributes:
         x: Start and goal in ``world`` [m]; None for the positions of the lab.
@@ -83,23 +93,21 @@ class Spread:
         noise: Noise of the observations.
     """
 
-    x: Range | None = None
+    x: OptionalRange = None
     y: Range = (-0.35, 0.35)
     reach: Range = (0.30, 0.70)
     yaw: Range = (0.0, 0.0)
     size: Range = (_SIZE, _SIZE)
-    mass: Range = (_MASS, _MASS)
-    friction: Range = (1.0, 1.0)
+    mass: PositiveRange = (_MASS, _MASS)
+    friction: PositiveRange = (1.0, 1.0)
     offset: Range = (0.0, 0.0)
     delay: Range = (0.0, 0.0)
-    obstacle: Range | None = None
+    obstacle: OptionalRange = None
     motion: Range = (0.0, 0.0)
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.mass[0] <= 0.0 or self.friction[0] <= 0.0:
-            raise UserInputError("mass and friction must be positive")
+        CheckedConfig.__post_init__(self)
         for name, (least, most), unit in _LIMITS:
             pair = getattr(self, name)
             if pair is not None and not least <= pair[0] <= pair[1] <= most:
@@ -146,21 +154,14 @@ class _NoSpaceError(UserInputError):
 
 
 @dataclass(frozen=True)
-class PickPlaceTrial(Trial):
-    """The trial.
-
-    Attributes:
-        scene: Name or file of the scene, with an object ``box`` on a table as in ``arm``.
-        tolerance: Largest horizontal place error of a success [m].
-    """
+class PickPlaceTrial(BoxTrial):
+    """A box is moved from one position on a table, as in the scene ``arm``, to another."""
 
     ranges: Spread = SPREADS["lab"]
     controller: str = "pick_place"
     scene: str = "arm"
-    tolerance: float = 0.005
 
     def scene_config(self) -> SceneConfig:
-        """Return the scene, with the obstacle if there is one."""
         scene = Trial.scene_config(self)
         if self.ranges.obstacle is None:
             return scene
@@ -169,7 +170,7 @@ class PickPlaceTrial(Trial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions; those of `Spread` that are off are not among them.
+        """Draw the conditions, without the conditions that `Spread` switches off.
 
         Raises:
             UserInputError: The ranges have no space for start, goal and obstacle.
@@ -216,32 +217,27 @@ class PickPlaceTrial(Trial):
         return drawn
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set size and start of the box, and the obstacle."""
         size = conditions["size"]
-        _place(model, _BOX, (size, size, size), _box_pose(conditions, "start"))
+        _place(model, BOX, (size, size, size), self.box_pose(conditions, "start"))
         if "obstacle" in conditions:
             height, edge = conditions["obstacle"], _OBSTACLE_EDGE
             x, y = conditions["obstacle_x"], conditions["obstacle_y"]
             pose = upright(x, y, _TOP + 0.5 * height, 0.0)
-            set_mass(model, model.body(f"{_OBSTACLE}/{_BOX}").id, _OBSTACLE_MASS)
+            set_mass(model, model.body(f"{_OBSTACLE}/{BOX}").id, _OBSTACLE_MASS)
             _place(model, _OBSTACLE, (edge, edge, height), pose)
 
     def goal(self, conditions: Conditions) -> Conditions:
-        """Return the place and the yaw of the box at its goal."""
         return {name: conditions[name] for name in ("goal_x", "goal_y", "goal_yaw")}
 
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set mass and friction of the box, and the offsets of the encoders."""
-        set_mass(model, model.body(f"{_BOX}/{_BOX}").id, conditions["mass"])
-        for name in (f"{_BOX}/{_BOX}", *_PADS):
-            model.geom(name).friction *= conditions["friction"]
+        set_mass(model, model.body(f"{BOX}/{BOX}").id, conditions["mass"])
+        scale_box_friction(model, _PADS, conditions["friction"])
         hinges = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE))
         for axis, joint in enumerate(hinges, 1):
             offset_hinge(model, int(joint), conditions.get(f"offset_{axis}", 0.0))
 
     def impossible(self, model: mujoco.MjModel) -> str:
-        """Return ``too_heavy`` for a box that the gripper cannot hold."""
-        box = model.body(f"{_BOX}/{_BOX}").id
+        box = model.body(f"{BOX}/{BOX}").id
         pads, (face,) = [model.geom(name).id for name in _PADS], collision_geoms(model, [box])
         data, vector = mujoco.MjData(model), np.empty(6)
         mujoco.mj_kinematics(model, data)  # with closed fingers
@@ -259,51 +255,38 @@ class PickPlaceTrial(Trial):
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
-        """Move the box."""
         distance = conditions.get("motion", 0.0)
         since = simulation.time - conditions.get("motion_at", 0.0)
         if 0.0 <= since < distance / _MOTION_SPEED:
             angle = conditions["motion_direction"]
-            velocity = simulation.data.joint(f"{_BOX}/{_BOX}_free").qvel
+            velocity = box_joint(simulation).qvel
             velocity[:2] = _MOTION_SPEED * np.cos(angle), _MOTION_SPEED * np.sin(angle)
 
-    def settings(self, conditions: Conditions) -> Settings:
-        """Return the goal, and the changed settings."""
+    def height(self, conditions: Conditions) -> float:
+        return _TOP + 0.5 * conditions["size"]
+
+    def goal_settings(self, conditions: Conditions) -> Mapping[str, Any]:
         x, y, yaw_angle = (float(conditions[f"goal_{name}"]) for name in ("x", "y", "yaw"))
-        goal = {"goal": [x, y, _TOP, yaw_angle], "goal_height": "surface"}
-        changes = {state: dict(values) for state, values in self.changes.items()}
-        changes["IDLE"] = {**goal, **changes.get("IDLE", {})}
-        return changes
+        return {"goal": [x, y, _TOP, yaw_angle], "goal_height": "surface"}
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
-        """Measure place error, tracking, planning and payload."""
         simulation, store = recorder.simulation, recorder.store
-        q = simulation.data.joint(f"{_BOX}/{_BOX}_free").qpos
-        box = Pose(position=q[:3].copy(), quat_wxyz=q[3:].copy())
-        goal = _box_pose(conditions, "goal")
-        error, rotation = box.position - goal.position, yaw(box) - yaw(goal)
-        tracking = [it for state, it in recorder.tracking.items() if state.startswith("EXEC")]
-        metrics, made = store.get(TASK).metrics if TASK in store else {}, recorder.made
+        error, errors = self.place_error(simulation, conditions)
+        metrics = store.get(TASK).metrics if TASK in store else {}
         return {
             "error_x": float(error[0]),
             "error_y": float(error[1]),
-            "error_xy": float(np.hypot(error[0], error[1])),
-            "error_z": float(error[2]),
-            "error_yaw": abs(rotation - QUARTER * round(rotation / QUARTER)),
-            "tracking": max(tracking, default=0.0),
+            **errors,
+            "tracking": motion_tracking(recorder),
             **{name: metrics.get(name, 0.0) for name in ("ik_error", "ik_turn", "corners")},
             "payload_error": metrics.get("payload", np.nan) - conditions["mass"],
-            "saturated_steps": float(sum(simulation.saturation.steps().values())),
-            "cycle": made[-1].time if made else simulation.time,
+            **effort_and_time(recorder),
             **_obstacle_moved(simulation, conditions),
         }
 
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``missed_place`` if the box is not at its goal, or ``hit_obstacle``."""
-        missed = measures["error_xy"] > self.tolerance or abs(measures["error_z"]) > self.tolerance
-        if not missed and measures.get("obstacle_moved", 0.0) > _HIT:
-            return "hit_obstacle"
-        return "missed_place" if missed else ""
+        missed = BoxTrial.flaw(self, measures)
+        return missed or ("hit_obstacle" if measures.get("obstacle_moved", 0.0) > _HIT else "")
 
     def _positions(self, x: Range, random: np.random.Generator) -> tuple[Position, Position]:
         start = self._position(x, random)
@@ -322,7 +305,7 @@ class PickPlaceTrial(Trial):
         x = self.ranges.x or (LAB_START[0] - 0.1, LAB_START[0] + 0.3)
         for _ in range(_MAX_DRAWS):
             position = self._position(x, random)
-            distances = (np.hypot(*np.subtract(position, it)) for it in (start, goal))
+            distances = (np.hypot(*np.subtract(position, place)) for place in (start, goal))
             if min(distances) >= _OBSTACLE_DISTANCE:
                 return position
         raise _NoSpaceError(
@@ -341,22 +324,15 @@ class PickPlaceTrial(Trial):
         )
 
 
-def _box_pose(conditions: Conditions, what: str) -> Pose:
-    x, y, rotation = (conditions[f"{what}_{name}"] for name in ("x", "y", "yaw"))
-    return upright(x, y, _TOP + 0.5 * conditions["size"], rotation)
-
-
 def _place(model: mujoco.MjModel, name: str, size: tuple[float, float, float], pose: Pose) -> None:
     """Set size [m] and initial pose of a box."""
-    body = model.body(f"{name}/{_BOX}")
-    address = int(model.jnt_qposadr[int(body.jntadr[0])])
-    model.qpos0[address : address + 7] = *pose.position, *pose.quat_wxyz
-    set_box_size(model, body.id, size)
+    set_start(model, name, pose)
+    set_box_size(model, model.body(f"{name}/{BOX}").id, size)
 
 
 def _obstacle_moved(simulation: Simulation, conditions: Conditions) -> dict[str, float]:
     if "obstacle" not in conditions:
         return {}
-    x, y, _ = simulation.data.joint(f"{_OBSTACLE}/{_BOX}_free").qpos[:3]
+    x, y, _ = simulation.data.joint(f"{_OBSTACLE}/{BOX}_free").qpos[:3]
     moved = np.hypot(x - conditions["obstacle_x"], y - conditions["obstacle_y"])
     return {"obstacle_moved": float(moved)}

@@ -1,41 +1,39 @@
 """Trial of trot_policy: a quadruped trots with a constant velocity, and is pushed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
-    CommandFilter,
-    check_ranges,
-    delayed_commands,
+    USUAL,
+    Noise,
+    NotNegativeRange,
+    PositiveRange,
+    Range,
     draw_pushes,
-    drawn_pushes,
     free_base,
-    push_base,
-    scale_masses,
 )
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
-from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
+from mujoco_ros.controllers.evaluation.trials.legged import (
+    LeggedTrial,
+    base_poses,
+    relative_flaw,
+    tilt,
+)
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 
-Range = tuple[float, float]
-_FALLEN = 0.6
-"""Part of the initial height of the base, below which the robot has fallen."""
-_UPRIGHT = 0.4
-"""Largest tilt of the base at the end [rad]."""
 _TOLERANCE = 0.15
-"""Largest difference of a mean velocity from the commanded one, as part of the latter."""
+"""Largest difference of mean and commanded velocity, as part of the commanded one."""
 _SLACK = 0.05
 """The same, in m/s and rad/s."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyTrots:
-    """Ranges of the conditions, with uniform distributions.
+class PolicyTrots(CheckedConfig):
+    """Ranges of the conditions of `PolicyTrotTrial`.
 
     Attributes:
         x: Velocity forwards [m/s].
@@ -56,24 +54,16 @@ class PolicyTrots:
     x: Range = (0.6, 0.6)
     y: Range = (-0.2, 0.2)
     yaw: Range = (-0.5, 0.5)
-    duration: float = 20.0
-    push: Range = (0.0, 0.5)
-    push_period: float = 4.0
-    friction: Range = (0.5, 1.5)
-    trunk_mass: Range = (0.9, 1.1)
-    mass: Range = (0.95, 1.05)
+    duration: Positive = 20.0
+    push: NotNegativeRange = (0.0, 0.5)
+    push_period: Positive = 4.0
+    friction: PositiveRange = (0.5, 1.5)
+    trunk_mass: PositiveRange = (0.9, 1.1)
+    mass: PositiveRange = (0.95, 1.05)
     com: Range = (-0.02, 0.02)
-    armature: Range = (0.8, 1.2)
-    delay: Range = (0.0, 0.01)
+    armature: PositiveRange = (0.8, 1.2)
+    delay: NotNegativeRange = (0.0, 0.01)
     noise: Noise = USUAL
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            positive=("friction", "trunk_mass", "mass", "armature"),
-            not_negative=("push", "delay"),
-        )
-        check_positive(self, "duration", "push_period")
 
 
 def _constant(x: float, y: float, yaw: float) -> PolicyTrots:
@@ -92,70 +82,46 @@ POLICY_TROTS: Mapping[str, PolicyTrots] = {
 
 
 @dataclass(frozen=True)
-class PolicyTrotTrial(Trial):
-    """The trial."""
+class PolicyTrotTrial(LeggedTrial):
+    """A quadruped trots, and is pushed."""
 
+    steepest: ClassVar[float] = 0.4
     ranges: PolicyTrots = POLICY_TROTS["randomised"]
     controller: str = "trot_policy"
     limit: float = 600.0
 
     @property
     def scene(self) -> str:
-        """Name of the scene."""
         return "quadruped"
 
+    @property
+    def end(self) -> float:
+        return self.ranges.duration
+
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions; each push has a strength, a direction and a time."""
         random, ranges = np.random.default_rng(seed), self.ranges
         names = ("x", "y", "yaw", "friction", "trunk_mass", "armature", "delay")
         drawn = {name: random.uniform(*getattr(ranges, name)) for name in names}
         drawn |= {f"com_{axis}": random.uniform(*ranges.com) for axis in "xyz"}
-        drawn["masses"] = float(random.integers(2**31))  # seed of the factors
+        drawn["masses"] = float(random.integers(2**31))
         return drawn | draw_pushes(random, ranges.push, ranges.push_period, ranges.duration)
 
-    def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set the friction."""
-        model.geom_friction[:, 0] *= conditions["friction"]
-
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set the masses, the centre of mass of the trunk and the inertia of the rotors."""
-        random, base = np.random.default_rng(int(conditions["masses"])), free_base(model)
-        factors = random.uniform(*self.ranges.mass, size=model.nbody)
-        factors[base] = conditions["trunk_mass"]
-        scale_masses(model, factors)
-        model.body_ipos[base] += [conditions[f"com_{axis}"] for axis in "xyz"]
+        LeggedTrial.disturb(self, model, conditions)
+        model.body_ipos[free_base(model)] += [conditions[f"com_{axis}"] for axis in "xyz"]
         model.dof_armature[:] *= conditions["armature"]
 
-    def command_filter(self, conditions: Conditions) -> CommandFilter:
-        """Return a function that delays commands."""
-        return delayed_commands(conditions["delay"])
-
-    def settings(self, conditions: Conditions) -> Settings:
-        """Return the velocity as settings of WALK."""
-        velocity = {f"velocity_{axis}": conditions[axis] for axis in ("x", "y", "yaw")}
-        return {**self.changes, "WALK": {**velocity, **self.changes.get("WALK", {})}}
-
-    def act(
-        self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
-    ) -> None:
-        """Push."""
-        push_base(simulation, drawn_pushes(conditions))
-
-    def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
-        """Return whether the time is over, or the robot has fallen."""
-        return outcome is not None or simulation.time >= self.ranges.duration - 0.01
+    def mass_factors(self, model: mujoco.MjModel, conditions: Conditions) -> Mapping[int, float]:
+        return {free_base(model): conditions["trunk_mass"]}
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
-        """Measure the base at the end, and the mean velocity along its own axes."""
-        simulation = recorder.simulation
-        start, address = simulation.plant.start.qpos, simulation.layout.robots[0].bases[0].qpos
-        _, _, height, _, x, y, _ = simulation.data.qpos[address : address + 7].tolist()
-        mean = np.array([*recorder.travelled, recorder.turned]) / simulation.time
+        start, now = base_poses(recorder.simulation)
+        mean = np.array([*recorder.travelled, recorder.turned]) / recorder.simulation.time
         commanded = np.array([conditions[axis] for axis in ("x", "y", "yaw")])
         error = mean - commanded
         return {
-            "height": height / float(start[address + 2]),
-            "tilt": float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))),
+            "height": float(now[2] / start[2]),
+            "tilt": tilt(now[3:]),
             "speed": float(np.hypot(*commanded[:2])),
             "velocity_error": float(np.hypot(*error[:2])),
             "yaw_rate": abs(float(commanded[2])),
@@ -163,13 +129,8 @@ class PolicyTrotTrial(Trial):
         }
 
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``fell`` for a low or tilted base, ``velocity`` or ``turn`` for a wrong one."""
-        if not (measures["height"] >= _FALLEN and measures["tilt"] <= _UPRIGHT):
-            return "fell"
-        for flaw, name, commanded in (
-            ("velocity", "velocity_error", "speed"),
-            ("turn", "yaw_rate_error", "yaw_rate"),
-        ):
-            if not measures[name] <= _TOLERANCE * measures[commanded] + _SLACK:
-                return flaw
-        return ""
+        rows = (
+            ("velocity", measures["velocity_error"], "speed", _SLACK),
+            ("turn", measures["yaw_rate_error"], "yaw_rate", _SLACK),
+        )
+        return LeggedTrial.flaw(self, measures) or relative_flaw(measures, rows, _TOLERANCE)

@@ -1,30 +1,27 @@
 """Trial of walk_grasp: a humanoid carries a box from one table to another."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
-    CommandFilter,
-    check_ranges,
-    delayed_commands,
+    USUAL,
+    Noise,
+    NotNegativeRange,
+    PositiveRange,
+    Range,
     draw_pushes,
-    drawn_pushes,
     free_base,
-    push_base,
-    scale_masses,
     set_mass,
 )
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
-from mujoco_ros.controllers.library.pick_place.task import upright
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
+from mujoco_ros.controllers.evaluation.trials.legged import LeggedTrial, base_poses, tilt
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place.grasping import upright
 
-Range = tuple[float, float]
 _CARTON = "carton/carton"
 _STANDING_ON = {
     "first_table/long_table": "first_table",
@@ -35,16 +32,13 @@ _STANDING_ON = {
 _HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
 _BOX_AT = (0.4, 0.0)
 """Middle of the places of the box [m]."""
-"""Duration of a push [s]."""
-_FALLEN, _UPRIGHT = 0.8, 0.1
-"""Part of the initial height below which the robot has fallen; largest tilt at the end [rad]."""
 _NEAR = 0.01
 """Largest distance of the box from the height at which it stands [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Carries:
-    """Ranges of the conditions, with uniform distributions.
+class Carries(CheckedConfig):
+    """Ranges of the conditions of `WalkGraspTrial`.
 
     Attributes:
         x: Start of the robot, forwards to the first table [m].
@@ -65,23 +59,16 @@ class Carries:
     x: Range = (-1.6, -1.6)
     y: Range = (0.0, 0.0)
     yaw: Range = (0.0, 0.0)
-    offset: float = 0.0
+    offset: NotNegative = 0.0
     box_yaw: Range = (0.0, 0.0)
     table: Range = (0.0, 0.0)
-    box_mass: Range = (0.5, 0.5)
-    friction: Range = (1.0, 1.0)
-    mass: Range = (1.0, 1.0)
-    delay: Range = (0.0, 0.0)
-    push: Range = (0.0, 0.1)
-    push_period: float = 5.0
+    box_mass: PositiveRange = (0.5, 0.5)
+    friction: PositiveRange = (1.0, 1.0)
+    mass: PositiveRange = (1.0, 1.0)
+    delay: NotNegativeRange = (0.0, 0.0)
+    push: NotNegativeRange = (0.0, 0.1)
+    push_period: Positive = 5.0
     noise: Noise = USUAL
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            self, positive=("box_mass", "friction", "mass"), not_negative=("push", "delay")
-        )
-        if not (self.offset >= 0.0 and self.push_period > 0.0):
-            raise UserInputError("offset must not be negative, and push_period must be positive")
 
 
 _YAW = float(np.deg2rad(15.0))
@@ -105,32 +92,32 @@ CARRIES: Mapping[str, Carries] = {
 
 
 @dataclass(frozen=True)
-class WalkGraspTrial(Trial):
-    """The trial."""
+class WalkGraspTrial(LeggedTrial):
+    """A humanoid carries a box."""
 
+    walking: ClassVar[str] = ""
+    lowest: ClassVar[float] = 0.8
+    steepest: ClassVar[float] = 0.1
     ranges: Carries = CARRIES["pushed"]
     controller: str = "walk_grasp"
     limit: float = 240.0
 
     @property
     def scene(self) -> str:
-        """Name of the scene."""
         return "walk_grasp"
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions; each push has a strength, a direction and a time."""
         random, ranges = np.random.default_rng(seed), self.ranges
         names = ("x", "y", "yaw", "box_yaw", "box_mass", "friction", "delay")
         drawn = {name: random.uniform(*getattr(ranges, name)) for name in names}
         drawn["first_table"], drawn["second_table"] = random.uniform(*ranges.table, size=2)
         for axis, place in zip("xy", _BOX_AT, strict=True):
             drawn[f"box_{axis}"] = place + random.uniform(-ranges.offset, ranges.offset)
-        drawn["masses"] = float(random.integers(2**31))  # seed of the factors
+        drawn["masses"] = float(random.integers(2**31))
         return drawn | draw_pushes(random, ranges.push, ranges.push_period, self.limit)
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set the start of the robot, the tables and the box."""
-        model.geom_friction[:, 0] *= conditions["friction"]
+        LeggedTrial.edit(self, model, conditions)
         for body_name, table in _STANDING_ON.items():
             model.body_pos[model.body(body_name).id, 2] += conditions[table]
         z = _TABLE_HEIGHT + conditions["first_table"] + _HALF_HEIGHT
@@ -145,59 +132,34 @@ class WalkGraspTrial(Trial):
             qpos[at_base : at_base + 2] = conditions["x"], conditions["y"]
             qpos[at_base + 3 : at_base + 7] = np.cos(half), 0.0, 0.0, np.sin(half)
 
-    def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set the masses of the links."""
-        random, box = np.random.default_rng(int(conditions["masses"])), model.body(_CARTON).id
-        factors = random.uniform(*self.ranges.mass, size=model.nbody)
-        factors[box] = 1.0
-        scale_masses(model, factors)
-
-    def command_filter(self, conditions: Conditions) -> CommandFilter:
-        """Return a function that delays commands."""
-        return delayed_commands(conditions["delay"])
-
-    def act(
-        self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
-    ) -> None:
-        """Push."""
-        push_base(simulation, drawn_pushes(conditions))
+    def mass_factors(self, model: mujoco.MjModel, conditions: Conditions) -> Mapping[int, float]:
+        """Return the factor of the box, whose mass is a condition."""
+        return {int(model.body(_CARTON).id): 1.0}
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
-        """Measure the base and the box at the end, and the estimated base."""
         simulation = recorder.simulation
         data, model = simulation.data, simulation.model
-        start = simulation.plant.start.qpos
-        address = simulation.layout.robots[0].bases[0].qpos
-        now = data.qpos[address : address + 7]
+        start, now = base_poses(simulation)
         box = data.joint("carton/carton_free").qpos
         board = model.geom("second_table/long_table_board").id
         offset = data.geom_xmat[board].reshape(3, 3).T @ (box[:3] - data.geom_xpos[board])
         size = model.geom_size[board]
         made = recorder.made
         return {
-            "height": float(now[2] / start[address + 2]),
-            "tilt": float(_tilt(now[3:])),
+            "height": float(now[2] / start[2]),
+            "tilt": tilt(now[3:]),
             "box_inside": float((size - np.abs(offset))[:2].min()),
             "box_height": float(offset[2] - size[2] - _HALF_HEIGHT),
             "place_error": float(np.hypot(*(box[:2] - data.site("sign/goal").xpos[:2]))),
-            "box_tilt": float(_tilt(box[3:])),
+            "box_tilt": tilt(box[3:]),
             "cycle": made[-1].time if made else simulation.time,
             **recorder.estimate.metrics(),
         }
 
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``fell``, or ``missed_place`` if the box does not stand on the second table."""
-        if not (measures["height"] >= _FALLEN and measures["tilt"] <= _UPRIGHT):
-            return "fell"
         is_placed = (
             measures["box_inside"] > 0.0
             and abs(measures["box_height"]) <= _NEAR
-            and measures["box_tilt"] <= _UPRIGHT
+            and measures["box_tilt"] <= self.steepest
         )
-        return "" if is_placed else "missed_place"
-
-
-def _tilt(quat_wxyz: np.ndarray) -> float:
-    """Return the tilt of a body [rad]."""
-    _, x, y, _ = quat_wxyz.tolist()
-    return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+        return LeggedTrial.flaw(self, measures) or ("" if is_placed else "missed_place")

@@ -13,12 +13,12 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.observation import named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.model.errors import UserInputError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GraspReflexConfig:
+class GraspReflexConfig(CheckedConfig):
     """Settings of all states of `grasp_reflex`.
 
     Attributes:
@@ -31,40 +31,14 @@ class GraspReflexConfig:
 
     touches: tuple[str, ...] = ("left_pad", "right_pad")
     closed: Literal["lower", "upper"] = "lower"
-    pause: float = 2.0
-    duration: float = 0.5
-    least_force: float = 0.3
+    pause: Positive = 2.0
+    duration: Positive = 0.5
+    least_force: Positive = 0.3
 
     def __post_init__(self) -> None:
-        check_positive(self)
+        CheckedConfig.__post_init__(self)
         if not self.touches:
             raise UserInputError("touches lists no sensor")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CloseOnTouchConfig(GraspReflexConfig):
-    """Settings of `CloseOnTouch`.
-
-    Attributes:
-        squeeze: Maximum distance of the reference ahead of the finger, which limits the force [m].
-        least_opening: Minimum opening with an object between the fingers [m].
-    """
-
-    squeeze: float = 0.002
-    least_opening: float = 0.0005
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HoldUntilFlickedConfig(GraspReflexConfig):
-    """Settings of `HoldUntilFlicked`.
-
-    Attributes:
-        imu: Name of the IMU.
-        flick: Angular velocity that opens the gripper [rad/s].
-    """
-
-    imu: str = "gripper_imu"
-    flick: float = 1.5
 
 
 class GripperState(State):
@@ -116,11 +90,9 @@ class FeelGrip(GripperState):
     outcomes = ("holding", "empty")
 
     def start(self, context: StateContext) -> None:
-        """Release all joints."""
         context.references.values[:] = np.nan
 
     def run(self, context: StateContext) -> str | None:
-        """Check the touch sensors."""
         return "holding" if all(self.touched(context)) else "empty"
 
 
@@ -130,7 +102,6 @@ class OpenUntilTouched(GripperState):
     outcomes = ("touched",)
 
     def run(self, context: StateContext) -> str | None:
-        """Open, and check the touch sensors."""
         self.command(context, self.position_towards(context, self.open))
         is_touched = any(self.touched(context))
         return "touched" if is_touched and context.has_elapsed(self.config.pause) else None
@@ -141,11 +112,23 @@ class CloseOnTouch(GripperState):
 
     outcomes = ("gripped", "missed")
     failures: ClassVar[tuple[str, ...]] = ("missed",)
-    Config = CloseOnTouchConfig
-    config: CloseOnTouchConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(GraspReflexConfig):
+        """Settings of `CloseOnTouch`.
+
+        Attributes:
+            squeeze: Maximum distance of the reference ahead of the finger, which limits the force
+                [m].
+            least_opening: Minimum opening with an object between the fingers [m].
+        """
+
+        squeeze: Positive = 0.002
+        least_opening: Positive = 0.0005
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
-        """Close, and check the touch sensors."""
         config, position = self.config, context.observation.q[self.joint]
         ahead = self.position_towards(context, self.closed) - position
         self.command(context, position + float(np.clip(ahead, -config.squeeze, config.squeeze)))
@@ -163,11 +146,22 @@ class HoldUntilFlicked(GripperState):
 
     outcomes = ("flicked", "lost")
     failures: ClassVar[tuple[str, ...]] = ("lost",)
-    Config = HoldUntilFlickedConfig
-    config: HoldUntilFlickedConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(GraspReflexConfig):
+        """Settings of `HoldUntilFlicked`.
+
+        Attributes:
+            imu: Name of the IMU.
+            flick: Angular velocity that opens the gripper [rad/s].
+        """
+
+        imu: str = "gripper_imu"
+        flick: Positive = 1.5
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
-        """Check the IMU and the touch sensors."""
         imu = named_reading("IMU", self.config.imu, context.observation.imus)
         speed = float(np.linalg.norm(imu.angular_velocity))
         if not context.has_elapsed(self.config.pause):

@@ -2,16 +2,23 @@
 
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.arm import Arm
-from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
-from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement
-from mujoco_ros.controllers.library.pick_place.moving import FINGER_SPEED
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place.arm import Arm, is_holding
+from mujoco_ros.controllers.library.pick_place.grasping import (
+    CENTRED,
+    above,
+    behind,
+    heading,
+    placing,
+    presenting,
+    receiving,
+    upright,
+)
+from mujoco_ros.controllers.library.pick_place.motion_monitor import stale_pose
+from mujoco_ros.controllers.library.pick_place.moving import FINGER_SPEED, RestMeasurement
 from mujoco_ros.controllers.library.pick_place.planning import (
     PlanningConfig,
     PlanningState,
@@ -19,70 +26,15 @@ from mujoco_ros.controllers.library.pick_place.planning import (
 )
 from mujoco_ros.controllers.library.pick_place.straight_motion import LineConfig, LineMotionState
 from mujoco_ros.controllers.library.pick_place.task import (
-    CENTRED,
     TASK,
+    PoseAverage,
     Task,
     TaskState,
-    above,
     get_arm,
-    heading,
-    placing,
-    upright,
 )
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold, move_gripper
-from mujoco_ros.controllers.library.pick_place.waiting import is_holding
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-
-_UP = np.array([0.0, 0.0, 1.0])
-
-
-def presenting(position: np.ndarray, heading: float) -> Pose:
-    """Return the pose of a tool that holds a box out: horizontal, with its fingers side by side.
-
-    Args:
-        position: Of the tool in ``world`` [m].  # (3,)
-        heading: Direction of its z axis about the vertical [rad].
-    """
-    z = np.array([np.cos(heading), np.sin(heading), 0.0])
-    y = np.cross(_UP, z)
-    return _pose(position, y, z)
-
-
-def receiving(box: Pose, giver: Pose) -> Pose:
-    """Return the pose of a tool that grasps a box from the side opposite to the one that holds it.
-
-    The tools face each other, and the fingers of one are at a right angle to those of the other.
-
-    Args:
-        box: Pose of the box in ``world``.
-        giver: Pose of the tool that holds it.
-    """
-    axes, hand = box.matrix, giver.matrix
-    z = _nearest(axes, -hand[:, 2])
-    y = _nearest(axes, hand[:, 0])
-    return _pose(box.position, y, z)
-
-
-def behind(tool: Pose, distance: float) -> Pose:
-    """Return the pose of a tool that is drawn back along its z axis by a distance [m]."""
-    position = tool.position - distance * tool.matrix[:, 2]
-    return Pose(position=position, quat_wxyz=tool.quat_wxyz)
-
-
-def _nearest(axes: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return the axis of a box, in either sense, that is nearest to a direction.  # (3,)"""
-    parts = axes.T @ direction
-    axis = int(np.argmax(np.abs(parts)))
-    nearest: np.ndarray = np.sign(parts[axis]) * axes[:, axis]
-    return nearest
-
-
-def _pose(position: np.ndarray, y: np.ndarray, z: np.ndarray) -> Pose:
-    quat_wxyz = np.empty(4)
-    mujoco.mju_mat2Quat(quat_wxyz, np.column_stack([np.cross(y, z), y, z]).ravel())
-    return Pose(position=np.array(position, dtype=float), quat_wxyz=quat_wxyz)
-
 
 GIVER = "giver"
 """Name of the robot that gives, in a table with these states."""
@@ -111,7 +63,6 @@ class PlanPresent(PlanningState):
     config: Config
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return the pose of the tool."""
         position, yaw = np.array(self.config.position), self.config.heading
         if task.held is not None:
             position -= presenting(position, yaw).matrix @ task.held.position
@@ -136,24 +87,17 @@ class PlanReach(PlanningState):
         """
 
         clearance: float = 0.1
-        patience: float = 1.0
-        measuring: float = 0.1
-        stale: float = 0.3
-
-        def __post_init__(self) -> None:
-            PlanningConfig.__post_init__(self)
-            check_positive(self, "measuring", "stale")
-            check_not_negative(self, "patience")
+        patience: NotNegative = 1.0
+        measuring: Positive = 0.1
+        stale: Positive = 0.3
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Discard request and measurements of an earlier run."""
         PlanningState.start(self, context)
         self._average = PoseAverage(context.time, self.config.measuring)
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return a pose in front of the box."""
         self._average.add(context, task.object)
         task.found = self._average.pose(context.period)
         if task.found is not None:
@@ -176,11 +120,9 @@ class Advance(LineMotionState):
     failures = (*LineMotionState.failures, "object_moved", "pose_stale")
 
     def goal(self, context: StateContext) -> Pose:
-        """Return the pose of the grasp."""
         return _grasp(context, self.arm, self.task)
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Check the pose of the box."""
         return self.monitor.check_object(context)
 
 
@@ -191,7 +133,7 @@ class Take(TaskState):
     failures = ("slip", "pose_stale", "too_heavy")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config:
+    class Config(CheckedConfig):
         """Settings of `Take`.
 
         Attributes:
@@ -201,23 +143,17 @@ class Take(TaskState):
             lightest: Minimum mass of an object [kg].
         """
 
-        settling: float = 0.1
-        weighing: float = 0.1
-        patience: float = 0.5
-        lightest: float = 0.02
-
-        def __post_init__(self) -> None:
-            check_positive(self, "weighing")
-            check_not_negative(self, "settling", "patience", "lightest")
+        settling: NotNegative = 0.1
+        weighing: Positive = 0.1
+        patience: NotNegative = 0.5
+        lightest: NotNegative = 0.02
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Discard earlier measurements."""
         self._measured: RestMeasurement | None = None
 
     def advance(self, context: StateContext) -> str | None:
-        """Hold the arm and weigh."""
         arm, task, config = get_arm(context), context.store.get(TASK), self.config
         hold(context, arm)
         if not context.has_elapsed(config.settling):
@@ -251,20 +187,14 @@ class Withdraw(LineMotionState):
             distance: Length of the motion [m].
         """
 
-        distance: float = 0.12
-
-        def __post_init__(self) -> None:
-            LineConfig.__post_init__(self)
-            check_positive(self, "distance")
+        distance: Positive = 0.12
 
     config: Config
 
     def goal(self, context: StateContext) -> Pose:
-        """Return a pose behind the present one."""
         return behind(self.arm.tool(context.observation.q), self.config.distance)
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Open the gripper further."""
         upper = float(context.robot.upper[self.arm.gripper])
         move_gripper(context, self.arm, upper, FINGER_SPEED)
         return None
@@ -290,7 +220,6 @@ class HoldArms(State):
     """Holds all arms."""
 
     def run(self, context: StateContext) -> str | None:
-        """Hold them."""
         for own in context.robots.values():
             hold(own, get_arm(own))
         return None

@@ -1,5 +1,6 @@
-"""The arm of a pick-and-place task: tool joints, dynamics, gripper and wrist sensor."""
+"""The arm of a pick-and-place task: tool, dynamics, wrist sensor, and what its gripper holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,21 +10,83 @@ import numpy as np
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.pick_place.grip_limit import (
-    GRAVITY,
-    closing_force,
-    collision_geoms,
-)
-from mujoco_ros.controllers.library.planner_access import get_planner
 from mujoco_ros.controllers.planning.kinematics.chain import Chain, tool_ids, tool_names
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, moving_dofs
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
-from mujoco_ros.controllers.planning.planner import Planner
+from mujoco_ros.controllers.planning.planner import Planner, get_planner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
+
+GRAVITY = 9.81
+"""[m/s²]"""
+GRIP_MARGIN = 1.25
+"""Required friction force over the weight: for accelerations, and for a grasp beside the centre."""
+
+
+def largest_mass(force: float, friction: float) -> float:
+    """Return the largest mass that two fingers can hold [kg].
+
+    Args:
+        force: Force that closes the fingers [N]; each finger pushes with half of it.
+        friction: Coefficient of sliding friction between finger and object.
+    """
+    return friction * force / (GRIP_MARGIN * GRAVITY)
+
+
+def closing_force(model: mujoco.MjModel, joint: int, position: float) -> float:
+    """Return the force with which a joint's actuators can close it at a position [N].
+
+    Args:
+        joint: Id of a joint of a gripper, which closes towards its lower limit.
+        position: Its position [m].
+    """
+    total = 0.0
+    for actuator in joint_actuators(model, joint):
+        gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
+        gear = float(model.actuator_gear[model.actuator_outadr[actuator], 0])
+        control = float(model.actuator_ctrlrange[model.actuator_ctrladr[actuator], 0])
+        force = gain[0] * control + bias[0] + bias[1] * position * gear
+        if model.actuator_forcelimited[actuator]:
+            force = float(np.clip(force, *model.actuator_forcerange[actuator]))
+        total -= gear * force
+    return max(0.0, total)
+
+
+def sliding_friction(model: mujoco.MjModel, fingers: Sequence[int], others: Sequence[int]) -> float:
+    """Return the smallest friction between one of the finger geoms and one of the others.
+
+    Two geoms have the friction of the geom with the higher priority, or else the larger friction.
+    """
+    values = [
+        float(
+            max(model.geom_friction[finger, 0], model.geom_friction[other, 0])
+            if model.geom_priority[finger] == model.geom_priority[other]
+            else model.geom_friction[
+                max(finger, other, key=lambda geom: model.geom_priority[geom]), 0
+            ]
+        )
+        for finger in fingers
+        for other in others
+    ]
+    return min(values, default=0.0)
+
+
+def collision_geoms(model: mujoco.MjModel, bodies: Sequence[int]) -> list[int]:
+    """Return the geoms of bodies that can touch others."""
+    return [
+        geom
+        for body in bodies
+        for geom in range(
+            int(model.body_geomadr[body]),
+            int(model.body_geomadr[body]) + int(model.body_geomnum[body]),
+        )
+        if model.geom_contype[geom] or model.geom_conaffinity[geom]
+    ]
+
 
 TOOL = "grasp"
 """Default name of the tool: a site between the finger tips."""
@@ -79,7 +142,6 @@ class Arm:
         """Find the arm of a robot.
 
         Args:
-            robot: The robot.
             store: Has the planners of the host.
             tool: Site or link between the finger tips: z along the fingers, y along their motion.
             sensor: Name of the force-torque sensor at the wrist; empty without.
@@ -89,9 +151,9 @@ class Arm:
         """
         gripper = cls.check_gripper(robot)
         model, name = robot.model, robot.prefix + tool
-        known = [it for it in tool_names(model) if it.startswith(robot.prefix)]
+        known = [each for each in tool_names(model) if each.startswith(robot.prefix)]
         if name not in known:
-            names = ", ".join(it.removeprefix(robot.prefix) for it in known)
+            names = ", ".join(known_name.removeprefix(robot.prefix) for known_name in known)
             raise UserInputError(
                 f"robot '{robot.name}' has no site or link '{tool}' between its fingers, which "
                 f"IDLE.tool names; it has: {names}"
@@ -195,9 +257,9 @@ class Arm:
         model, hand = self._model, self.chain.body
         hand = int(model.body_weldid[hand])
         return tuple(
-            it
-            for it in range(model.nbody)
-            if model.body_weldid[it] != hand and hand in _ancestors(model, it)
+            body
+            for body in range(model.nbody)
+            if model.body_weldid[body] != hand and hand in _ancestors(model, body)
         )
 
     @cached_property
@@ -214,7 +276,7 @@ class Arm:
             half = np.abs(turned) @ model.geom_aabb[geom, 3:]
             # The part of the geom that is symmetric about the tool.
             sizes.append((half - np.abs(centre))[[0, 2]])
-        symmetric = [it for it in sizes if (it > 0.0).all()]
+        symmetric = [size for size in sizes if (size > 0.0).all()]
         largest: np.ndarray = np.max(symmetric or [np.full(2, _UNKNOWN_PAD)], axis=0)
         return largest
 
@@ -256,3 +318,44 @@ def _ancestors(model: mujoco.MjModel, body: int) -> set[int]:
 
 
 ARM: Key[Arm] = Key("pick_place/arm", Arm)
+
+
+_MIN_OPENING = 3e-4
+"""Minimum opening of fingers that hold an object [m]."""
+
+
+_MIN_FORCE_N = 1.0
+"""Minimum force of fingers that hold an object."""
+
+
+_MAX_SPEED = 0.05
+"""Maximum speed of fingers that hold an object [m/s]: between noise and closing fingers."""
+
+
+def missing_feedback(context: StateContext, arm: Arm) -> str:
+    """Return the missing joint measurements as text; empty if all are available."""
+    observation, joints = context.observation, [*arm.joints.tolist(), arm.gripper]
+    missing = []
+    for what, values in (
+        ("position", observation.q),
+        ("velocity", observation.dq),
+        ("effort", observation.effort),
+    ):
+        names = [arm.robot.joints[joint] for joint in joints if np.isnan(values[joint])]
+        if names:
+            missing.append(f"no {what} of {', '.join(names)}")
+    return f"robot '{arm.robot.name}' reports {' and '.join(missing)}" if missing else ""
+
+
+def is_holding(context: StateContext, arm: Arm) -> bool:
+    """Return whether the fingers push against an object."""
+    observation, joint = context.observation, arm.gripper
+    is_slow = abs(observation.dq[joint]) < _MAX_SPEED
+    force = -float(observation.effort[joint])
+    return bool(is_slow and is_gripping(context, arm, float(observation.q[joint]), force))
+
+
+def is_gripping(context: StateContext, arm: Arm, opening: float, force: float) -> bool:
+    """Return whether fingers at an opening [m] that push with a force [N] hold an object."""
+    is_open = opening > context.robot.lower[arm.gripper] + _MIN_OPENING
+    return bool(is_open and force > _MIN_FORCE_N)

@@ -1,4 +1,4 @@
-"""States that close and open the gripper."""
+"""States that close and open the gripper, and decide whether the grip can hold the object."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -6,17 +6,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.grip_limit import largest_mass
-from mujoco_ros.controllers.library.pick_place.measuring.grasp_check import (
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place.arm import (
+    GRAVITY,
+    GRIP_MARGIN,
+    is_gripping,
+    is_holding,
+    largest_mass,
+)
+from mujoco_ros.controllers.library.pick_place.grasping import (
+    CENTRED,
+    above,
     closure_flaw,
     grasp_contacts,
 )
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import MonitoredMotion
-from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
-from mujoco_ros.controllers.library.pick_place.task import CENTRED, TASK, TaskState, get_arm
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold, move_gripper
-from mujoco_ros.controllers.library.pick_place.waiting import is_gripping, is_holding
+from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
+from mujoco_ros.controllers.library.pick_place.moving import RestMeasurement
+from mujoco_ros.controllers.library.pick_place.straight_motion import LineConfig, LineMotionState
+from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState, get_arm
+from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
+    ExecutedPath,
+    ReversedPath,
+    TrajectoryExecution,
+    hold,
+    move_gripper,
+)
 from mujoco_ros.model.pose import Pose
 
 _STILL = 1e-4
@@ -35,14 +49,9 @@ class GrippingConfig(MonitoredMotion):
         patience: Timeout of the motion until the fingers are at rest [s].
     """
 
-    finger_speed: float = 0.1
-    settling: float = 0.08
-    patience: float = 1.0
-
-    def __post_init__(self) -> None:
-        MonitoredMotion.__post_init__(self)
-        check_positive(self, "finger_speed", "patience")
-        check_not_negative(self, "settling")
+    finger_speed: Positive = 0.1
+    settling: NotNegative = 0.08
+    patience: Positive = 1.0
 
 
 class GrippingState(TaskState):
@@ -52,7 +61,6 @@ class GrippingState(TaskState):
     config: GrippingConfig
 
     def start(self, context: StateContext) -> None:
-        """Start the monitor."""
         self.arm, self.task = get_arm(context), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self.commanded_at: float | None = None
@@ -95,7 +103,7 @@ class GrippingState(TaskState):
     def move(self, context: StateContext, position: float) -> None:
         """Move the references of the fingers towards a position [m], and hold the arm."""
         hold(context, self.arm)
-        self._speed = self.monitor.finger_speed(context)
+        self._speed = self.monitor.grip.finger_speed(context)
         is_there = move_gripper(context, self.arm, position, self.config.finger_speed)
         if is_there and self.commanded_at is None:
             self.commanded_at = context.elapsed
@@ -116,25 +124,21 @@ class Close(GrippingState):
                 attempt [N]; 0 is all of their force, as in later attempts.
         """
 
-        grip_force: float = 0.0
-
-        def __post_init__(self) -> None:
-            GrippingConfig.__post_init__(self)
-            check_not_negative(self, "grip_force")
+        grip_force: NotNegative = 0.0
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Start the monitor."""
         GrippingState.start(self, context)
         self._goal = float(context.robot.lower[self.arm.gripper])
 
     def advance(self, context: StateContext) -> str | None:
-        """Close, and check the contact."""
         arm, task = self.arm, self.task
         if self.commanded_at is None and not is_holding(context, arm):
             task.tare.add(arm.weight(context))
-        if self._has_grip_force(context):
+        limit = self.config.grip_force if not task.variation.full_force else 0.0
+        effort = context.observation.effort[arm.gripper]
+        if limit and is_holding(context, arm) and -effort >= limit:
             self._goal = float(context.references.q[arm.gripper])
         self.move(context, self._goal)
         if not self.is_still(context):
@@ -164,12 +168,6 @@ class Close(GrippingState):
                     return "no_force_closure"
         return "done"
 
-    def _has_grip_force(self, context: StateContext) -> bool:
-        limit = self.config.grip_force
-        if not limit or self.task.variation.full_force or not is_holding(context, self.arm):
-            return False
-        return bool(-context.observation.effort[self.arm.gripper] >= limit)
-
 
 class Release(GrippingState):
     """Opens the fingers until they are clear of the object."""
@@ -190,13 +188,11 @@ class Release(GrippingState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Compute the goal."""
         GrippingState.start(self, context)
         upper = float(context.robot.upper[self.arm.gripper])
         self._goal = min(self.task.opening + self.config.opened, upper)
 
     def advance(self, context: StateContext) -> str | None:
-        """Open, and check the opening."""
         self.move(context, self._goal)
         error = abs(self._goal - float(context.observation.q[self.arm.gripper]))
         if self.is_still(context) and error < 0.5 * self.config.opened:
@@ -207,3 +203,113 @@ class Release(GrippingState):
             context.reason = f"the fingers stop {error * 1e3:.1f} mm before they are open"
             return "stuck"
         return None
+
+
+_WEIGHING_FAILURES = ("slip", "pose_stale", "contact_oscillation", "too_heavy")
+_SLIPPERY = 0.4
+"""Part of the nominal friction below which a slip is not due to the weight."""
+_PEAK_TICKS = 10
+"""Ticks over which the largest force of the grip is averaged."""
+_ROSE = 0.6
+"""Part of the hand's motion by which an object in the hand rises at least."""
+
+
+class Weigh(LineMotionState):
+    """Lifts the object a little, and weighs it.
+
+    The acceleration follows from `GRIP_MARGIN`, so that a grip that holds the object here has the
+    friction for all later motions. An object that is too heavy is set down again.
+    """
+
+    outcomes = (*LineMotionState.outcomes, *_WEIGHING_FAILURES)
+    failures = (*LineMotionState.failures, *_WEIGHING_FAILURES)
+    holds_object = True
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(LineConfig):
+        """Settings of `Weigh`.
+
+        Attributes:
+            height: Height of the motion [m].
+            weighing: Duration of the measurement [s].
+            lightest: Minimum mass of an object [kg].
+        """
+
+        speed: float = 0.05
+        acceleration: float = (GRIP_MARGIN - 1.0) * GRAVITY
+        height: Positive = 0.008
+        weighing: Positive = 0.15
+        lightest: NotNegative = 0.02
+
+    config: Config
+
+    def start(self, context: StateContext) -> None:
+        LineMotionState.start(self, context)
+        self._up: ExecutedPath | None = None
+        self._down: TrajectoryExecution | None = None
+        self._reason = ""
+        self._recent: deque[float] = deque(maxlen=_PEAK_TICKS)
+        self._peak = 0.0
+
+    def goal(self, context: StateContext) -> Pose:
+        return above(self.arm.tool(context.references.q), self.config.height)
+
+    def path(self, context: StateContext) -> ExecutedPath | str | None:
+        """Return the line; `Task.descent` remains, because `Retract` reverses it."""
+        outcome = self._request.poll(context, self.arm, self.task)
+        if outcome != "ready":
+            return outcome
+        self._up = self.task.motion
+        return self._up
+
+    def advance(self, context: StateContext) -> str | None:
+        """Follow the line up, and down again with an object that is too heavy."""
+        if self._down is None:
+            self._recent.append(self.arm.weight(context))
+            if len(self._recent) == _PEAK_TICKS:
+                self._peak = max(self._peak, float(np.mean(self._recent)))
+            outcome = LineMotionState.advance(self, context)
+            if outcome != "too_heavy" or self._up is None:
+                return outcome
+            self._reason, context.reason = context.reason, ""
+            self._down = TrajectoryExecution(self.arm, ReversedPath(self._up))
+        if not self._down.is_stopped:
+            self._down.step(context)
+            return None
+        hold(context, self.arm)
+        self.task.returning = True
+        context.reason = self._reason
+        return "too_heavy"
+
+    def finish(self, context: StateContext) -> str | None:
+        measured = self.measure(context, self.config.weighing)
+        if not isinstance(measured, RestMeasurement):
+            return measured
+        if measured.held is not None and self.task.found is not None:
+            pose = self.arm.tool(context.references.q) @ measured.held
+            rise = pose.position[2] - self.task.found.position[2]
+            if rise < _ROSE * self.config.height:
+                return self._slip(context)
+        if outcome := measured.weigh(context, self.config.lightest):
+            return outcome
+        if not np.isfinite(measured.mass):  # nothing measures forces
+            return "done"
+        if measured.held is None and (reason := self.task.excess_mass(measured.mass)):
+            context.reason = reason
+            return "too_heavy"
+        measured.load_arm()
+        return "done"
+
+    def _slip(self, context: StateContext) -> str:
+        """Return ``too_heavy`` if the grip held about as much as it should; else ``slip``."""
+        task = self.task
+        nominal = task.friction * task.grip_force
+        held = self._peak - task.empty_weight
+        context.reason = f"'{task.object}' slips between the fingers"
+        if not np.isfinite(held) or held < _SLIPPERY * nominal:
+            return "slip"
+        context.reason = (
+            f"'{task.object}' is too heavy: it slips at {held:.1f} N, friction "
+            f"{held / task.grip_force:.2f} with {task.grip_force:.1f} N"
+        )
+        return "too_heavy"

@@ -1,23 +1,120 @@
-"""States that move the arm along a planned path."""
+"""States that move the arm along a planned path, and measurements of an object in its hand."""
 
 from collections import deque
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import ClassVar
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import MonitoredMotion
-from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
-from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement, is_missing
-from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState, get_arm
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, Arm
+from mujoco_ros.controllers.library.pick_place.grasping import CENTRED
+from mujoco_ros.controllers.library.pick_place.motion_monitor import (
+    MonitoredMotion,
+    MotionMonitor,
+    stale_pose,
+)
+from mujoco_ros.controllers.library.pick_place.task import (
+    TASK,
+    Average,
+    PoseAverage,
+    Task,
+    TaskState,
+    get_arm,
+)
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     TrajectoryExecution,
     hold,
     move_gripper,
 )
+from mujoco_ros.controllers.planning.kinematics.limits import Payload
+from mujoco_ros.model.pose import Pose
+
+_OSCILLATION_S = 0.05
+"""Time for which the arm still oscillates at the end of a motion [s]."""
+
+
+class RestMeasurement:
+    """Averages weight and pose of the object in the hand while the arm rests.
+
+    Attributes:
+        weight: Weight at the wrist [N].
+        held: Pose of the object in the tool's frame; None until it is complete, and without a pose.
+        mass: Mass of the object [kg]; NaN before `weigh`, and if nothing measures forces.
+    """
+
+    def __init__(self, context: StateContext, arm: Arm, task: Task, duration: float) -> None:
+        """Measure for `duration` [s] from now on."""
+        self._arm, self._task, self._duration = arm, task, duration
+        self._start = context.time
+        self._poses = PoseAverage(context.time, duration)
+        self.weight = Average()
+        self.held: Pose | None = None
+        self.mass = nan
+
+    def add(self, context: StateContext) -> bool:
+        """Add the observation of a tick; return whether the measurement is complete."""
+        task, since = self._task, context.time - self._start
+        if since >= min(_OSCILLATION_S, 0.5 * self._duration):
+            self.weight.add(self._arm.weight(context))
+        self._poses.add(context, task.object)
+        if since < self._duration - 0.5 * context.period:
+            return False
+        if not task.follows_pose:
+            return True
+        pose = self._poses.pose(context.period)
+        if pose is None:
+            return False
+        # References, because encoders may have offsets to the drives, and the goal is a reference.
+        self.held = self._arm.tool(context.references.q).inverse() @ pose
+        return True
+
+    def overdue(self, context: StateContext, patience: float) -> str | None:
+        """Return ``pose_stale`` if the pose is not measured in time [s]; None before."""
+        if context.time - self._start < self._duration + patience:
+            return None
+        name = self._task.object
+        age = stale_pose(context, name, patience)
+        context.reason = age or f"no pose of '{name}' at rest was measured"
+        return "pose_stale"
+
+    def weigh(self, context: StateContext, lightest: float) -> str | None:
+        """Put pose and mass of the object into the task; return ``slip`` for an empty hand.
+
+        Args:
+            lightest: Minimum mass of an object [kg].
+        """
+        task = self._task
+        task.held = self.held or task.held or CENTRED
+        self.mass = (self.weight.mean - task.empty_weight) / GRAVITY
+        if not isfinite(self.mass):
+            return None
+        task.metrics["payload"] = self.mass
+        if is_missing(self.weight, task.empty_weight, 2.0 * lightest):
+            context.reason = f"the hand is empty: measured mass {self.mass * 1e3:.0f} g"
+            return "slip"
+        return None
+
+    def load_arm(self) -> None:
+        """Make the measured object the payload of the arm, after `weigh`."""
+        assert self._task.held is not None, "set by `weigh`"
+        self._arm.set_payload(Payload(mass=max(self.mass, 0.0), com=self._task.held.position))
+
+
+def is_missing(weight: Average, empty: float, mass: float) -> bool:
+    """Return whether most of the weight of an object is missing, for certain.
+
+    Args:
+        weight: Measured weight at the wrist [N].
+        empty: Weight with an empty hand [N].
+        mass: Mass of the object [kg].
+    """
+    highest = weight.mean - empty + 2.0 * weight.standard_error
+    return highest < 0.5 * mass * GRAVITY
+
 
 _SLOW = 0.02
 """Largest speed of a joint at rest [rad/s]."""
@@ -42,14 +139,9 @@ class MovingConfig(MonitoredMotion):
         patience: Timeout of settling, and of measurements at the end [s].
     """
 
-    settled: float = 0.002
-    bias: float = 0.015
-    patience: float = 0.5
-
-    def __post_init__(self) -> None:
-        MonitoredMotion.__post_init__(self)
-        check_positive(self, "settled", "bias")
-        check_not_negative(self, "patience")
+    settled: Positive = 0.002
+    bias: Positive = 0.015
+    patience: NotNegative = 0.5
 
 
 class ArmMotionState(TaskState):
@@ -70,7 +162,6 @@ class ArmMotionState(TaskState):
     brake_s: ClassVar[float] = 0.2
 
     def start(self, context: StateContext) -> None:
-        """Start the monitor."""
         self.arm, self.task = get_arm(context), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self._execution: TrajectoryExecution | None = None
@@ -85,7 +176,7 @@ class ArmMotionState(TaskState):
         self._speeds.append(context.observation.dq[self.arm.joints])
         failure = self.monitor.check_motion(context)
         if failure is None and self.holds_object:
-            failure = self.monitor.check_grip(context)
+            failure = self.monitor.grip.check(context)
         if failure is not None:
             return failure
         if self._stop is None and (outcome := self.check_and_brake(context)):
@@ -128,7 +219,6 @@ class ArmMotionState(TaskState):
         """Measure the object in the hand at rest, from the first call on, at every tick.
 
         Args:
-            context: Of the tick.
             duration: Duration in a first attempt [s].
 
         Returns:
@@ -176,12 +266,10 @@ class ExecApproach(ArmMotionState):
     failures = (*ArmMotionState.failures, "object_moved", "pose_stale", "stuck")
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Open the gripper, and check the pose of the object."""
         move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
         return self.monitor.check_object(context)
 
     def finish(self, context: StateContext) -> str | None:
-        """Wait until the gripper is open."""
         opening = float(context.observation.q[self.arm.gripper])
         distance = float(context.robot.upper[self.arm.gripper]) - opening
         if distance < _OPEN:
@@ -207,16 +295,11 @@ class ExecTransport(ArmMotionState):
             measuring: Duration of the measurement of weight and pose [s].
         """
 
-        measuring: float = 0.1
-
-        def __post_init__(self) -> None:
-            MovingConfig.__post_init__(self)
-            check_positive(self, "measuring")
+        measuring: Positive = 0.1
 
     config: Config
 
     def finish(self, context: StateContext) -> str | None:
-        """Check the weight of the object, and update its pose in the hand."""
         task, payload = self.task, self.arm.payload
         measured = self.measure(context, self.config.measuring)
         if not isinstance(measured, RestMeasurement):

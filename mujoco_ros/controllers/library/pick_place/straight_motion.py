@@ -7,24 +7,19 @@ from typing import ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.grip_limit import GRAVITY
-from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
-from mujoco_ros.controllers.library.pick_place.measuring.box_detection import BoxDetection
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
-from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
+from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.grasping import above, heading, placing, upright
+from mujoco_ros.controllers.library.pick_place.motion_monitor import stale_pose
 from mujoco_ros.controllers.library.pick_place.moving import (
     FINGER_SPEED,
     ArmMotionState,
     MovingConfig,
+    RestMeasurement,
 )
-from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, plan_line
-from mujoco_ros.controllers.library.pick_place.task import (
-    above,
-    heading,
-    placing,
-    upright,
-)
+from mujoco_ros.controllers.library.pick_place.planning import FAILURES, plan_line
+from mujoco_ros.controllers.library.pick_place.task import PoseAverage
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     ReversedPath,
@@ -44,14 +39,9 @@ class LineConfig(MovingConfig):
         planning_time: Simulated time from the request to the use of the plan [s].
     """
 
-    speed: float = 0.4
-    acceleration: float = 2.0
-    planning_time: float = 0.05
-
-    def __post_init__(self) -> None:
-        MovingConfig.__post_init__(self)
-        check_positive(self, "speed", "acceleration")
-        check_not_negative(self, "planning_time")
+    speed: Positive = 0.4
+    acceleration: Positive = 2.0
+    planning_time: NotNegative = 0.05
 
 
 class LineMotionState(ArmMotionState):
@@ -63,7 +53,6 @@ class LineMotionState(ArmMotionState):
     config: LineConfig
 
     def start(self, context: StateContext) -> None:
-        """Request the line."""
         ArmMotionState.start(self, context)
         config = self.config
         self._request = plan_line(
@@ -83,7 +72,6 @@ class LineMotionState(ArmMotionState):
         raise NotImplementedError
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the line."""
         outcome = self._request.poll(context, self.arm, self.task)
         if outcome != "ready":
             return outcome
@@ -98,14 +86,12 @@ class Descend(LineMotionState):
     failures = (*LineMotionState.failures, "object_moved", "pose_stale")
 
     def goal(self, context: StateContext) -> Pose:
-        """Return the pose of the grasp."""
         above_object = self.arm.tool(context.observation.q)
         grasping = self.task.grasp(above_object, self.arm.depth)
         # The approach has made the turn of the grasp.
         return Pose(position=grasping.position, quat_wxyz=self.task.turned(grasping, above_object))
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Check the pose of the object."""
         return self.monitor.check_object(context)
 
 
@@ -133,19 +119,13 @@ class Lift(LineMotionState):
             lightest: Minimum mass of an object [kg].
         """
 
-        clearance: float = 0.15
-        weighing: float = 0.1
-        lightest: float = 0.02
-
-        def __post_init__(self) -> None:
-            LineConfig.__post_init__(self)
-            check_positive(self, "clearance", "weighing")
-            check_not_negative(self, "lightest")
+        clearance: Positive = 0.15
+        weighing: Positive = 0.1
+        lightest: NotNegative = 0.02
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Request the line."""
         LineMotionState.start(self, context)
         self._assume_position(context)
 
@@ -158,11 +138,9 @@ class Lift(LineMotionState):
             task.origin = task.found
 
     def goal(self, context: StateContext) -> Pose:
-        """Return a pose straight above."""
         return above(self.arm.tool(context.references.q), self.config.clearance)
 
     def finish(self, context: StateContext) -> str | None:
-        """Measure mass and pose."""
         measured = self.measure(context, self.config.weighing)
         if not isinstance(measured, RestMeasurement):
             return measured
@@ -194,24 +172,17 @@ class DescendPlace(LineMotionState):
             contact_force: Loss of weight that shows this contact [N].
         """
 
-        contact_range: float = 0.012
-        contact_force: float = 5.0
-
-        def __post_init__(self) -> None:
-            LineConfig.__post_init__(self)
-            check_positive(self, "contact_force")
-            check_not_negative(self, "contact_range")
+        contact_range: NotNegative = 0.012
+        contact_force: Positive = 5.0
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Request the line."""
         self._goal_height = -np.inf
         self._weights: deque[float] = deque(maxlen=_CONTACT_TICKS)
         LineMotionState.start(self, context)
 
     def goal(self, context: StateContext) -> Pose:
-        """Return the pose of the tool with the object at its goal."""
         task, tool = self.task, self.arm.tool(context.references.q)
         assert task.held is not None, "the table leads here only with an object in the hand"
         goal = placing(task.target, task.held, tool)
@@ -228,7 +199,6 @@ class DescendPlace(LineMotionState):
         return outcome
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Detect the contact with the surface."""
         if not self._is_near(context):
             return None
         self._weights.append(self.arm.weight(context))
@@ -266,23 +236,19 @@ class Retract(ArmMotionState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Discard the image of an earlier run."""
         ArmMotionState.start(self, context)
         self._detection = BoxDetection()
         self._average: PoseAverage | None = None
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the reversed descent."""
         assert self.task.descent is not None, "the table leads here only after a descent"
         return ReversedPath(self.task.descent)
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Open the gripper further."""
         move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
         return None
 
     def finish(self, context: StateContext) -> str | None:
-        """Compare the pose of the object with its goal."""
         task = self.task
         if task.returning:
             context.reason = f"the order failed with {task.cause}; '{task.object}' was put back"

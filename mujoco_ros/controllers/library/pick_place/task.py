@@ -1,16 +1,106 @@
 """The task: the object, its goal, the measurements, and what an attempt changes."""
 
+from collections import deque
 from dataclasses import dataclass, field
+from math import inf, sqrt
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
-from mujoco_ros.controllers.library.pick_place.measuring.averages import Average
-from mujoco_ros.controllers.library.pick_place.measuring.object_shape import ObjectShape
+from mujoco_ros.controllers.library.pick_place.grasping import (
+    ObjectShape,
+    grasp,
+    heading,
+    nearest_quarter,
+    pointing_down,
+)
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import ExecutedPath
 from mujoco_ros.model.pose import Pose
+
+_MIN_SAMPLES = 4
+_STILL = 0.001
+"""Largest motion of an object at rest during its measurement [m], beyond the noise."""
+_SIGNIFICANT = 3.5
+"""Standard errors beyond which a difference is not noise."""
+
+
+class Average:
+    """Mean of a number, and its standard error."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sum = self._squares = 0.0
+
+    def add(self, value: float) -> None:
+        """Add a measurement."""
+        self.count += 1
+        self._sum += value
+        self._squares += value * value
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN without measurements."""
+        return self._sum / self.count if self.count else float("nan")
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean; inf with fewer than two measurements."""
+        if self.count < 2:
+            return inf
+        variance = (self._squares - self._sum * self._sum / self.count) / (self.count - 1)
+        return sqrt(max(variance, 0.0) / self.count)
+
+
+class PoseAverage:
+    """Mean pose of an object at rest.
+
+    Repeated measurements, and those from before a time, do not count. The window moves on while the
+    object moves.
+    """
+
+    def __init__(self, since: float, duration: float) -> None:
+        """Average measurements of the last `duration` [s], all made after `since` [s]."""
+        self._since, self._duration = since, duration
+        self._samples: deque[tuple[float, np.ndarray, np.ndarray]] = deque()
+
+    def add(self, context: StateContext, name: str) -> None:
+        """Add the observed pose of an object, if it has one."""
+        observation = context.observation
+        pose = observation.objects.get(name)
+        if pose is None:
+            return
+        time, samples = observation.object_times.get(name, observation.time), self._samples
+        if time < self._since or (samples and time <= samples[-1][0]):
+            return
+        quat = pose.quat_wxyz
+        if samples and quat @ samples[0][2] < 0.0:
+            quat = -quat
+        samples.append((time, pose.position, quat))
+        while samples[-1][0] - samples[0][0] > self._duration + 0.5 * context.period:
+            samples.popleft()
+
+    def pose(self, period: float) -> Pose | None:
+        """Return the mean pose; None until the window is full and the object at rest in it.
+
+        Args:
+            period: Time between two ticks [s].
+        """
+        samples = self._samples
+        count = len(samples)
+        if count < _MIN_SAMPLES or samples[-1][0] - samples[0][0] < self._duration - 1.5 * period:
+            return None
+        positions = np.array([sample[1] for sample in samples])
+        half = count // 2
+        first, second = positions[:half], positions[half:]
+        motion = np.linalg.norm(first.mean(0) - second.mean(0))
+        variance = (first.var(0).sum() + second.var(0).sum()) / 2.0
+        if motion > _STILL + _SIGNIFICANT * sqrt(4.0 * variance / count):
+            return None
+        quat = np.sum([sample[2] for sample in samples], axis=0)
+        return Pose(position=positions.mean(0), quat_wxyz=quat / np.linalg.norm(quat))
+
 
 _LOWER = 0.003
 """Distance by which each attempt after a slip grasps lower [m]."""
@@ -59,7 +149,6 @@ def variation(cause: str, attempt: int) -> Variation:
     """Return the changes of an attempt after a failure.
 
     Args:
-        cause: The failure.
         attempt: Number of the retry, from 1.
     """
     if cause in _GRIP:
@@ -73,7 +162,6 @@ def variation(cause: str, attempt: int) -> Variation:
     return Variation(quarters=quarters, speed=speed, measuring=1.0 + attempt)
 
 
-QUARTER = np.pi / 2
 _HEAVY, _HEAVY_FACTOR = 0.3, 0.5
 """Part of the largest mass from which on accelerations are reduced, and the factor."""
 
@@ -85,7 +173,7 @@ class Task:
     Attributes:
         object: Name of the object.
         goal: Goal pose of its centre, or of the surface below it until its size is known.
-        on_surface: Whether `goal` is still that of the surface.
+        on_surface: Whether `goal` is still a pose on the surface.
         shape: Bounding box of the object; None if the scene does not have it.
         friction: Coefficient of sliding friction between fingers and object.
         seen: Whether observations have its pose; otherwise it is detected in images.
@@ -174,7 +262,7 @@ class Task:
 
     def turned(self, grasping: Pose, tool: Pose) -> np.ndarray:
         """Return the orientation of a grasp that is nearest to the tool's.  # (4,)"""
-        return _down(_nearest(heading(grasping), heading(tool)))
+        return pointing_down(nearest_quarter(heading(grasping), heading(tool)))
 
     def excess_mass(self, mass: float) -> str:
         """Return why the present grip cannot hold a mass [kg]; "" if it can."""
@@ -222,7 +310,6 @@ class TaskState(State):
     """State that records its failures in the task, from which the next attempt follows."""
 
     def run(self, context: StateContext) -> str | None:
-        """Run one tick."""
         get_arm(context)
         outcome = self.advance(context)
         if outcome in self.failures and TASK in context.store:
@@ -232,72 +319,3 @@ class TaskState(State):
     def advance(self, context: StateContext) -> str | None:
         """Run one tick; return an outcome when the state has finished."""
         raise NotImplementedError
-
-
-CENTRED = Pose(position=np.zeros(3), quat_wxyz=np.array([0.0, 1.0, 0.0, 0.0]))
-"""Pose of an upright object in the frame of a tool that points down."""
-
-
-def upright(x: float, y: float, z: float, yaw: float) -> Pose:
-    """Return the pose of an upright object turned by `yaw` [rad]."""
-    return Pose(
-        position=np.array([x, y, z]),
-        quat_wxyz=np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]),
-    )
-
-
-def yaw(box: Pose) -> float:
-    """Return the rotation of a box about the vertical [rad], with any sides horizontal."""
-    axes = box.matrix
-    axis = axes[:, np.argmin(np.abs(axes[2]))]
-    return float(np.arctan2(axis[1], axis[0]))
-
-
-def heading(tool: Pose) -> float:
-    """Return the direction of the x axis of a tool that points down [rad]."""
-    axis = tool.matrix[:, 0]
-    return float(np.arctan2(axis[1], axis[0]))
-
-
-def grasp(found: Pose, tool: Pose, *, height: float = 0.0, quarters: int = 0) -> Pose:
-    """Return the pose of the tool that grasps a box from above, nearest to the current one.
-
-    Args:
-        found: The box.
-        tool: The current pose of the tool, pointing down.
-        height: Height of the grasp above the centre of the box [m].
-        quarters: Quarter turns about the vertical away from the nearest pose.
-    """
-    angle = _nearest(yaw(found), heading(tool)) + quarters * QUARTER
-    position = found.position + np.array([0.0, 0.0, height])
-    return Pose(position=position, quat_wxyz=_down(angle))
-
-
-def placing(goal: Pose, held: Pose, tool: Pose) -> Pose:
-    """Return the pose of the tool with a box at its goal, up to quarter turns of the box.
-
-    Args:
-        held: The box in the tool's frame.
-        tool: The current pose of the tool, pointing down.
-    """
-    turned = yaw(tool @ held) - heading(tool)  # of the box in the hand
-    orientation = _down(_nearest(yaw(goal) - turned, heading(tool)))
-    at_goal = Pose(position=goal.position, quat_wxyz=orientation)
-    return Pose(
-        position=goal.position - at_goal.matrix @ held.position, quat_wxyz=at_goal.quat_wxyz
-    )
-
-
-def above(tool: Pose, height: float) -> Pose:
-    """Return a pose that is higher by `height` [m]."""
-    return Pose(position=tool.position + np.array([0.0, 0.0, height]), quat_wxyz=tool.quat_wxyz)
-
-
-def _nearest(angle: float, present: float) -> float:
-    """Return the angle nearest to `present` that differs from `angle` by quarter turns."""
-    return angle + QUARTER * round((present - angle) / QUARTER)
-
-
-def _down(angle: float) -> np.ndarray:
-    """Return the orientation with the x axis in direction `angle` and the z axis down."""
-    return np.array([0.0, np.cos(angle / 2), np.sin(angle / 2), 0.0])

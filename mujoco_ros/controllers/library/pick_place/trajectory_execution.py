@@ -44,11 +44,7 @@ class ReversedPath:
 
 
 class TrajectoryExecution:
-    """Writes references along a path, with feed-forward efforts.
-
-    Attributes:
-        path: The path.
-    """
+    """Writes references along a path, with feed-forward efforts."""
 
     def __init__(self, arm: Arm, path: ExecutedPath, *, brake_s: float = 0.2) -> None:
         """Start at the start of the path; `brake_s` is the time to stop from full speed [s]."""

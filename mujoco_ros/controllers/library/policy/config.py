@@ -6,7 +6,13 @@ from typing import Any, Literal
 
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import (
+    CheckedConfig,
+    NotNegative,
+    Positive,
+    PositiveInt,
+    check_positive,
+)
 from mujoco_ros.model.errors import UserInputError, unknown
 
 Numbers = float | tuple[float, ...]
@@ -49,7 +55,7 @@ class NoiseConfig:
 
     def __post_init__(self) -> None:
         for name in ("uniform", "gaussian"):
-            if not all(it >= 0.0 for it in numbers(getattr(self, name))):
+            if not all(number >= 0.0 for number in numbers(getattr(self, name))):
                 raise UserInputError(f"{name} must not be negative")
 
 
@@ -61,7 +67,7 @@ class TermConfig:
         term: What it contains.
         sensor: Name of a sensor; see the reference for each kind of term.
         value: Measurement of a sensor that has several.
-        joints: Names of joints; empty for those of the policy.
+        joints: Names of joints; empty for the policy's joints.
         scale: Factor.
         offset: Added last.
         clip: Lower and upper limit of the value.
@@ -104,14 +110,14 @@ class TermConfig:
 
     def __post_init__(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
-        for it in fields(self):
-            if it.name not in permitted and getattr(self, it.name) != it.default:
-                raise unknown(f"term '{self.term}': key", it.name, permitted)
+        for setting in fields(self):
+            if setting.name not in permitted and getattr(self, setting.name) != setting.default:
+                raise unknown(f"term '{self.term}': key", setting.name, permitted)
         if self.value and not self.sensor:
             raise UserInputError(f"the value '{self.value}' needs the name of its 'sensor'")
         _check_history(self.history)
         if self.term == "gait_phase":
-            check_positive(self, "period")
+            check_positive("period", self.period)
             if not (self.phases and self.functions):
                 raise UserInputError("phases and functions must not be empty")
             if self.at_rest and len(self.at_rest) != len(self.phases):
@@ -151,24 +157,24 @@ class InputConfig:
             raise UserInputError("clip: the lower limit is above the upper one")
         if not self.terms:
             raise UserInputError("terms must not be empty")
-        if len(self.terms) > 1 and any(it.term == "image" for it in self.terms):
+        if len(self.terms) > 1 and any(term.term == "image" for term in self.terms):
             raise UserInputError("an image must be the only term of its input")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ActionConfig:
+class ActionConfig(CheckedConfig):
     """Joints that a part of the output commands, to ``scale * action + offset``.
 
     Attributes:
-        joints: Names of joints; empty for those of the policy.
+        joints: Names of joints; empty for the policy's joints.
         target: What the policy commands.
         scale: Factor.
         offset: Added to it; the default pose of position targets, and 0 of others, if absent.
         clip: Lower and upper limit of the targets.
         largest: Largest magnitude of an action; beyond it the policy is stopped.
         smoothing: Part of the previous target in the next one, from 0 to less than 1.
-        kp: Proportional gains while the state is active; those of the robot if absent.
-        kd: Derivative gains while the state is active; those of the robot if absent.
+        kp: Proportional gains while the state is active; the robot's gains if absent.
+        kd: Derivative gains while the state is active; the robot's gains if absent.
     """
 
     joints: tuple[str, ...] = ()
@@ -176,13 +182,13 @@ class ActionConfig:
     scale: Numbers = 1.0
     offset: Numbers | None = None
     clip: tuple[Numbers, Numbers] | None = None
-    largest: float = 100.0
+    largest: Positive = 100.0
     smoothing: float = 0.0
     kp: Numbers | None = None
     kd: Numbers | None = None
 
     def __post_init__(self) -> None:
-        check_positive(self, "largest")
+        CheckedConfig.__post_init__(self)
         if not 0.0 <= self.smoothing < 1.0:
             raise UserInputError(f"smoothing must be from 0 to less than 1, got {self.smoothing:g}")
         for name in ("kp", "kd"):
@@ -195,7 +201,7 @@ class ActionConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyConfig:
+class PolicyConfig(CheckedConfig):
     """Settings of `Policy`.
 
     Attributes:
@@ -204,8 +210,8 @@ class PolicyConfig:
         actions: The joints that the output commands, in its order.
         decimation: Number of ticks of the controller for each run of the network.
         joints: Names of the policy's joints in its order; empty for all of the robot.
-        default_pose: Positions by joint, to which joint positions are relative [rad or m]; those of
-            the initial keyframe if absent.
+        default_pose: Positions by joint, to which joint positions are relative [rad or m]; the
+            initial keyframe's positions if absent.
         imu: Name of the IMU of the orientation and angular velocity; empty is the floating base.
         output: Name of the output with the actions; may be empty if there is only one.
         memory: Inputs by name that have the value of an output of the last run; zero at first.
@@ -219,7 +225,7 @@ class PolicyConfig:
     file: str = field(metadata=_FIXED)
     inputs: dict[str, InputConfig]
     actions: tuple[ActionConfig, ...] = (ActionConfig(),)
-    decimation: int = field(default=1, metadata=_FIXED)
+    decimation: PositiveInt = field(default=1, metadata=_FIXED)
     joints: tuple[str, ...] = ()
     default_pose: dict[str, float] = field(default_factory=dict)
     imu: str = field(default="", metadata=_FIXED)
@@ -228,12 +234,11 @@ class PolicyConfig:
     velocity_x: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
     velocity_y: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
     velocity_yaw: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
-    command_timeout: float = 0.5
-    max_tilt: float = 0.0
+    command_timeout: Positive = 0.5
+    max_tilt: NotNegative = 0.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "decimation", "command_timeout")
-        check_not_negative(self, "max_tilt")
+        CheckedConfig.__post_init__(self)
         for name in ("file", "inputs", "actions"):
             if not getattr(self, name):
                 raise UserInputError(f"{name} must not be empty")

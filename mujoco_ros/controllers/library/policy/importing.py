@@ -58,7 +58,6 @@ def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Se
     """Return the settings of a ``deploy.yaml``, and the period of the policy [s].
 
     Args:
-        data: Its content.
         motors: Names of the joints in the order of the motors, into which it has indices.
         where: Beginning of error messages.
 
@@ -72,7 +71,7 @@ def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Se
             f"{where}: joint_ids_map must have different numbers below {len(motors)}, the number "
             "of joints"
         )
-    joints = [motors[it] for it in ids]
+    joints = [motors[motor] for motor in ids]
     pose = _numbers(_get(data, "default_joint_pos", where), f"{where}: default_joint_pos")
     if len(pose) != len(joints):
         raise UserInputError(f"{where}: default_joint_pos has not {len(joints)} numbers")
@@ -81,23 +80,23 @@ def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Se
         for key, name in (("kp", "stiffness"), ("kd", "damping"))
     }
     actions = []
-    for name, it in _mapping(_get(data, "actions", where), f"{where}: actions").items():
+    for name, given in _mapping(_get(data, "actions", where), f"{where}: actions").items():
         at = f"{where}: actions.{name}"
         if name not in _TARGETS:
             raise unknown("action", name, _TARGETS, where=where)
-        it = _mapping(it, at)
+        given = _mapping(given, at)
         own = list(range(len(joints)))
-        if it.get("joint_ids") is not None:
-            own = _indices(it["joint_ids"], len(joints), f"{at}.joint_ids")
+        if given.get("joint_ids") is not None:
+            own = _indices(given["joint_ids"], len(joints), f"{at}.joint_ids")
         action = {
             "joints": [joints[joint] for joint in own],
             "target": _TARGETS[name],
-            "scale": _numbers(_get(it, "scale", at), f"{at}.scale"),
-            "offset": _numbers(_get(it, "offset", at), f"{at}.offset"),
+            "scale": _numbers(_get(given, "scale", at), f"{at}.scale"),
+            "offset": _numbers(_get(given, "offset", at), f"{at}.offset"),
             **{key: [values[joint] for joint in own] for key, values in gains.items()},
         }
-        if it.get("clip") is not None:
-            pairs = convert(tuple[tuple[float, float], ...], it["clip"], f"{at}.clip")
+        if given.get("clip") is not None:
+            pairs = convert(tuple[tuple[float, float], ...], given["clip"], f"{at}.clip")
             action["clip"] = [list(limit) for limit in zip(*pairs, strict=True)]
         actions.append(action)
     settings: Settings = {
@@ -141,7 +140,9 @@ def settings_of_metadata(metadata: Mapping[str, str], where: str) -> Settings:
     terms, names = [], _words(metadata["observation_names"])
     key = "observation_history_lengths"
     lengths = _csv(metadata[key], f"{where}: {key}") if key in metadata else [1] * len(names)
-    if len(lengths) != len(names) or any(it < 0 or it != round(it) for it in lengths):
+    if len(lengths) != len(names) or any(
+        length < 0 or length != round(length) for length in lengths
+    ):
         raise UserInputError(f"{where}: {key} has not {len(names)} whole numbers")
     for name, length in zip(names, lengths, strict=True):
         terms.append(_term_with_history(_term(name, where), round(length)))
@@ -162,7 +163,6 @@ def table(settings: Settings, *, file: str, period: float, decimation: int, imu:
 
     Args:
         settings: Settings of the policy.
-        file: The ONNX file.
         period: Period of the policy [s].
         decimation: Ticks of the controller for each run of the network.
         imu: Name of the IMU; empty for the floating base.
@@ -183,18 +183,18 @@ def _inputs(data: Any, joints: Sequence[str], period: float, where: str) -> Sett
     file, where = where, f"{where}: observations"
     observations = _mapping(data.get("observations"), where)
     groups = {
-        name: _mapping(it, f"{where}.{name}")
-        for name, it in observations.items()
+        name: _mapping(group, f"{where}.{name}")
+        for name, group in observations.items()
         if name not in _SWITCHES
     }
-    if all("history_length" in it or "scale" in it for it in groups.values()):
+    if all("history_length" in group or "scale" in group for group in groups.values()):
         groups = {"obs": observations}
     inputs = {}
     for name, group in groups.items():
         switches = {key: bool(group.get(key, False)) for key in _SWITCHES}
         terms = [
-            _deployed_term(key, it, data, joints, period, switches["scale_first"], file)
-            for key, it in group.items()
+            _deployed_term(key, value, data, joints, period, switches["scale_first"], file)
+            for key, value in group.items()
             if key not in _SWITCHES
         ]
         inputs[name] = {"terms": terms}
@@ -223,14 +223,14 @@ def _deployed_term(
     scale = None if data.get("scale") is None else _numbers(data["scale"], f"{at}.scale")
     if scale == []:
         raise UserInputError(f"{at}.scale must not be empty")
-    if scale is not None and any(it != 1.0 for it in scale):
+    if scale is not None and any(factor != 1.0 for factor in scale):
         term["scale"] = scale if len(set(scale)) > 1 else scale[0]
     if data.get("clip") is not None:
         limits = _pair(data["clip"], f"{at}.clip")
         if scale_first and scale is not None:
             if min(scale) <= 0.0:
                 raise UserInputError(f"{at}.scale must be positive with scale_first and a clip")
-            term["clip"] = [[limit / it for it in scale] for limit in limits]
+            term["clip"] = [[limit / factor for factor in scale] for limit in limits]
         else:
             term["clip"] = limits
     history = convert(int, data.get("history_length", 1), f"{at}.history_length")
@@ -249,8 +249,8 @@ def _deployed_term(
     elif term["term"].startswith("joint_"):
         ids = _optional(params, "asset_cfg", f"{at}.params").get("joint_ids")
         if ids is not None:
-            of = f"{at}.params.asset_cfg.joint_ids"
-            term["joints"] = [joints[it] for it in _indices(ids, len(joints), of)]
+            ids_at = f"{at}.params.asset_cfg.joint_ids"
+            term["joints"] = [joints[index] for index in _indices(ids, len(joints), ids_at)]
     return term
 
 
@@ -266,12 +266,12 @@ def _term(name: str, where: str) -> str:
 
 
 def _of_motors(data: Any, ids: Sequence[int], where: str) -> list[float]:
-    """Return values in the order of the motors, or of the used motors, in that of the policy."""
+    """Return values that are in the order of all or the used motors in the policy's order."""
     values = _numbers(data, where)
-    places = ids if len(values) > max(ids) else [sorted(ids).index(it) for it in ids]
+    places = ids if len(values) > max(ids) else [sorted(ids).index(motor) for motor in ids]
     if len(values) <= max(places):
         raise UserInputError(f"{where} has {len(values)} numbers, too few for {len(ids)} joints")
-    return [values[it] for it in places]
+    return [values[place] for place in places]
 
 
 def _mapping(data: Any, where: str) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def _integers(value: Any, where: str) -> list[int]:
 
 def _indices(value: Any, size: int, where: str) -> list[int]:
     indices = _integers(value, where)
-    if not indices or not all(0 <= it < size for it in indices):
+    if not indices or not all(0 <= index < size for index in indices):
         raise UserInputError(f"{where} must have numbers from 0 to {size - 1}, got {indices}")
     return indices
 

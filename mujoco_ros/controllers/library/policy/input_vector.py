@@ -74,7 +74,7 @@ class InputVector:
         for part in self._parts:
             part.update(tick, rng, is_first)
         if not np.isfinite(self._frame).all():
-            return next(it.name for it in self._parts if not np.isfinite(it.block).all())
+            return next(part.name for part in self._parts if not np.isfinite(part.block).all())
         push(self._frames, self._frame, self._order, is_first)
         flat = target.reshape(-1)
         np.copyto(flat, self._frames.reshape(-1), casting="same_kind")
@@ -158,7 +158,7 @@ def limits(
     """Return the lower and upper limit of each element, as `elements`."""
     if clip is None:
         return None
-    lower, upper = (elements(it, size, where) for it in clip)
+    lower, upper = (elements(bound, size, where) for bound in clip)
     if not (lower <= upper).all():
         raise UserInputError(f"{where}: a lower limit is above the upper one")
     return lower, upper

@@ -1,6 +1,6 @@
 """A neural network of an ONNX file, with arrays that every run reads and writes.
 
-The numbers of the fields are those of onnx.proto3 of ONNX 1.23. onnxruntime reads weights in other
+The fields have their numbers in onnx.proto3 of ONNX 1.23. onnxruntime reads weights in other
 files when it loads a model, so a model is searched for such references first.
 """
 
@@ -134,7 +134,7 @@ class Network:
 
     Attributes:
         path: The file.
-        inputs: The inputs by name, which a run reads, without those of the memory.
+        inputs: The inputs by name, which a run reads, without the memory's inputs.
         output: The output, which a run writes.
         metadata: Texts in the file by name.
     """
@@ -176,8 +176,12 @@ class Network:
             RUN_S, partial(setattr, self._run_options, "terminate", True)
         )
         self.metadata: Mapping[str, str] = session.get_modelmeta().custom_metadata_map
-        self._input_shapes = {it.name: _Signature(it, path) for it in session.get_inputs()}
-        self._output_shapes = {it.name: _Signature(it, path) for it in session.get_outputs()}
+        self._input_shapes = {
+            argument.name: _Signature(argument, path) for argument in session.get_inputs()
+        }
+        self._output_shapes = {
+            argument.name: _Signature(argument, path) for argument in session.get_outputs()
+        }
         self.inputs: dict[str, np.ndarray] = {}
         self.output = np.empty(0, dtype=np.float32)
         self._memory: list[tuple[np.ndarray, np.ndarray]] = []
@@ -216,10 +220,10 @@ class Network:
             raise UserInputError(f"output '{output}' has the actions, and is in memory")
         self.inputs = {name: self._input_shapes[name].array(size) for name, size in sizes.items()}
         self.output = self._output_shapes[output].array(output_size)
-        for name, it in (*self.inputs.items(), (output, self.output)):
-            expected = output_size if it is self.output else sizes[name]
-            if it.size != expected:
-                raise UserInputError(f"'{name}' has {it.size} values, not {expected}")
+        for name, array in (*self.inputs.items(), (output, self.output)):
+            expected = output_size if array is self.output else sizes[name]
+            if array.size != expected:
+                raise UserInputError(f"'{name}' has {array.size} values, not {expected}")
         arrays = dict(self.inputs)
         results = {output: self.output}
         self._memory = []
@@ -232,14 +236,14 @@ class Network:
                 )
             self._memory.append((arrays[source], results[target]))
         binding = self._session.io_binding()
-        for name, it in arrays.items():
-            binding.bind_input(name, "cpu", 0, it.dtype.type, it.shape, it.ctypes.data)
-        for name, it in results.items():
-            binding.bind_output(name, "cpu", 0, it.dtype.type, it.shape, it.ctypes.data)
+        for name, array in arrays.items():
+            binding.bind_input(name, "cpu", 0, array.dtype.type, array.shape, array.ctypes.data)
+        for name, array in results.items():
+            binding.bind_output(name, "cpu", 0, array.dtype.type, array.shape, array.ctypes.data)
         self._binding, self._arrays = binding, (arrays, results)  # the binding has their addresses
         self.forget()
-        for it in self.inputs.values():
-            it.fill(0.0)
+        for array in self.inputs.values():
+            array.fill(0.0)
         try:
             self.run()  # the first run allocates, and finds shapes that do not fit inside
         except Exception as error:
@@ -257,7 +261,7 @@ class Network:
 
     def output_size(self, name: str, memory: Mapping[str, str]) -> int | None:
         """Return the number of elements of the output that `bind` selects, as `size`."""
-        others = [it for it in self._output_shapes if it not in memory.values()]
+        others = [other for other in self._output_shapes if other not in memory.values()]
         name = name or (others[0] if len(others) == 1 else name)
         return self._output_shapes[name].size if name in self._output_shapes else None
 
@@ -310,7 +314,7 @@ class _Signature:
 
     Attributes:
         kind: Type of the elements.
-        axes: The shape; open axes but that of the batch are None.
+        axes: The shape; open axes are None, and the batch's axis is 1.
         size: Number of elements; None if several axes are open.
     """
 
@@ -321,13 +325,13 @@ class _Signature:
                 f"{', '.join(_TYPES)}"
             )
         self.kind = _TYPES[argument.type]
-        # An open axis has a name, or nothing; the first one is that of the batch.
-        axes = [it if isinstance(it, int) else None for it in argument.shape]
+        # An open axis has a name, or nothing; the first one is the batch.
+        axes = [axis if isinstance(axis, int) else None for axis in argument.shape]
         if axes and axes[0] is None and len(axes) > 1:
             axes[0] = 1
         self.axes = axes
         open_axes = axes.count(None)
-        self._fixed = math.prod(it for it in axes if it is not None)
+        self._fixed = math.prod(axis for axis in axes if axis is not None)
         if not 0 < self._fixed <= _LARGEST_SIZE:
             raise UserInputError(
                 f"policy '{path}': '{argument.name}' has {self._fixed} elements; the limit is "
@@ -337,10 +341,10 @@ class _Signature:
 
     def array(self, size: int | None = None) -> np.ndarray:
         """Return an array of the shape; `size` determines open axes."""
-        axes = [it if it is not None else 1 for it in self.axes]
+        axes = [axis if axis is not None else 1 for axis in self.axes]
         if size is not None and None in self.axes:
             axes[self.axes.index(None)] = -(-size // self._fixed)
         return np.zeros(axes, dtype=self.kind)
 
     def __str__(self) -> str:
-        return f"the shape [{', '.join('?' if it is None else str(it) for it in self.axes)}]"
+        return f"the shape [{', '.join('?' if axis is None else str(axis) for axis in self.axes)}]"

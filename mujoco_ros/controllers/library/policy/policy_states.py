@@ -1,5 +1,6 @@
-"""The state `Policy`, which runs a trained policy."""
+"""The state `Policy`, which runs a trained policy, and what it commands."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import acos
 from pathlib import Path
@@ -8,18 +9,121 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.references import References
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET
 from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity
+from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.policy.config import PolicyConfig
-from mujoco_ros.controllers.library.policy.input_vector import InputVector
-from mujoco_ros.controllers.library.policy.joint_targets import JointTargets, check_disjoint
+from mujoco_ros.controllers.library.policy.config import ActionConfig, PolicyConfig
+from mujoco_ros.controllers.library.policy.input_vector import InputVector, elements, limits
 from mujoco_ros.controllers.library.policy.network import Network
 from mujoco_ros.controllers.library.policy.terms import CameraImages, PolicyTick, TermFactory
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError, unknown
+
+_ROWS = {"position": 0, "velocity": 1, "effort": 2}
+"""Rows of references."""
+
+
+class JointTargets:
+    """The joints that a part of the output commands.
+
+    Attributes:
+        joints: Indices of the joints.  # (n,)
+        has_gains: Whether it sets gains.
+    """
+
+    def __init__(
+        self, config: ActionConfig, joints: np.ndarray, names: Sequence[str], pose: np.ndarray
+    ) -> None:
+        """Prepare for joints.
+
+        Args:
+            joints: Indices of the joints.  # (n,)
+            names: Names of all joints of the robot.
+            pose: Default positions of all joints of the robot.
+
+        Raises:
+            UserInputError: A setting has another number of elements than there are joints.
+        """
+        size, where = len(joints), "actions"
+        self.joints, self._names, self._row = joints, names, _ROWS[config.target]
+        self._largest, self._smoothing = config.largest, config.smoothing
+        self._scale = elements(config.scale, size, f"{where}: scale")
+        if config.offset is None:
+            self._offset = pose[joints] if config.target == "position" else np.zeros(size)
+        else:
+            self._offset = elements(config.offset, size, f"{where}: offset")
+        self._limits = limits(config.clip, size, f"{where}: clip")
+        self._gains = [
+            None if values is None else elements(values, size, f"{where}: {name}")
+            for name, values in (("kp", config.kp), ("kd", config.kd))
+        ]
+        self.has_gains = any(values is not None for values in self._gains)
+        self._target, self._previous = np.zeros(size), np.zeros(size)
+
+    def start(self, references: References) -> None:
+        """Begin at the references."""
+        np.copyto(self._previous, references.values[self._row, self.joints])
+
+    def with_gains(self, gains: Gains, before: Gains | None = None) -> Gains:
+        """Return gains where the settings have some: with their values, or the values `before`."""
+        values = self._gains
+        if before is not None:
+            values = [before.kp[self.joints], before.kd[self.joints]]
+        new = [gains.kp.copy(), gains.kd.copy()]
+        for present, own, value in zip(new, self._gains, values, strict=True):
+            if own is not None:
+                present[self.joints] = value
+        return Gains(kp=new[0], kd=new[1])
+
+    def problem(self, action: np.ndarray) -> str:
+        """Return why actions are invalid; empty if they are not."""
+        valid = np.abs(action) <= self._largest  # false for NaN
+        if valid.all():
+            return ""
+        worst = int(np.argmin(valid))
+        return (
+            f"the action of joint '{self._names[self.joints[worst]]}' is {action[worst]:g}; the "
+            f"limit is {self._largest:g}"
+        )
+
+    def command(self, action: np.ndarray, references: References, observation: Observation) -> None:
+        """Write references of a valid action.  # (n,)
+
+        With targets of velocity or effort, the reference positions are the measured ones.
+        """
+        target = self._target
+        np.multiply(action, self._scale, out=target)
+        target += self._offset
+        if self._limits is not None:
+            np.clip(target, *self._limits, out=target)
+        if self._smoothing:
+            target *= 1.0 - self._smoothing
+            self._previous *= self._smoothing
+            target += self._previous
+            np.copyto(self._previous, target)
+        joints, values = self.joints, references.values
+        if self._row:
+            values[0, joints] = observation.q[joints]
+        values[1:, joints] = 0.0
+        values[self._row, joints] = target
+
+
+def check_disjoint(targets: Sequence[JointTargets], names: Sequence[str]) -> None:
+    """Reject a joint that two parts of the output command.
+
+    Raises:
+        UserInputError: It names the joint.
+    """
+    found: set[int] = set()
+    for joint in (int(number) for part in targets for number in part.joints):
+        if joint in found:
+            raise UserInputError(f"actions: joint '{names[joint]}' is commanded twice")
+        found.add(joint)
+
 
 _NOISE: Key[np.random.Generator] = Key("policy/noise", np.random.Generator)
 """Source of the noise of all policies of a controller."""
@@ -44,7 +148,6 @@ class Policy(State):
     _gains: Gains | None = None
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Load the file, and match its inputs and output with the robot."""
         config, path = self.config, Path(self.config.file)
         require("policy", "the state 'Policy'")
         network = self._network
@@ -64,24 +167,27 @@ class Policy(State):
                 raise unknown("default_pose: joint", joint, robot.joints)
             pose[robot.joints.index(joint)] = position
         joints = config.joints or robot.joints
-        counts = [len(it.joints or joints) for it in config.actions]
+        counts = [len(action.joints or joints) for action in config.actions]
         self._action = np.zeros(sum(counts))
         terms = TermFactory(robot, joints, pose, self._action, config.imu)
         self._gravity = terms.gravity()
         for name in config.inputs:
             network.check_input(name)
         self._inputs = {
-            name: InputVector(name, it, [terms.make(term, network.axes(name)) for term in it.terms])
-            for name, it in config.inputs.items()
+            name: InputVector(
+                name, inputs, [terms.make(term, network.axes(name)) for term in inputs.terms]
+            )
+            for name, inputs in config.inputs.items()
         }
-        used = [term for it in config.inputs.values() for term in it.terms]
+        used = [term for inputs in config.inputs.values() for term in inputs.terms]
         self._images = CameraImages(term.sensor for term in used if term.term == "image")
         for name, vector in self._inputs.items():
             size = network.size(name)
             if size is not None:
                 vector.check_size(size)
         self._targets = [
-            JointTargets(it, terms.indices(it.joints), robot.joints, pose) for it in config.actions
+            JointTargets(action, terms.indices(action.joints), robot.joints, pose)
+            for action in config.actions
         ]
         check_disjoint(self._targets, robot.joints)
         ends = np.cumsum([0, *counts]).tolist()
@@ -128,7 +234,11 @@ class Policy(State):
         if not self._images.update(context):
             return None
         self._runs = number // self._decimation + 1
-        tick.command, tick.elapsed = self._command(context), context.elapsed
+        command = None
+        if VELOCITY_INPUT in context.store:
+            velocity = context.store.get(VELOCITY_INPUT)
+            command = velocity.read(context.time, config.command_timeout)
+        tick.command, tick.elapsed = command or config.velocity, context.elapsed
         return self._run_network(context)
 
     def teardown(self, context: StateContext) -> None:
@@ -136,7 +246,7 @@ class Policy(State):
         if self._gains is not None:
             gains = context.store.get(GAINS_GET)()
             for part in self._targets:
-                gains = part.with_gains_before(gains, self._gains)
+                gains = part.with_gains(gains, self._gains)
             context.store.get(GAINS_SET)(gains)
             self._gains = None
 
@@ -160,14 +270,6 @@ class Policy(State):
             part.command(self._action[at], context.references, context.observation)
         return None
 
-    def _command(self, context: StateContext) -> BodyVelocity:
-        """Return the velocity that a client commands, or else that of the settings."""
-        command = None
-        if VELOCITY_INPUT in context.store:
-            velocity = context.store.get(VELOCITY_INPUT)
-            command = velocity.read(context.time, self.config.command_timeout)
-        return command or self.config.velocity
-
     def _has_fallen(self, context: StateContext) -> str | None:
         self._gravity(self._tick, self._down)
         tilt = acos(min(max(-float(self._down[2]), -1.0), 1.0))
@@ -177,4 +279,15 @@ class Policy(State):
         return "fell"
 
 
-STATES: tuple[type[State], ...] = (Policy,)
+class DampJoints(State):
+    """Follows the measured positions, so that a fallen robot is damped only."""
+
+    def start(self, context: StateContext) -> None:
+        context.references.values[1:] = 0.0
+
+    def run(self, context: StateContext) -> str | None:
+        context.references.q[:] = context.observation.q
+        return None
+
+
+STATES: tuple[type[State], ...] = (Policy, DampJoints)

@@ -33,7 +33,11 @@ class SensorValues:
 
     def __init__(self, robot: RobotModel) -> None:
         """Find the sensors of a robot in its model."""
-        scope = Scope(robot.model, robot.prefix, _other_prefixes(robot))
+        model, prefix = robot.model, robot.prefix
+        names = (model.body(body).name for body in range(model.nbody))
+        prefixes = {f"{name.partition('/')[0]}/" for name in names if "/" in name}
+        # A robot without a prefix is the only one.
+        scope = Scope(model, prefix, tuple(sorted(prefixes - {prefix})))
         self._found: dict[str, dict[str, tuple[int, Read]]] = {}  # values by sensor
         self._kinds: dict[str, set[str]] = {}  # names of sensors by their field of observations
         sensors = find_all_sensors(scope)
@@ -41,12 +45,16 @@ class SensorValues:
             for sensor in sensors[kind.key]:
                 name = topic_token(sensor.name)
                 self._kinds.setdefault(kind.observation, set()).add(name)
-                for it in kind.measurements:
-                    if it.name in sensor.addresses:
-                        read = _reader(kind.observation, name, it.name)
+                for measurement in kind.measurements:
+                    if measurement.name in sensor.addresses:
+                        read = _reader(kind.observation, name, measurement.name)
                         values = self._found.setdefault(name, {})
-                        key = it.name if it.name not in values else f"{kind.key}.{it.name}"
-                        values[key] = max(1, len(it.axes)), read
+                        key = (
+                            measurement.name
+                            if measurement.name not in values
+                            else f"{kind.key}.{measurement.name}"
+                        )
+                        values[key] = max(1, len(measurement.axes)), read
         for state in find_states(scope):
             read = _reader("sensor_states", state.name, "")
             size = len(state.quantity.interfaces)
@@ -85,13 +93,6 @@ class SensorValues:
         return self.find(name, value)[1]
 
 
-def _other_prefixes(robot: RobotModel) -> tuple[str, ...]:
-    """Return the prefixes of other parts of the scene; a robot without a prefix is the only one."""
-    names = (robot.model.body(body).name for body in range(robot.model.nbody))
-    prefixes = {f"{name.partition('/')[0]}/" for name in names if "/" in name}
-    return tuple(sorted(prefixes - {robot.prefix}))
-
-
 def _reader(entry: str, name: str, attribute: str) -> Read:
     def read(observation: Observation) -> Any:
         readings = getattr(observation, entry)
@@ -103,9 +104,6 @@ def _reader(entry: str, name: str, attribute: str) -> Read:
         return np.nan if reading is None else reading
 
     return read
-
-
-_CHANNELS = 3
 
 
 class CameraImages:
@@ -160,16 +158,16 @@ def image_writer(
     Raises:
         UserInputError: The shape does not have rows and columns.
     """
-    sizes = [it for it in axes or () if it != 1]
-    channels_first = value == "colour" and sizes[:1] == [_CHANNELS]
+    sizes = [size for size in axes or () if size != 1]
+    channels_first = value == "colour" and sizes[:1] == [3]
     if value == "colour":
-        sizes = sizes[1:] if channels_first else sizes[:-1] if sizes[-1:] == [_CHANNELS] else []
+        sizes = sizes[1:] if channels_first else sizes[:-1] if sizes[-1:] == [3] else []
     if len(sizes) != 2 or None in sizes:
         raise UserInputError(
             f"the term image '{camera}' needs an input with rows and columns"
             f"{' and 3 channels' if value == 'colour' else ''}, not {list(axes or ())}"
         )
-    height, width = (int(it or 0) for it in sizes)
+    height, width = (int(size or 0) for size in sizes)
 
     def write(image: Image, values: np.ndarray) -> None:
         pixels = image.depth if value == "depth" else image.colour
@@ -184,7 +182,7 @@ def image_writer(
             pixels = pixels.transpose(2, 0, 1)
         np.copyto(values.reshape(pixels.shape), pixels)
 
-    return height * width * (_CHANNELS if value == "colour" else 1), write
+    return height * width * (3 if value == "colour" else 1), write
 
 
 _STANDING = 0.01
@@ -193,7 +191,7 @@ _STANDING = 0.01
 
 @dataclass(slots=True)
 class PolicyTick:
-    """What the terms are computed from.
+    """The inputs of all terms in a tick.
 
     Attributes:
         observation: The observation.
@@ -241,7 +239,6 @@ class TermFactory:
         """Prepare for a robot.
 
         Args:
-            robot: The robot.
             joints: The joints of the policy.
             default_pose: Positions of all joints of the robot.  # (n,)
             previous_action: Array with the output of the last run.
@@ -250,18 +247,6 @@ class TermFactory:
         self._robot, self._joints, self._imu = robot, joints, imu
         self._default_pose, self._previous_action = default_pose, previous_action
         self._sensors = SensorValues(robot)
-        self._makers: Mapping[str, Callable[[TermConfig], Term]] = {
-            "joint_position": self._joint_position,
-            "joint_velocity": lambda config: self._of_joints(config, lambda it: it.dq),
-            "joint_effort": lambda config: self._of_joints(config, lambda it: it.effort),
-            "previous_action": self._of_previous_action,
-            "base_angular_velocity": self._angular_velocity,
-            "base_linear_velocity": self._linear_velocity,
-            "projected_gravity": lambda config: Term(config, 3, self.gravity(config.sensor)),
-            "command": lambda config: Term(config, 3, _write_command),
-            "gait_phase": _gait_phase,
-            "sensor": self._of_sensor,
-        }
 
     def make(self, config: TermConfig, axes: Sequence[int | None] | None) -> Term:
         """Create a term of an input with a shape.
@@ -270,21 +255,48 @@ class TermFactory:
             UserInputError: The robot lacks a joint or sensor of the term, or the shape is not one
                 of an image.
         """
-        if config.term == "image":
-            camera = config.sensor
-            size, put = image_writer(camera, config.value, axes)
-            return Term(config, size, lambda tick, it: put(tick.images[camera], it))
-        return self._makers[config.term](config)
+        sensor, imu = config.sensor, config.sensor or self._imu
+        match config.term:
+            case "joint_position":
+                return self._of_joints(config, lambda seen: seen.q, self._default_pose)
+            case "joint_velocity":
+                return self._of_joints(config, lambda seen: seen.dq)
+            case "joint_effort":
+                return self._of_joints(config, lambda seen: seen.effort)
+            case "previous_action":
+                action = self._previous_action
+                return Term(config, len(action), lambda _tick, values: np.copyto(values, action))
+            case "projected_gravity":
+                return Term(config, 3, self.gravity(sensor))
+            case "command":
+                return Term(config, 3, _write_command)
+            case "gait_phase":
+                return Term(config, len(config.functions) * len(config.phases), _GaitPhase(config))
+            case "image":
+                size, put = image_writer(sensor, config.value, axes)
+                return Term(config, size, lambda tick, values: put(tick.images[sensor], values))
+            case "base_angular_velocity" if imu:
+                return _copied(config, 3, self._sensors.find_imu(imu, "angular_velocity"))
+            case "base_angular_velocity":
+                return _copied(config, 3, lambda seen: _base(seen).angular)
+            case "base_linear_velocity" if not sensor:
+                return _copied(config, 3, lambda seen: _base(seen).linear)
+        size, read = self._sensors.find(sensor, config.value)
+        if config.term == "base_linear_velocity" and size != 3:
+            raise UserInputError(f"sensor '{sensor}' has {size} values, and {config.term} needs 3")
+        return _copied(config, size, read)
 
     def gravity(self, sensor: str = "") -> Write:
-        """Return what writes the direction of gravity in the frame of an IMU or of the base."""
-        quaternion = self._imu_value(sensor, "quat_wxyz")
+        """Return a function that writes the direction of gravity in the frame of IMU or base."""
+        imu = sensor or self._imu
+        quaternion = self._sensors.find_imu(imu, "quat_wxyz") if imu else None
 
         def write(tick: PolicyTick, values: np.ndarray) -> None:
             if quaternion is None:
                 w, x, y, z = _base(tick.observation).pose.quat_wxyz
             else:
-                w, x, y, z = _four(quaternion(tick.observation))
+                quat = quaternion(tick.observation)
+                w, x, y, z = quat if np.ndim(quat) else np.full(4, np.nan)  # not measured
             values[0] = 2.0 * (w * y - x * z)
             values[1] = -2.0 * (y * z + w * x)
             values[2] = 2.0 * (x * x + y * y) - 1.0
@@ -292,68 +304,34 @@ class TermFactory:
         return write
 
     def indices(self, joints: Sequence[str]) -> np.ndarray:
-        """Return the indices of joints of the robot; without names, those of the policy."""
+        """Return the indices of joints of the robot; without names, of the policy's joints."""
         known, joints = self._robot.joints, joints or self._joints
         for joint in joints:
             if joint not in known:
                 raise unknown(f"robot '{self._robot.name}': joint", joint, known)
         return np.array([known.index(joint) for joint in joints], dtype=np.intp)
 
-    def _of_joints(self, config: TermConfig, read: Callable[[Observation], np.ndarray]) -> Term:
+    def _of_joints(self, config: TermConfig, read: Read, offset: np.ndarray | None = None) -> Term:
         joints = self.indices(config.joints)
+        offsets = None if offset is None else offset[joints]
 
         def write(tick: PolicyTick, values: np.ndarray) -> None:
             read(tick.observation).take(joints, out=values, mode="clip")
+            if offsets is not None:
+                np.subtract(values, offsets, out=values)
 
         return Term(config, len(joints), write)
 
-    def _joint_position(self, config: TermConfig) -> Term:
-        joints = self.indices(config.joints)
-        default_pose = self._default_pose[joints]
 
-        def write(tick: PolicyTick, values: np.ndarray) -> None:
-            tick.observation.q.take(joints, out=values, mode="clip")
-            np.subtract(values, default_pose, out=values)
-
-        return Term(config, len(joints), write)
-
-    def _of_previous_action(self, config: TermConfig) -> Term:
-        action = self._previous_action
-        return Term(config, len(action), lambda _tick, values: np.copyto(values, action))
-
-    def _angular_velocity(self, config: TermConfig) -> Term:
-        read = self._imu_value(config.sensor, "angular_velocity")
-        if read is None:
-            return Term(config, 3, lambda tick, it: np.copyto(it, _base(tick.observation).angular))
-        return Term(config, 3, lambda tick, it: np.copyto(it, read(tick.observation)))
-
-    def _linear_velocity(self, config: TermConfig) -> Term:
-        if not config.sensor:
-            return Term(config, 3, lambda tick, it: np.copyto(it, _base(tick.observation).linear))
-        return self._of_sensor(config, expected=3)
-
-    def _of_sensor(self, config: TermConfig, expected: int | None = None) -> Term:
-        size, read = self._sensors.find(config.sensor, config.value)
-        if expected is not None and size != expected:
-            raise UserInputError(
-                f"sensor '{config.sensor}' has {size} values, and {config.term} needs {expected}"
-            )
-        return Term(config, size, lambda tick, it: np.copyto(it, read(tick.observation)))
-
-    def _imu_value(self, sensor: str, value: str) -> Callable[[Observation], np.ndarray] | None:
-        """Return what reads a measurement of the IMU; None without an IMU."""
-        name = sensor or self._imu
-        return self._sensors.find_imu(name, value) if name else None
+def _copied(config: TermConfig, size: int, read: Read) -> Term:
+    """Return a term whose values are a measurement."""
+    return Term(config, size, lambda tick, values: np.copyto(values, read(tick.observation)))
 
 
 def _base(observation: Observation) -> BaseReading:
     if observation.base is None:
         raise UserInputError("the observation lacks the floating base; use an IMU instead")
     return observation.base
-
-
-def _four(quaternion: np.ndarray) -> np.ndarray:
-    return quaternion if np.ndim(quaternion) else np.full(4, np.nan)  # not measured
 
 
 def _write_command(tick: PolicyTick, values: np.ndarray) -> None:
@@ -380,7 +358,3 @@ class _GaitPhase:
         angles = [2.0 * pi * ((cycles + phase) % 1.0) for phase in self._begins]
         for at, value in enumerate(f(angle) for f in self._functions for angle in angles):
             values[at] = value
-
-
-def _gait_phase(config: TermConfig) -> Term:
-    return Term(config, len(config.functions) * len(config.phases), _GaitPhase(config))

@@ -1,5 +1,6 @@
 """States of `stand`, which commands only the legs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -7,42 +8,77 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
-from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.controllers.library.stand import balance
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive, PositiveInt
 from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, ambiguous
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
 
 
-class ConfigurationSweep:
-    """Joint positions as a smooth function of one number.
+class BaseTilt:
+    """Measures the tilt of the base: by its pose, or else by an IMU with orientation."""
 
-    Attributes:
-        lower: Smallest value of the number.
-        upper: Largest value of the number.
-    """
+    def __init__(self, robot: RobotModel, imu: str = "") -> None:
+        """Use an IMU by name; empty for the only one, of the base if it has one."""
+        self._robot, self._imu = robot, imu
+        self._chosen: dict[tuple[str, ...], str] = {}
 
-    def __init__(self, values: np.ndarray, configurations: np.ndarray) -> None:
-        """Interpolate configurations with a cubic spline.
-
-        Args:
-            values: The numbers, increasing.  # (m,)
-            configurations: Joint positions at each number.  # (m, k)
+    def angle(self, observation: Observation) -> float | None:
+        """Return the angle between the base's z axis and the vertical [rad]; None if unknown.
 
         Raises:
-            UserInputError: There is only one configuration.
+            UserInputError: There is no such IMU, or there are several.
         """
-        if len(values) < 2:
-            raise UserInputError(
-                "the robot cannot leave its initial configuration with its feet in place"
-            )
-        self.lower, self.upper = float(values[0]), float(values[-1])
-        self._curve = CubicSpline(values, configurations)
+        if observation.base is not None:
+            quat: np.ndarray | None = observation.base.pose.quat_wxyz
+        else:
+            found = {it: imu for it, imu in observation.imus.items() if imu.quat_wxyz is not None}
+            if not found and not self._imu:
+                return None
+            name = self._imu or self._choose(tuple(found))
+            quat = named_reading("IMU with orientation", name, found).quat_wxyz
+        if quat is None:
+            return None
+        _, x, y, _ = quat
+        return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
 
-    def at(self, value: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities at a value and its rate of change.  # (k,) each"""
-        return self._curve(value), self._curve(value, 1) * rate
+    def _choose(self, names: tuple[str, ...]) -> str:
+        """Return the IMU of the base; searching its sites takes too long for each tick."""
+        if len(names) == 1:
+            return names[0]
+        if names not in self._chosen:
+            model, prefix = self._robot.model, self._robot.prefix
+            every = {name: find_sensor_site(model, prefix, name) for name in names}
+            sites = {name: site for name, site in every.items() if site >= 0}
+            if not sites:
+                raise ambiguous("IMU", every, "name one as 'imu'")
+            root = int(model.body_rootid[model.dof_bodyid[self._robot.dof[0]]])
+            self._chosen[names] = choose_imu(model, sites, root)
+        return self._chosen[names]
+
+
+def base_height(observation: Observation) -> float | None:
+    """Return the height of the base in ``world`` [m]; None if unknown."""
+    base = observation.base
+    return None if base is None else float(base.pose.position[2])
+
+
+def unloaded_feet(observation: Observation, feet: Sequence[str], least: float) -> tuple[str, ...]:
+    """Return the feet whose touch sensors read less than `least` [N]."""
+    touches = observation.touches
+    return tuple(foot for foot in feet if touches.get(topic_token(foot), np.inf) < least)
+
+
+def sweep_of(values: np.ndarray, configurations: np.ndarray) -> CubicSpline:
+    """Return joint positions (m, k) as a smooth function of one number (m,)."""
+    if len(values) < 2:
+        raise UserInputError(
+            "the robot cannot leave its initial configuration with its feet in place"
+        )
+    return CubicSpline(values, configurations)
 
 
 _STEP_M = 0.01
@@ -52,7 +88,7 @@ _MAX_DEPTH = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StandConfig:
+class StandConfig(CheckedConfig):
     """Settings of all states of `stand`.
 
     Attributes:
@@ -65,25 +101,9 @@ class StandConfig:
     """
 
     feet: tuple[str, ...]
-    max_tilt: float = 0.5
-    max_drop: float = 0.1
+    max_tilt: Positive = 0.5
+    max_drop: Positive = 0.1
     imu: str = ""
-
-    def __post_init__(self) -> None:
-        check_positive(self)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GetReadyConfig(StandConfig):
-    """Settings of `GetReady`.
-
-    Attributes:
-        duration: [s]
-        tolerance: Largest final position error of a leg joint [rad].
-    """
-
-    duration: float = 2.0
-    tolerance: float = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,34 +116,9 @@ class SweepConfig(StandConfig):
         patience: Longest tolerated loss of contact of a foot [s].
     """
 
-    duration: float = 4.0
-    least_load: float = 1.0
-    patience: float = 0.2
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SquatConfig(SweepConfig):
-    """Settings of `Squat`.
-
-    Attributes:
-        depth: Depth, as part of the height of the base above the feet.
-    """
-
-    depth: float = 0.15
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SwayConfig(SweepConfig):
-    """Settings of `Sway`.
-
-    Attributes:
-        width: Lateral amplitude of the centre of mass, as part of half the distance between the
-            feet.
-        cycles: Number of cycles to both sides.
-    """
-
-    width: float = 0.4
-    cycles: int = 1
+    duration: Positive = 4.0
+    least_load: Positive = 1.0
+    patience: Positive = 0.2
 
 
 class BalancedState(State):
@@ -146,6 +141,7 @@ class BalancedState(State):
         self.stance = Stance(model, robot.qpos, robot.dof, robot.home, feet)
         self.legs = self.stance.legs
         self.home = robot.home[self.legs]
+        self._tilt = BaseTilt(robot, self.config.imu)
 
     def start(self, context: StateContext) -> None:
         """Hold the legs at their references; release all other joints."""
@@ -156,13 +152,13 @@ class BalancedState(State):
         references.values[1:, legs] = 0.0
         unset = legs[np.isnan(references.q[legs])]
         references.q[unset] = context.observation.q[unset]
-        self._height = balance.height(context.observation)
+        self._height = base_height(context.observation)
 
     def has_fallen(self, context: StateContext, depth: float = 0.0) -> bool:
         """Return whether the robot has fallen, and set the reason; `depth` is of a squat [m]."""
         observation = context.observation
-        angle = balance.tilt(observation, context.robot, self.config.imu)
-        height = balance.height(observation)
+        angle = self._tilt.angle(observation)
+        height = base_height(observation)
         if angle is not None and angle > self.config.max_tilt:
             context.reason = f"the base is tilted by {angle:.2f} rad"
             return True
@@ -179,11 +175,22 @@ class GetReady(BalancedState):
 
     outcomes = ("done", "fell", "blocked")
     failures = ("fell", "blocked")
-    Config = GetReadyConfig
-    config: GetReadyConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(StandConfig):
+        """Settings of `GetReady`.
+
+        Attributes:
+            duration: [s]
+            tolerance: Largest final position error of a leg joint [rad].
+        """
+
+        duration: Positive = 2.0
+        tolerance: Positive = 0.1
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Store the first references."""
         super().start(context)
         self._start = context.references.q[self.legs].copy()
         self._height = None  # the height of the base can change in both directions
@@ -213,7 +220,6 @@ class HoldPosture(BalancedState):
     Config = StandConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Check for a fall."""
         return "fell" if self.has_fallen(context) else None
 
 
@@ -221,18 +227,17 @@ class SweepState(BalancedState):
     """Moves the legs along a sweep and back to its start.
 
     Attributes:
-        sweep: Configurations by distance from the initial one [m].
+        sweep: Configurations by distance from the initial one [m], a `CubicSpline`.
         farthest: Largest possible distance [m].
     """
 
     outcomes = ("done", "fell", "lost_contact", "out_of_reach")
     failures = ("fell", "lost_contact", "out_of_reach")
     config: Any
-    sweep: ConfigurationSweep
+    sweep: Any
     farthest: float
 
     def start(self, context: StateContext) -> None:
-        """Compute the amplitude."""
         super().start(context)
         self._lost_at: float | None = None
         self._amplitude = self.amplitude()
@@ -257,7 +262,8 @@ class SweepState(BalancedState):
             return "out_of_reach"
         part, slope = self.profile(min(context.elapsed / config.duration, 1.0))
         distance, speed = amplitude * part, amplitude * slope / config.duration
-        references.q[self.legs], references.dq[self.legs] = self.sweep.at(distance, speed)
+        references.q[self.legs] = self.sweep(distance)
+        references.dq[self.legs] = self.sweep(distance, 1) * speed
         if self.has_fallen(context, self.depth(distance)):
             return "fell"
         if self._has_lost_contact(context):
@@ -265,7 +271,7 @@ class SweepState(BalancedState):
         return "done" if context.has_elapsed(config.duration) else None
 
     def _has_lost_contact(self, context: StateContext) -> bool:
-        feet = balance.unloaded(context.observation, self.feet, self.config.least_load)
+        feet = unloaded_feet(context.observation, self.feet, self.config.least_load)
         if not feet:
             self._lost_at = None
             return False
@@ -278,52 +284,66 @@ class SweepState(BalancedState):
 class Squat(SweepState):
     """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
 
-    Config = SquatConfig
-    config: SquatConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SweepConfig):
+        """Settings of `Squat`.
+
+        Attributes:
+            depth: Depth, as part of the height of the base above the feet.
+        """
+
+        depth: Positive = 0.15
+
+    config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Compute the configurations down to the lowest possible one."""
         super().configure(robot, store)
         depths = np.arange(0.0, _MAX_DEPTH * self.stance.height, _STEP_M)
         found = self.stance.sweep([Shift(down=depth) for depth in depths])
-        self.sweep = ConfigurationSweep(depths[: len(found)], found)
-        self.farthest = self.sweep.upper
+        self.sweep = sweep_of(depths[: len(found)], found)
+        self.farthest = float(depths[len(found) - 1])
 
     def amplitude(self) -> float:
-        """Return the depth."""
         return self.config.depth * self.stance.height
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Go down and up."""
         return float(np.sin(np.pi * s) ** 2), float(np.pi * np.sin(2.0 * np.pi * s))
 
     def depth(self, distance: float) -> float:
-        """Return the distance itself."""
         return distance
 
 
 class Sway(SweepState):
     """Moves the centre of mass to the left and to the right."""
 
-    Config = SwayConfig
-    config: SwayConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SweepConfig):
+        """Settings of `Sway`.
+
+        Attributes:
+            width: Lateral amplitude of the centre of mass, as part of half the distance between the
+                feet.
+            cycles: Number of cycles to both sides.
+        """
+
+        width: Positive = 0.4
+        cycles: PositiveInt = 1
+
+    config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Compute the configurations to both sides."""
         super().configure(robot, store)
         shifts = np.arange(0.0, self.stance.half_width, _STEP_M)
         left = self.stance.sweep([Shift(aside=shift) for shift in shifts])
         right = self.stance.sweep([Shift(aside=-shift) for shift in shifts])
         values = np.concatenate((-shifts[1 : len(right)][::-1], shifts[: len(left)]))
-        self.sweep = ConfigurationSweep(values, np.concatenate((right[:0:-1], left)))
-        self.farthest = min(self.sweep.upper, -self.sweep.lower)
+        self.sweep = sweep_of(values, np.concatenate((right[:0:-1], left)))
+        self.farthest = float(min(values[-1], -values[0]))
 
     def amplitude(self) -> float:
-        """Return the largest lateral displacement."""
         return self.config.width * self.stance.half_width
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Oscillate with a smooth envelope."""
         turns, half = 2.0 * np.pi * self.config.cycles, np.pi
         swing, envelope = np.sin(turns * s), np.sin(half * s)
         slope = turns * np.cos(turns * s) * envelope**2 + swing * half * np.sin(2.0 * half * s)
@@ -338,7 +358,6 @@ class Limp(BalancedState):
     Config = StandConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Follow the measured positions."""
         context.references.q[self.legs] = context.observation.q[self.legs]
         return None
 

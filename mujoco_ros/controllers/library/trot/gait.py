@@ -1,12 +1,20 @@
-"""The trot: which diagonal pair of feet swings, when, and where the feet land."""
+"""The trot: which pair of feet swings, when, where the feet land, and how a leg moves."""
 
 from dataclasses import dataclass
-from math import cosh, hypot, sinh, tanh
+from math import cosh, hypot, inf, sinh, tanh
+from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
+from mujoco_ros.controllers.library.walk.feet import quintic
+from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
+    FloatingBaseKinematics,
+)
+from mujoco_ros.controllers.planning.kinematics.sole import Sole
+from mujoco_ros.controllers.whole_body.ground_contact import GroundContact
+from mujoco_ros.controllers.whole_body.tasks import FrameTask
 
 FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, REAR_RIGHT = range(4)
 PAIRS = ((FRONT_LEFT, REAR_RIGHT), (FRONT_RIGHT, REAR_LEFT))
@@ -18,7 +26,7 @@ _APPROACH = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrotGaitConfig:
+class TrotGaitConfig(CheckedConfig):
     """Settings of the gait.
 
     Attributes:
@@ -27,12 +35,9 @@ class TrotGaitConfig:
         step_height: Height of the swing feet [m].
     """
 
-    swing_time: float = 0.25
-    overlap: float = 0.04
-    step_height: float = 0.07
-
-    def __post_init__(self) -> None:
-        check_positive(self, "swing_time", "overlap", "step_height")
+    swing_time: Positive = 0.25
+    overlap: Positive = 0.04
+    step_height: Positive = 0.07
 
 
 class TrotGait:
@@ -183,3 +188,175 @@ def ground_plane(feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (xx, xy, xz), (_, yy, yz), _ = (offsets.T @ offsets).tolist()
     area = max(xx * yy - xy * xy, 1e-9)
     return middle, np.array([yy * xz - xy * yz, xx * yz - xy * xz]) / area
+
+
+_APEX = 0.45
+"""Part of the swing at which the foot is highest."""
+TOUCHDOWN_VELOCITY = 0.15
+"""Velocity downwards at the end of a swing, and until the foot touches the ground [m/s]."""
+
+
+class SwingPoint(NamedTuple):
+    """A point of a motion.
+
+    Attributes:
+        position: [m]  # (3,)
+        velocity: [m/s]  # (3,)
+        acceleration: [m/s²]  # (3,)
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+
+def swing_point(
+    start: np.ndarray, goal: np.ndarray, height: float, s: float, duration: float
+) -> SwingPoint:
+    """Return a point of a swing with quintic polynomials.
+
+    Args:
+        start: Where the foot lifts off [m].  # (3,)
+        goal: Where it lands, with `TOUCHDOWN_VELOCITY` [m].  # (3,)
+        height: Greatest height above the higher one of both [m].
+        s: Part of the swing that is over, from 0 to 1.
+        duration: [s]
+    """
+    part, rate, change = quintic(s)
+    position = start + part * (goal - start)
+    velocity = (rate / duration) * (goal - start)
+    acceleration = (change / duration**2) * (goal - start)
+    apex = height + max(float(start[2]), float(goal[2]))
+    if s < _APEX:
+        time, rise = _APEX * duration, apex - float(start[2])
+        part, rate, change = quintic(s / _APEX)
+        position[2] = start[2] + rise * part
+        velocity[2], acceleration[2] = rise * rate / time, rise * change / time**2
+    else:
+        time, fall = (1.0 - _APEX) * duration, float(goal[2]) - apex
+        u = (s - _APEX) / (1.0 - _APEX)
+        part, rate, change = quintic(u)
+        end = TOUCHDOWN_VELOCITY * time  # u³ (1 - u) has the slope -1 at the end
+        position[2] = apex + fall * part + end * u**3 * (1.0 - u)
+        velocity[2] = (fall * rate + end * u * u * (3.0 - 4.0 * u)) / time
+        acceleration[2] = (fall * change + end * u * (6.0 - 12.0 * u)) / time**2
+    return SwingPoint(position, velocity, acceleration)
+
+
+_WEIGHTS = np.repeat((100.0, 0.0), 3)
+"""Of the motion in the air: the position of the foot."""
+_RATE, _DAMPING = 40.0, 0.25
+"""Decay of an error of the foot's velocity [1/s], and the part of it for errors of the position."""
+_EARLIEST = 0.5
+"""Part of the swing before which a load is not the ground."""
+_TOUCH = 0.08
+"""Load at which a foot has landed, as part of the weight."""
+_LAST_CHANGE = 0.8
+"""Part of the swing after which its goal does not move."""
+_DEEPEST = 0.06
+"""Largest depth of the search below the place where the foot should have landed [m]."""
+_LOADING = 0.03
+"""Time in which the force on a foot that has landed may rise to the weight [s]."""
+_FASTEST = 2.0
+"""Velocity at which the goal of a swing moves at most [m/s]."""
+
+
+class Leg:
+    """A foot that stands, swings, or is lowered after a swing until it touches the ground.
+
+    Attributes:
+        contact: The contact; active while the foot stands.
+        task: The motion of the foot while it does not.
+        at: Measured position of the foot [m].  # (3,)
+        ground: Measured position when it stood last [m].  # (3,)
+        goal: Where it lands [m].  # (3,)
+        load: Measured normal force [N].
+        is_down: Whether it stands.
+    """
+
+    def __init__(self, sole: Sole, *, friction: float, least: float, weight: float, period: float):
+        """Stand.
+
+        Args:
+            least: Least normal force while it stands [N].
+            weight: Weight of the robot [N].
+            period: Time between two ticks [s].
+        """
+        self.contact = GroundContact.of_sole(sole, friction=friction, least=least)
+        self.task = FrameTask.of_sole(sole, weight=0.0, gain=_DAMPING * _RATE * period)
+        self.task.rate = _RATE
+        self.at, self.ground, self.goal = np.zeros((3, 3))
+        self.load, self.is_down = 0.0, True
+        self._start, self._is_first, self._depth = np.zeros(3), False, 0.0
+        self._least, self._weight, self._period = least, weight, period
+
+    def measure(self, body: FloatingBaseKinematics, load: float) -> None:
+        """Take the measured position and the normal force [N]."""
+        self.at[:] = self.task.frame(body)[0]
+        self.load = load
+        if self.is_down:
+            self.ground[:] = self.at
+
+    def lift(self) -> None:
+        """Begin a swing."""
+        self._start[:] = self.at
+        self._is_first, self._depth = True, 0.0
+        self.is_down = self.contact.is_active = False
+        self.task.weight[:] = _WEIGHTS
+
+    def swing(self, goal: np.ndarray, height: float, s: float, duration: float) -> None:
+        """Move to a goal, which may change.
+
+        Args:
+            goal: Where the foot should land [m].  # (3,)
+            height: Of the foot in the air [m].
+            s: Part of the swing that is over.
+            duration: Of the swing [s].
+        """
+        if s > _EARLIEST and self._touches():
+            self._land()
+        if self.is_down:
+            self._load()
+            return
+        if self._is_first:
+            self.goal[:] = goal
+            self._is_first = False
+        elif s < _LAST_CHANGE:
+            step = _FASTEST * self._period
+            self.goal += np.maximum(np.minimum(goal - self.goal, step), -step)
+        task, point = self.task, swing_point(self._start, self.goal, height, s, duration)
+        task.position[:], task.linear[:] = point.position, point.velocity
+        task.acceleration[:3] = point.acceleration
+
+    def stand(self) -> None:
+        """Stand; a foot that has not landed is lowered."""
+        if not self.is_down and self._touches():
+            self._land()
+        if self.is_down:
+            self._load()
+            return
+        is_lowered = self._depth < _DEEPEST
+        velocity = TOUCHDOWN_VELOCITY if is_lowered else 0.0
+        self._depth += self._period * velocity
+        task = self.task
+        task.position[:2] = self.goal[:2]
+        task.position[2] = self.goal[2] - self._depth
+        task.linear[:] = 0.0, 0.0, -velocity
+        task.acceleration[:] = 0.0
+
+    def _touches(self) -> bool:
+        return self.load > _TOUCH * self._weight
+
+    def _land(self) -> None:
+        self.is_down = self.contact.is_active = True
+        self.contact.most = max(_TOUCH * self._weight, self._least)
+        self.task.weight[:] = 0.0
+        self.ground[:] = self.at
+
+    def _load(self) -> None:
+        """Let the force rise."""
+        contact = self.contact
+        if contact.most < self._weight:
+            contact.most += self._weight * self._period / _LOADING
+        else:
+            contact.most = inf

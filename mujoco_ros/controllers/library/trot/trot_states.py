@@ -9,13 +9,12 @@ from scipy.spatial import ConvexHull
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_SET
-from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.interface.outputs import Drawing, DrawnLine, DrawnPoint
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, Drawing, DrawnLine, DrawnPoint
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import Positive
 from mujoco_ros.controllers.library.trot.trotter import Trotter, TrotterConfig
-from mujoco_ros.controllers.library.walk.drawing import (
+from mujoco_ros.controllers.library.walk.walk_display import (
     COM,
     DCM,
     DCM_REFERENCE,
@@ -30,8 +29,7 @@ from mujoco_ros.controllers.library.walk.walk_states import (
     StopWalking,
     WalkToGoal,
     WalkWithVelocity,
-    WalkWithVelocityConfig,
-    velocity_field,
+    velocity_config,
 )
 from mujoco_ros.model.errors import UserInputError
 
@@ -40,7 +38,7 @@ _CROSS = 0.04
 
 
 def draw_trot(trotter: Trotter) -> Drawing:
-    """Return what a robot displays at the last tick."""
+    """Return feet, landings, support polygon and DCM at the last tick."""
     base, body = trotter.estimator.base.pose, trotter.estimator.robot
     axes = base.matrix[:3, :3]
 
@@ -85,74 +83,50 @@ _FASTEST = BodyVelocity(x=0.6, y=0.25, yaw=0.6)
 """Greatest velocities."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StandOnFourConfig(TrotterConfig):
-    """Settings of `StandOnFour`; they take effect when the controller starts.
-
-    Attributes:
-        feet: Names of the bodies of the front left, front right, rear left and rear right foot, and
-            of their touch sensors.
-        imu: Name of the IMU; empty for the only one, of the base if it has one.
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
-        recover_above: Error of the DCM from which on the robot recovers [m].
-    """
-
-    feet: tuple[str, ...]
-    imu: str = ""
-    max_tilt: float = 0.5
-    recover_above: float = 0.15
-
-    def __post_init__(self) -> None:
-        TrotterConfig.__post_init__(self)
-        check_positive(self, "max_tilt", "recover_above")
-        if len(self.feet) != 4:
-            raise UserInputError(
-                "feet must be four names, of the front left, front right, rear left and rear right "
-                "foot"
-            )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrotWithVelocityConfig(WalkWithVelocityConfig):
-    """Settings of `TrotWithVelocity`; they take effect at once.
-
-    Attributes:
-        velocity_x: Velocity forwards [m/s].
-        velocity_y: Velocity to the left [m/s].
-        velocity_yaw: Angular velocity to the left [rad/s].
-        command_timeout: Time after which a commanded velocity ends without another one [s]; it
-            replaces these velocities until then.
-    """
-
-    fastest: ClassVar[BodyVelocity] = _FASTEST
-    velocity_x: float = velocity_field(_FASTEST.x)
-    velocity_y: float = velocity_field(_FASTEST.y)
-    velocity_yaw: float = velocity_field(_FASTEST.yaw)
-
-
 class _Trots:
-    """What distinguishes the states from those of `walk`."""
+    """Makes a state of `walk` a state of a robot that trots: other robot, speeds and drawing."""
 
     walker: ClassVar[Key[Any]] = TROTTER
     fastest: ClassVar[BodyVelocity] = _FASTEST
 
     @staticmethod
     def draw(walker: Any) -> Drawing:
-        """Return what the robot displays."""
+        """Return the drawing of the robot that trots."""
         return draw_trot(walker)
 
 
 class StandOnFour(_Trots, StandBalanced):
     """Stands on four feet, at first in the measured pose, until a client commands a motion."""
 
-    Config = StandOnFourConfig
+    @dataclass(frozen=True, kw_only=True)
+    class Config(TrotterConfig):
+        """Settings of `StandOnFour`; they take effect when the controller starts.
+
+        Attributes:
+            feet: Names of the bodies of the front left, front right, rear left and rear right foot,
+                and of their touch sensors.
+            imu: Name of the IMU; empty for the only one, of the base if it has one.
+            max_tilt: Tilt of the base at which the robot has fallen [rad].
+            recover_above: Error of the DCM from which on the robot recovers [m].
+        """
+
+        feet: tuple[str, ...]
+        imu: str = ""
+        max_tilt: Positive = 0.5
+        recover_above: Positive = 0.15
+
+        def __post_init__(self) -> None:
+            TrotterConfig.__post_init__(self)
+            if len(self.feet) != 4:
+                raise UserInputError(
+                    "feet must be four names, of the front left, front right, rear left and rear "
+                    "right foot"
+                )
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have the feet and their sensors."""
         self._trotter = Trotter(robot, self.config.feet, imu=self.config.imu)
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose, and set the gains; after a stop, continue."""
         store, config = context.store, self.config
         if TROTTER in store:
             return
@@ -167,8 +141,7 @@ class StandOnFour(_Trots, StandBalanced):
 class TrotWithVelocity(_Trots, WalkWithVelocity):
     """Trots with the velocity of its settings, which a zero velocity ends like a stop."""
 
-    Config = TrotWithVelocityConfig
-    config: TrotWithVelocityConfig
+    Config = velocity_config("TrotWithVelocityConfig", _FASTEST)
 
 
 class TrotToGoal(_Trots, WalkToGoal):

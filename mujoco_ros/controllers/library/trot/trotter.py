@@ -10,15 +10,15 @@ from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.trot.gait import (
+    Leg,
     TrotGait,
     TrotGaitConfig,
     foothold,
     ground_plane,
     pendulum_after,
 )
-from mujoco_ros.controllers.library.trot.legs import Leg
 from mujoco_ros.controllers.library.walk.footsteps import turned
 from mujoco_ros.controllers.whole_body.inverse_dynamics import InverseDynamicsControl
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask, WholeBodyTask
@@ -57,17 +57,12 @@ class TrotterConfig(TrotGaitConfig):
         damping: Gain kd of the joints [Nms/rad].
     """
 
-    friction: float = 0.5
-    least_force: float = 5.0
-    foothold_gain: float = 0.7
-    leash: float = 0.08
-    stiffness: float = 60.0
-    damping: float = 4.0
-
-    def __post_init__(self) -> None:
-        TrotGaitConfig.__post_init__(self)
-        check_positive(self, "friction", "leash")
-        check_not_negative(self, "least_force", "foothold_gain", "stiffness", "damping")
+    friction: Positive = 0.5
+    least_force: NotNegative = 5.0
+    foothold_gain: NotNegative = 0.7
+    leash: Positive = 0.08
+    stiffness: NotNegative = 60.0
+    damping: NotNegative = 4.0
 
 
 class Trotter:
@@ -118,8 +113,6 @@ class Trotter:
         """Begin at rest in the measured pose.
 
         Args:
-            observation: The first one.
-            config: The settings.
             period: Time between two ticks [s].
 
         Raises:
@@ -268,7 +261,9 @@ class Trotter:
         swinging, remaining = gait.swinging or (), gait.remaining
         ahead, rate = body.com[:2], body.com_velocity[:2]
         if swinging:
-            line = np.array([self.legs[it].at[:2] for it in range(4) if it not in swinging])
+            line = np.array(
+                [self.legs[number].at[:2] for number in range(4) if number not in swinging]
+            )
             ahead, rate = pendulum_after(ahead, rate, line, self._omega, remaining)
         gain = self.config.foothold_gain
         ahead = ahead + foothold(rate, wanted, self._omega, gait.step_time, gain)

@@ -1,11 +1,11 @@
-"""Footsteps from a velocity of the body, moved after a push."""
+"""Footsteps from a velocity of the body or to a goal, moved after a push."""
 
-from math import atan2, cos, exp, sin
-from typing import NamedTuple
+from math import atan2, cos, exp, hypot, pi, sin
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mujoco_ros.controllers.interface.inputs import BodyVelocity
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 
 LEFT, RIGHT = 0, 1
 
@@ -164,7 +164,7 @@ class StepAdjustment:
         part = (1.0 - exp(-phase)) / phase
         # From here on along the axes of the support foot.
         begin, end, middle = (
-            turned(float(it[0]), float(it[1]), -support.yaw) for it in (dcm, planned, zmp)
+            turned(float(point[0]), float(point[1]), -support.yaw) for point in (dcm, planned, zmp)
         )
         wanted = [0.0, 0.0]
         for axis, reach in enumerate(self._reach):
@@ -184,3 +184,61 @@ class StepAdjustment:
 
 def _clipped(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
+
+
+_FAR = 0.5
+"""Distance from which on the robot faces the goal [m]."""
+_ASIDE = 0.5
+"""Part of a sideways displacement that is made in a step: the foot that opens moves by twice as
+much, and the other one follows."""
+_CLOSE, _ALIGNED = 0.008, 0.015
+"""Distance [m] and angle [rad] with which the goal is reached, as far as footsteps are planned."""
+
+
+def error_of(goal: PlanarPose, place: PlanarPose) -> PlanarPose:
+    """Return a goal relative to the axes of a place."""
+    x, y = turned(goal.x - place.x, goal.y - place.y, -place.yaw)
+    return PlanarPose(x, y, _wrapped(goal.yaw - place.yaw))
+
+
+def joined(place: PlanarPose, relative: PlanarPose) -> PlanarPose:
+    """Return a pose that is given relative to a place."""
+    x, y = turned(relative.x, relative.y, place.yaw)
+    return PlanarPose(place.x + x, place.y + y, _wrapped(place.yaw + relative.yaw))
+
+
+def is_reached(error: PlanarPose, config: Any) -> bool:
+    """Return whether an error is within the settings `largest_distance` and `largest_angle`."""
+    is_there = hypot(error.x, error.y) <= config.largest_distance
+    return bool(is_there and abs(error.yaw) <= config.largest_angle)
+
+
+def velocity_to(error: PlanarPose, step: float, fastest: BodyVelocity) -> BodyVelocity:
+    """Return the velocity of the next step; zero at the goal.
+
+    A far goal is faced and approached forwards, a near one in any direction, turning to its yaw.
+
+    Args:
+        error: The goal relative to the robot.
+        step: Time of a step [s].
+    """
+    distance = hypot(error.x, error.y)
+    if distance > _FAR:
+        bearing = atan2(error.y, error.x)
+        ahead = min(distance / step, fastest.x) * max(0.0, cos(bearing))
+        return BodyVelocity(ahead, 0.0, _limited(bearing / step, fastest.yaw))
+    if distance < _CLOSE and abs(error.yaw) < _ALIGNED:
+        return BodyVelocity()
+    return BodyVelocity(
+        _limited(error.x / step, fastest.x),
+        _limited(_ASIDE * error.y / step, fastest.y),
+        _limited(error.yaw / step, fastest.yaw),
+    )
+
+
+def _wrapped(angle: float) -> float:
+    return angle if abs(angle) <= pi else atan2(sin(angle), cos(angle))
+
+
+def _limited(value: float, most: float) -> float:
+    return min(max(value, -most), most)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
     RIGHT,
@@ -56,7 +56,6 @@ def dcm_before(segment: ZmpSegment, end: np.ndarray, remaining: float, omega: fl
     Based on Divergent Component of Motion, IEEE Transactions on Robotics 31(2), 2015.
 
     Args:
-        segment: The segment.
         end: DCM at the end of the segment [m].  # (2,)
         remaining: Time until the end of the segment [s].
         omega: Natural frequency of the pendulum [1/s].
@@ -93,7 +92,7 @@ _SAME, _DISPLACED = 1e-6, 0.03
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaitConfig:
+class GaitConfig(CheckedConfig):
     """Settings of the gait.
 
     Attributes:
@@ -106,18 +105,13 @@ class GaitConfig:
         zmp_inwards: Displacement of the ZMP from the middle of the sole to the other foot [m].
     """
 
-    single_support: float = 0.7
-    double_support: float = 0.2
-    first_double_support: float = 0.6
-    step_height: float = 0.05
+    single_support: Positive = 0.7
+    double_support: Positive = 0.2
+    first_double_support: Positive = 0.6
+    step_height: Positive = 0.05
     least_width: float = 0.16
     turn_width: float = 0.15
     zmp_inwards: float = 0.01
-
-    def __post_init__(self) -> None:
-        check_positive(
-            self, "single_support", "double_support", "first_double_support", "step_height"
-        )
 
 
 class Phase(NamedTuple):
@@ -189,7 +183,7 @@ class Gait:
 
     @property
     def approach_time(self) -> float:
-        """Time in which a near goal is approached: that of a step [s]."""
+        """Time in which a near goal is approached: the duration of a step [s]."""
         return self.config.single_support + self.config.double_support
 
     def reference(self) -> DcmState:

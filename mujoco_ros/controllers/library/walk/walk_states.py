@@ -1,26 +1,26 @@
 """States of `walk`, which commands all joints of a humanoid."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from math import acos, hypot
 from typing import Any, ClassVar
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import (
+    DRAW,
+    ESTIMATED_BASE,
     GOAL_INPUT,
     VELOCITY_INPUT,
     BodyVelocity,
-    PlanarPose,
+    Drawing,
 )
-from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawing
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.controllers.library.walk.drawing import draw_walk
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
+from mujoco_ros.controllers.library.walk.footsteps import error_of, is_reached, joined, velocity_to
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
-from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
+from mujoco_ros.controllers.library.walk.walk_display import StandingPanel, WalkingRobot, draw_walk
 from mujoco_ros.controllers.library.walk.walker import Walker
-from mujoco_ros.controllers.library.walk.walking_robot import StandingPanel, WalkingRobot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import SettingField
 
@@ -34,23 +34,15 @@ _FASTEST = BodyVelocity(x=0.3, y=0.1, yaw=0.35)
 """Greatest velocities."""
 
 
-def velocity_field(fastest: float) -> Any:
-    """Return a field for a velocity that is 0 by default."""
-    return field(default=0.0, metadata={"range": (-fastest, fastest)})
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UprightConfig:
+class UprightConfig(CheckedConfig):
     """Settings of all states.
 
     Attributes:
         max_tilt: Tilt of the base at which the robot has fallen [rad].
     """
 
-    max_tilt: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_positive(self, "max_tilt")
+    max_tilt: Positive = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,23 +53,19 @@ class WatchedConfig(UprightConfig):
         recover_above: Error of the DCM from which on the robot recovers [m].
     """
 
-    recover_above: float = 0.15
-
-    def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
-        check_positive(self, "recover_above")
+    recover_above: Positive = 0.15
 
 
 @dataclass(frozen=True, kw_only=True)
 class StandBalancedConfig(GaitConfig, StabilizerConfig):
-    """Settings of `StandBalanced`; those of the gait take effect when the controller starts.
+    """Settings of `StandBalanced`; the gait's settings take effect when the controller starts.
 
     Attributes:
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
         imu: Name of the IMU; empty for the only one, of the base if it has one.
-        joints: Names of the joints that walk, those of the legs among them; empty for all. The
-            others are not commanded.
+        joints: Names of the joints that walk, with all joints of the legs; empty for all joints.
+            The others are not commanded.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot recovers [m].
     """
@@ -86,13 +74,11 @@ class StandBalancedConfig(GaitConfig, StabilizerConfig):
     force_sensors: tuple[str, ...]
     imu: str = ""
     joints: tuple[str, ...] = ()
-    max_tilt: float = 0.5
-    recover_above: float = 0.15
+    max_tilt: Positive = 0.5
+    recover_above: Positive = 0.15
 
     def __post_init__(self) -> None:
-        GaitConfig.__post_init__(self)
-        StabilizerConfig.__post_init__(self)
-        check_positive(self, "max_tilt", "recover_above")
+        CheckedConfig.__post_init__(self)
         for name in ("feet", "force_sensors"):
             if len(getattr(self, name)) != 2:
                 raise UserInputError(f"{name} must be two names, of the left and the right foot")
@@ -110,15 +96,14 @@ class WalkWithVelocityConfig(WatchedConfig):
             replaces these velocities until then.
     """
 
-    fastest: ClassVar[BodyVelocity] = _FASTEST
-    velocity_x: float = velocity_field(_FASTEST.x)
-    velocity_y: float = velocity_field(_FASTEST.y)
-    velocity_yaw: float = velocity_field(_FASTEST.yaw)
-    command_timeout: float = 0.5
+    fastest: ClassVar[BodyVelocity]
+    velocity_x: float = 0.0
+    velocity_y: float = 0.0
+    velocity_yaw: float = 0.0
+    command_timeout: Positive = 0.5
 
     def __post_init__(self) -> None:
         WatchedConfig.__post_init__(self)
-        check_positive(self, "command_timeout")
         for axis, fastest in self.fastest._asdict().items():
             value = getattr(self, f"velocity_{axis}")
             if not abs(value) <= fastest:
@@ -132,38 +117,21 @@ class WalkWithVelocityConfig(WatchedConfig):
         return BodyVelocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalkToGoalConfig(WatchedConfig):
-    """Settings of `WalkToGoal`; they take effect at once.
-
-    Attributes:
-        largest_distance: Distance from the goal with which it is reached [m].
-        largest_angle: Difference of the yaws with which it is reached [rad].
-    """
-
-    largest_distance: float = 0.02
-    largest_angle: float = 0.035
-
-    def __post_init__(self) -> None:
-        WatchedConfig.__post_init__(self)
-        check_positive(self, "largest_distance", "largest_angle")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepInPlaceConfig(UprightConfig):
-    """Settings of `StepInPlace`; they take effect at once.
-
-    Attributes:
-        steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small at the end [s].
-    """
-
-    steady_below: float = 0.03
-    steady_for: float = 1.0
-
-    def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
-        check_positive(self, "steady_below", "steady_for")
+def velocity_config(name: str, fastest: BodyVelocity) -> type[Any]:
+    """Return a `WalkWithVelocityConfig` with ranges up to the greatest velocities."""
+    velocities = [
+        (f"velocity_{axis}", float, field(default=0.0, metadata={"range": (-most, most)}))
+        for axis, most in fastest._asdict().items()
+    ]
+    return make_dataclass(
+        name,
+        velocities,
+        bases=(WalkWithVelocityConfig,),
+        namespace={"fastest": fastest, "__doc__": f"Velocities up to {fastest}."},
+        frozen=True,
+        kw_only=True,
+        slots=True,
+    )
 
 
 def _commanded(context: StateContext, timeout: float, fastest: BodyVelocity) -> BodyVelocity | None:
@@ -182,7 +150,7 @@ class BalancedWalkState(State):
     """Base of the states in which the robot balances.
 
     Attributes:
-        walker: Key of what walks.
+        walker: Store key of the robot that walks: a `Walker` or a `Trotter`.
         fastest: Greatest velocities.
     """
 
@@ -208,13 +176,13 @@ class BalancedWalkState(State):
         return None
 
     def walking(self, context: StateContext) -> WalkingRobot:
-        """Return what walks."""
+        """Return the robot that walks."""
         walker: WalkingRobot = context.store.get(self.walker)
         return walker
 
     @staticmethod
     def draw(walker: Any) -> Drawing:
-        """Return what the robot displays."""
+        """Return the drawing of the robot that walks."""
         return draw_walk(walker)
 
 
@@ -253,21 +221,18 @@ class StandBalanced(StandingPanel, WatchedWalkState):
     Config: ClassVar[type[Any] | None] = StandBalancedConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have the feet and their sensors."""
         config = self.config
         self._walker = Walker(
             *(robot, config.feet, config.force_sensors), imu=config.imu, joints=config.joints
         )
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose; after a stop, continue."""
         if WALKER in context.store:
             return
         self._walker.begin(context.observation, self.config, self.config, context.period)
         context.store.set(WALKER, self._walker)
 
     def run(self, context: StateContext) -> str | None:
-        """Balance."""
         command = _commanded(context, _NEWEST, self.fastest)
         ended = self.balance(context, _STANDING)
         self.standing = self.walking(context)
@@ -287,11 +252,9 @@ class WalkWithVelocity(WatchedWalkState):
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
     panel = (SettingField("forwards [m/s]", "velocity_x"),)
     resumes = "walk_on"
-    Config = WalkWithVelocityConfig
-    config: WalkWithVelocityConfig
+    Config = velocity_config("WalkWithinRangesConfig", _FASTEST)
 
     def run(self, context: StateContext) -> str | None:
-        """Walk."""
         command = _commanded(context, self.config.command_timeout, self.fastest)
         ended = self.balance(context, command or self.config.velocity)
         return ended or ("goal" if _take_goal(context, self.walking(context)) else None)
@@ -304,8 +267,20 @@ class WalkToGoal(WatchedWalkState):
     outcomes = ("reached", "commanded", *WatchedWalkState.outcomes)
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
     resumes = "go_on"
-    Config = WalkToGoalConfig
-    config: WalkToGoalConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(WatchedConfig):
+        """Settings of `WalkToGoal`; they take effect at once.
+
+        Attributes:
+            largest_distance: Distance from the goal with which it is reached [m].
+            largest_angle: Difference of the yaws with which it is reached [rad].
+        """
+
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         """Walk; a robot that stands beside the goal walks again."""
@@ -320,12 +295,7 @@ class WalkToGoal(WatchedWalkState):
         command = _commanded(context, _NEWEST, self.fastest)
         if command is not None and not command.is_zero:
             return "commanded"
-        return "reached" if walker.is_at_rest and self._is_reached(error) else None
-
-    def _is_reached(self, error: PlanarPose) -> bool:
-        distance = hypot(error.x, error.y)
-        is_there = distance <= self.config.largest_distance
-        return is_there and abs(error.yaw) <= self.config.largest_angle
+        return "reached" if walker.is_at_rest and is_reached(error, self.config) else None
 
 
 class StopWalking(WatchedWalkState):
@@ -334,7 +304,6 @@ class StopWalking(WatchedWalkState):
     outcomes = ("done", *WatchedWalkState.outcomes)
 
     def run(self, context: StateContext) -> str | None:
-        """Finish the step, and take a last one."""
         ended = self.balance(context, _STANDING)
         return ended or ("done" if self.walking(context).is_at_rest else None)
 
@@ -344,16 +313,26 @@ class StepInPlace(BalancedWalkState):
 
     has_live_settings = True
     outcomes = ("walk_on", "go_on", "steady", *BalancedWalkState.outcomes)
-    Config = StepInPlaceConfig
-    config: StepInPlaceConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(UprightConfig):
+        """Settings of `StepInPlace`; they take effect at once.
+
+        Attributes:
+            steady_below: Error of the DCM that is small [m].
+            steady_for: Time for which it is small at the end [s].
+        """
+
+        steady_below: Positive = 0.03
+        steady_for: Positive = 1.0
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Begin to step."""
         self.walking(context).gait.is_marching = True
         self._since = context.time
 
     def run(self, context: StateContext) -> str | None:
-        """Step."""
         walker = self.walking(context)
         fallen = self.balance(context, _STANDING)
         if hypot(*walker.dcm_error.tolist()) > self.config.steady_below:
@@ -363,7 +342,6 @@ class StepInPlace(BalancedWalkState):
         return context.store.get(_RESUMES)
 
     def teardown(self, context: StateContext) -> None:
-        """Step in place no more."""
         self.walking(context).gait.is_marching = False
 
 
@@ -378,11 +356,9 @@ class StayFallen(State):
     """Holds the joints where they are."""
 
     def start(self, context: StateContext) -> None:
-        """Take the measured positions."""
         hold_measured(context)
 
     def run(self, context: StateContext) -> str | None:
-        """Never finish."""
         return None
 
 

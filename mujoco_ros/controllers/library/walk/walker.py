@@ -10,10 +10,15 @@ from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.feed_forward import FeedForward
-from mujoco_ros.controllers.library.walk.foot_admittance import (
+from mujoco_ros.controllers.library.walk.feet import (
+    TOUCHDOWN,
     FootAdmittance,
+    Landing,
+    approach,
     roll_and_pitch,
+    slope_under,
+    swing,
+    tilt_on,
 )
 from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
@@ -27,16 +32,9 @@ from mujoco_ros.controllers.library.walk.footsteps import (
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
 from mujoco_ros.controllers.library.walk.stabilizer import (
     DcmFeedback,
+    FeedForward,
     StabilizerConfig,
     distribute,
-)
-from mujoco_ros.controllers.library.walk.swing_foot import (
-    TOUCHDOWN,
-    Landing,
-    approach,
-    slope_under,
-    swing,
-    tilt_on,
 )
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
@@ -74,7 +72,7 @@ class Walker:
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
-        zmp: Zero-moment point (ZMP) that the feet shall have since the last tick, likewise [m].
+        zmp: Zero-moment point (ZMP) that the feet shall have, in the same frame [m].
             # (2,)
         goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
@@ -91,7 +89,7 @@ class Walker:
         """Prepare for a robot; call `begin` before the first `step`.
 
         Args:
-            robot: The robot; its initial configuration gives the height, and is that of the arms.
+            robot: The robot; its initial configuration gives the height and the pose of the arms.
             feet: Names of the bodies of left and right foot.
             sensors: Names of their force-torque sensors.
             imu: Name of the IMU; empty for the only one, of the base if it has one.
@@ -147,7 +145,6 @@ class Walker:
         """Begin at rest in the measured pose, and go to the initial configuration.
 
         Args:
-            observation: The first one.
             gait: Settings of the gait.
             stabilizer: Settings of the stabilizer.
             period: Time between two ticks [s].
@@ -193,7 +190,7 @@ class Walker:
         self._control.tasks = (*self._control.tasks, *tasks)
 
     def stiffen(self, joints: Sequence[str], weight: float) -> None:
-        """Keep joints near `home` with a larger weight; that of the others is 0.01.
+        """Keep joints near `home` with a larger weight; the other joints have 0.01.
 
         Raises:
             UserInputError: A joint does not exist.

@@ -8,7 +8,7 @@ from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
 from mujoco_ros.controllers.library.walk.walk_states import (
     WALKER,
     BalancedWalkState,
@@ -40,19 +40,14 @@ class SteadyConfig(UprightConfig):
     """Settings of all states.
 
     Attributes:
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot steps in place [m].
         steady_below: Error of the DCM that is small [m].
         steady_for: Time for which it is small before the robot continues [s].
     """
 
-    recover_above: float = 0.15
-    steady_below: float = 0.03
-    steady_for: float = 1.0
-
-    def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
-        check_positive(self, "recover_above", "steady_below", "steady_for")
+    recover_above: Positive = 0.15
+    steady_below: Positive = 0.03
+    steady_for: Positive = 1.0
 
 
 class CarryState(BalancedWalkState):
@@ -92,62 +87,53 @@ class CarryState(BalancedWalkState):
         return walker.is_at_rest and not walker.gait.is_marching
 
     def teardown(self, context: StateContext) -> None:
-        """Step in place no more."""
         self._shaken = None
         if WALKER in context.store:
             context.store.get(WALKER).gait.is_marching = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class BeginWalkGraspConfig(StandBalancedConfig):
-    """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
-
-    Attributes:
-        feet: Names of the bodies of left and right foot.
-        force_sensors: Names of their force-torque sensors.
-        imu: Name of the IMU; empty for the only one, of the base if it has one.
-        joints: Names of the joints that it moves; empty for all.
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
-        recover_above: Error of the DCM from which on the robot steps in place [m].
-        steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small before the robot continues [s].
-        hands: The hands.
-        waist: Names of joints that the hands shall hardly use.
-        camera: Name of the camera that searches for the box.
-        neck: Names of the joints that turn the camera left and down.
-        markers: Markers of the box, in the frame of its middle, x forwards.
-        goal_markers: Markers beside the place where the box is put down, in a frame there.
-        size: Depth, width and height of the box [m].
-        duration: Time until the robot begins [s].
-    """
-
-    hands: HandsConfig
-    camera: str
-    neck: tuple[str, ...]
-    markers: tuple[MarkerConfig, ...]
-    goal_markers: tuple[MarkerConfig, ...]
-    size: tuple[float, float, float]
-    waist: tuple[str, ...] = ()
-    duration: float = 1.5
-    steady_below: float = 0.03
-    steady_for: float = 1.0
-
-    def __post_init__(self) -> None:
-        StandBalancedConfig.__post_init__(self)
-        check_positive(self, "duration", "steady_below", "steady_for")
-        if not min(self.size) > 0.0:
-            raise UserInputError(f"size must be positive, got {self.size}")
 
 
 class BeginWalkGrasp(CarryState):
     """Stands on both feet, at first in the measured pose."""
 
     outcomes = ("done", *CarryState.outcomes)
-    Config = BeginWalkGraspConfig
-    config: BeginWalkGraspConfig
+
+    @dataclass(frozen=True, kw_only=True)
+    class Config(StandBalancedConfig):
+        """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
+
+        Attributes:
+            recover_above: Error of the DCM from which on the robot steps in place [m].
+            steady_below: Error of the DCM that is small [m].
+            steady_for: Time for which it is small before the robot continues [s].
+            hands: The hands.
+            waist: Names of joints that the hands shall hardly use.
+            camera: Name of the camera that searches for the box.
+            neck: Names of the joints that turn the camera left and down.
+            markers: Markers of the box, in the frame of its middle, x forwards.
+            goal_markers: Markers beside the place where the box is put down, in a frame there.
+            size: Depth, width and height of the box [m].
+            duration: Time until the robot begins [s].
+        """
+
+        hands: HandsConfig
+        camera: str
+        neck: tuple[str, ...]
+        markers: tuple[MarkerConfig, ...]
+        goal_markers: tuple[MarkerConfig, ...]
+        size: tuple[float, float, float]
+        waist: tuple[str, ...] = ()
+        duration: Positive = 1.5
+        steady_below: Positive = 0.03
+        steady_for: Positive = 1.0
+
+        def __post_init__(self) -> None:
+            StandBalancedConfig.__post_init__(self)
+            if not min(self.size) > 0.0:
+                raise UserInputError(f"size must be positive, got {self.size}")
+
+    config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have all bodies, joints and sensors."""
         config = self.config
         self._walker = Walker(
             *(robot, config.feet, config.force_sensors), imu=config.imu, joints=config.joints
@@ -161,7 +147,6 @@ class BeginWalkGrasp(CarryState):
         )
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose."""
         config, store = self.config, context.store
         if WALKER in store:
             return
@@ -177,25 +162,9 @@ class BeginWalkGrasp(CarryState):
         store.set(_RETRIES, {})
 
     def run(self, context: StateContext) -> str | None:
-        """Balance."""
         ended = self.balance(context, STANDING)
         is_over = context.has_elapsed(self.config.duration) and self.is_steady(context)
         return ended or ("done" if is_over else None)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RetryConfig(SteadyConfig):
-    """Settings of `Retry`.
-
-    Attributes:
-        most: Number of retries.
-    """
-
-    most: int = 2
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "most")
 
 
 class Retry(CarryState):
@@ -203,8 +172,18 @@ class Retry(CarryState):
 
     outcomes = ("retry", "give_up", *CarryState.outcomes)
     failures = ("give_up", *CarryState.failures)
-    Config = RetryConfig
-    config: RetryConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `Retry`.
+
+        Attributes:
+            most: Number of retries.
+        """
+
+        most: PositiveInt = 2
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         """Decide; a failure resets the count."""
@@ -228,11 +207,9 @@ class HoldBalance(CarryState):
     _has_fallen = False
 
     def start(self, context: StateContext) -> None:
-        """Begin to balance."""
         self._has_fallen = False
 
     def run(self, context: StateContext) -> str | None:
-        """Never finish."""
         if not self._has_fallen and self.balance(context, STANDING) == "fell":
             self._has_fallen = True
             hold_measured(context)

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.walk.goal import error_of, joined
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.walk.footsteps import error_of, joined
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
@@ -35,7 +35,6 @@ class HandState(CarryState):
     outcomes: ClassVar[tuple[str, ...]] = ("done", *CarryState.outcomes)
 
     def run(self, context: StateContext) -> str | None:
-        """Balance, and move the hands while the robot stands."""
         ended = self.balance(context, STANDING)
         if ended is not None or not self.is_steady(context):
             return ended
@@ -46,33 +45,26 @@ class HandState(CarryState):
         return "done" if hands.is_there else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MoveHandsConfig(SteadyConfig):
-    """Settings of `MoveHands`.
-
-    Attributes:
-        x: Place of the middle between the hands, forwards of the base [m].
-        z: The same, upwards [m].
-        gap: Half of the distance between the hands [m].
-    """
-
-    x: float = 0.28
-    z: float = 0.2
-    gap: float = 0.28
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "gap")
-
-
 class MoveHands(HandState):
     """Moves the empty hands to a place in front of the body."""
 
-    Config = MoveHandsConfig
-    config: MoveHandsConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `MoveHands`.
+
+        Attributes:
+            x: Place of the middle between the hands, forwards of the base [m].
+            z: Place of the middle between the hands, upwards from the base [m].
+            gap: Half of the distance between the hands [m].
+        """
+
+        x: float = 0.28
+        z: float = 0.2
+        gap: Positive = 0.28
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Set the goal."""
         hands, config = context.store.get(HANDS), self.config
         hands.begin(context.store.get(WALKER))
         hands.move((config.x, 0.0, config.z), config.gap)
@@ -82,37 +74,28 @@ class RestHands(HandState):
     """Lets the arms return to their initial configuration."""
 
     def start(self, context: StateContext) -> None:
-        """Move the hands no more."""
         context.store.get(HANDS).end(context.store.get(WALKER))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReachConfig(SteadyConfig):
-    """Settings of `Reach`.
-
-    Attributes:
-        clearance: Distance of the hands from the sides of the box [m].
-        above: Height of the hands above the middle of the box, which would turn over if its centre
-            of mass were above them [m].
-    """
-
-    clearance: float = 0.06
-    above: float = 0.03
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "clearance")
-        check_not_negative(self, "above")
 
 
 class Reach(HandState):
     """Moves the hands beside the box, and measures what they weigh."""
 
-    Config = ReachConfig
-    config: ReachConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `Reach`.
+
+        Attributes:
+            clearance: Distance of the hands from the sides of the box [m].
+            above: Height of the hands above the middle of the box, which would turn over if its
+                centre of mass were above them [m].
+        """
+
+        clearance: Positive = 0.06
+        above: NotNegative = 0.03
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Set the goal from the measured pose of the box."""
         store = context.store
         walker, view, hands = store.get(WALKER), store.get(BOX), store.get(HANDS)
         assert view.place is not None
@@ -123,7 +106,6 @@ class Reach(HandState):
         hands.move((box.x, box.y, view.height + self.config.above - z), half, box.yaw)
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish when they are there."""
         if not hands.is_there:
             return None
         hands.tare()
@@ -134,32 +116,11 @@ class Squeeze(HandState):
     """Presses the hands against the box."""
 
     def start(self, context: StateContext) -> None:
-        """Begin to press."""
         store = context.store
         store.get(HANDS).press(store.get(SIZE)[1], store.get(WALKER))
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish when both hands press."""
         return "done" if hands.is_pressing else None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LiftBoxConfig(SteadyConfig):
-    """Settings of `LiftBox`.
-
-    Attributes:
-        height: [m]
-        lightest: Least mass of a box that is lifted [kg].
-        settled: Time at rest until the mass is measured [s].
-    """
-
-    height: float = 0.1
-    lightest: float = 0.04
-    settled: float = 0.4
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "height", "lightest", "settled")
 
 
 class LiftBox(HandState):
@@ -167,11 +128,24 @@ class LiftBox(HandState):
 
     outcomes = ("slipped", *HandState.outcomes)
     failures = ("slipped", *HandState.failures)
-    Config = LiftBoxConfig
-    config: LiftBoxConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `LiftBox`.
+
+        Attributes:
+            height: [m]
+            lightest: Least mass of a box that is lifted [kg].
+            settled: Time at rest until the mass is measured [s].
+        """
+
+        height: Positive = 0.1
+        lightest: Positive = 0.04
+        settled: Positive = 0.4
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Set the goal."""
         context.store.get(HANDS).goal.centre[2] += self.config.height
         self._since = context.time
 
@@ -186,39 +160,32 @@ class LiftBox(HandState):
         return "done" if mass >= self.config.lightest else "slipped"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LowerBoxConfig(SteadyConfig):
-    """Settings of `LowerBox`.
-
-    Attributes:
-        depth: Largest distance [m].
-        speed: Velocity [m/s].
-        contact: Force of the table on the box, beyond its weight, with which it stands [N].
-    """
-
-    depth: float = 0.25
-    speed: float = 0.05
-    contact: float = 8.0
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "depth", "speed", "contact")
-
-
 class LowerBox(HandState):
     """Lowers the box until it stands on something."""
 
     outcomes = ("no_table", *HandState.outcomes)
     failures = ("no_table", *HandState.failures)
-    Config = LowerBoxConfig
-    config: LowerBoxConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `LowerBox`.
+
+        Attributes:
+            depth: Largest distance [m].
+            speed: Velocity [m/s].
+            contact: Force of the table on the box, beyond its weight, with which it stands [N].
+        """
+
+        depth: Positive = 0.25
+        speed: Positive = 0.05
+        contact: Positive = 8.0
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Begin where the hands are."""
         self._lowered = 0.0
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish with the force of the table."""
         config = self.config
         if hands.weight < -config.contact:
             return "done"
@@ -231,31 +198,24 @@ class LowerBox(HandState):
         return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReleaseBoxConfig(SteadyConfig):
-    """Settings of `ReleaseBox`.
-
-    Attributes:
-        clearance: Distance of the hands from the sides of the box [m].
-        height: Height by which they are lifted then [m].
-    """
-
-    clearance: float = 0.08
-    height: float = 0.2
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "clearance", "height")
-
-
 class ReleaseBox(HandState):
     """Opens the hands, and lifts them."""
 
-    Config = ReleaseBoxConfig
-    config: ReleaseBoxConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `ReleaseBox`.
+
+        Attributes:
+            clearance: Distance of the hands from the sides of the box [m].
+            height: Height by which they are lifted then [m].
+        """
+
+        clearance: Positive = 0.08
+        height: Positive = 0.2
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Open."""
         store = context.store
         hands, (base, z) = store.get(HANDS), _base(store.get(WALKER))
         ahead, left, up = hands.goal.centre.tolist()
@@ -266,7 +226,6 @@ class ReleaseBox(HandState):
         self._is_open = False
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Lift the open hands."""
         if not hands.is_there:
             return None
         if self._is_open:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
@@ -87,7 +87,6 @@ class HandTask(WholeBodyTask):
         self._locked = None
 
     def compute(self, body: FloatingBaseKinematics, period: float) -> None:
-        """Move to the targets."""
         if not self.is_active:
             return
         data, base = body.data, body.base
@@ -131,7 +130,7 @@ _THINNEST = 0.03
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HandsConfig:
+class HandsConfig(CheckedConfig):
     """The hands of a robot.
 
     Attributes:
@@ -149,13 +148,13 @@ class HandsConfig:
     force_sensors: tuple[str, ...]
     point: tuple[float, float, float]
     axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    speed: float = 0.2
-    squeeze: float = 40.0
-    squeeze_gain: float = 0.001
-    least_squeeze: float = 5.0
+    speed: Positive = 0.2
+    squeeze: Positive = 40.0
+    squeeze_gain: Positive = 0.001
+    least_squeeze: Positive = 5.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "speed", "squeeze", "squeeze_gain", "least_squeeze")
+        CheckedConfig.__post_init__(self)
         for name in ("bodies", "force_sensors"):
             if len(getattr(self, name)) != 2:
                 raise UserInputError(f"{name} must be two names, of the left and the right hand")
@@ -184,7 +183,7 @@ class Hands:
     Attributes:
         goal: Where they go.
         force: Force of each hand on the box [N].  # (2,)
-        weight: What the hands carry, less `tare` [N].
+        weight: Load of the hands, less `tare` [N].
     """
 
     def __init__(self, robot: RobotModel, config: HandsConfig) -> None:
@@ -240,7 +239,7 @@ class Hands:
 
     @property
     def weight(self) -> float:
-        """What the hands carry, less that at the last `tare` [N]."""
+        """Load of the hands less the load at the last `tare` [N]."""
         return self._load - self._tare
 
     @property
@@ -293,7 +292,7 @@ class Hands:
             task.free()
 
     def tare(self) -> None:
-        """Take the present load for that of the empty hands."""
+        """Take the present load as the load of the empty hands."""
         self._tare = self._load
 
     def step(self, observation: Observation, walker: Walker, period: float) -> None:

@@ -16,7 +16,7 @@ from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
@@ -29,7 +29,7 @@ _CORNERS = np.array([(-1.0, 1.0, 0.0), (1.0, 1.0, 0.0), (1.0, -1.0, 0.0), (-1.0,
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MarkerConfig:
+class MarkerConfig(CheckedConfig):
     """A marker of the dictionary 4X4_50.
 
     Attributes:
@@ -40,11 +40,11 @@ class MarkerConfig:
     """
 
     number: int
-    size: float
+    size: Positive
     pose: PoseConfig = field(default_factory=lambda: ORIGIN)
 
     def __post_init__(self) -> None:
-        check_positive(self, "size")
+        CheckedConfig.__post_init__(self)
         if not 0 <= self.number < 50:
             raise UserInputError(f"the number of a marker must be from 0 to 49, got {self.number}")
 
@@ -95,7 +95,7 @@ class MarkerDetector:
         if not seen:
             return []
         points = np.concatenate([it for it, _ in seen])
-        pixels = np.concatenate([it for _, it in seen]).astype(float)
+        pixels = np.concatenate([found for _, found in seen]).astype(float)
         _, turns, positions, _ = cv2.solvePnPGeneric(
             *(points, pixels, image.matrix, None), flags=cv2.SOLVEPNP_SQPNP
         )
@@ -124,7 +124,7 @@ def _detector() -> Callable[[np.ndarray], Any]:
 
 
 _OPTICAL = np.diag((1.0, -1.0, -1.0))
-"""Axes of an optical frame in those of a MuJoCo camera."""
+"""Axes of an optical frame, along the axes of a MuJoCo camera."""
 _UPRIGHT = 0.9
 """Least cosine of the tilt of the object, beyond which a detection is wrong."""
 _REMEMBERED = 400
@@ -159,11 +159,10 @@ class MarkerView:
         """Set the camera.
 
         Args:
-            robot: The robot.
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
             markers: Markers of the object.
-            moved: Indices of the joints that the controller moves, those of the neck among them.
+            moved: Indices of the joints that the controller moves, with the joints of the neck.
 
         Raises:
             UserInputError: A joint or the camera does not exist.
@@ -180,8 +179,8 @@ class MarkerView:
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, robot.prefix + camera)
         if number < 0:
             prefix = robot.prefix
-            names = [model.camera(it).name for it in range(model.ncam)]
-            raise unknown("camera", camera, [it.removeprefix(prefix) for it in names])
+            names = [model.camera(each).name for each in range(model.ncam)]
+            raise unknown("camera", camera, [name.removeprefix(prefix) for name in names])
         self._body = int(model.cam_bodyid[number])
         self._offset = model.cam_pos[number].copy()
         axes = np.zeros(9)
@@ -233,7 +232,9 @@ class MarkerView:
 
     def is_aimed(self, walker: Walker, q: np.ndarray) -> bool:
         """Return whether the neck is at its targets, given the joint positions."""
-        targets = [walker.home[np.flatnonzero(walker.joints == it)].item() for it in self._neck]
+        targets = [
+            walker.home[np.flatnonzero(walker.joints == joint)].item() for joint in self._neck
+        ]
         return bool(np.abs(q[self._neck] - targets).max() < _AIMED)
 
     def step(self, context: StateContext, walker: Walker) -> None:
@@ -249,7 +250,7 @@ class MarkerView:
             except Exception as error:  # of the camera; a robot that walks continues without it
                 self._fail(error)
                 return
-            _, *pose = min(self._poses, key=lambda it: abs(it[0] - image.time))
+            _, *pose = min(self._poses, key=lambda known: abs(known[0] - image.time))
             # In a thread: it takes longer than a tick, and without Python's lock.
             self._detection = self._thread.submit(self._detect, image, *pose)
             self._due = context.time + _DETECTION_S
@@ -267,9 +268,8 @@ class MarkerView:
         """Return the poses that the object can have; runs in a thread of its own.
 
         Args:
-            image: An image.
             origin: Of the optical frame at its time.  # (3,)
-            axes: The same.  # (3, 3)
+            axes: Of the optical frame at its time.  # (3, 3)
 
         Returns:
             Position (3,) and axes (3, 3) of each pose, the likeliest first.

@@ -1,14 +1,20 @@
-"""States of `walk_grasp`, with which a humanoid carries a box."""
+"""States of `walk_grasp` that look and walk; the other states are listed at the end."""
 
 from dataclasses import dataclass
 from math import hypot
+from typing import Any, ClassVar
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
-from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
+from mujoco_ros.controllers.interface.store import Key
+from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
+from mujoco_ros.controllers.library.walk.footsteps import error_of, is_reached, joined, velocity_to
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
+    BOX,
+    GOAL,
+    RELEASED,
+    STANDING,
     BeginWalkGrasp,
     CarryState,
     HoldBalance,
@@ -24,40 +30,144 @@ from mujoco_ros.controllers.library.walk_grasp.handling import (
     RestHands,
     Squeeze,
 )
-from mujoco_ros.controllers.library.walk_grasp.looking import CheckBox, LookForBox, LookForGoal
+from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
 from mujoco_ros.model.errors import unknown
 
-_RELATIVE = ("seen", "here")
+_FOUND = 0.15
+"""Largest distance of a box that was put down from where it was released [m]."""
+_NEARER = 0.1
+"""Distance by which the robot need not stop before [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WalkToPlaceConfig(SteadyConfig):
-    """Settings of `WalkToPlace`; they take effect at once.
+class LookConfig(SteadyConfig):
+    """Settings of the states that look.
 
     Attributes:
-        relative_to: ``seen``: the state that looked last has decided the place; ``here``: it is
-            relative to where this state begins.
-        x: Place forwards of here [m].
-        y: Place to the left of here [m].
-        yaw: Direction there, relative to that here [rad].
-        velocity: Largest velocity forwards [m/s].
-        largest_distance: Distance from the place with which it is reached [m].
-        largest_angle: Difference of the yaws with which it is reached [rad].
+        images: Number of images with the object for a measurement.
+        missed: Number of images without it until the camera turns on, more if others have it.
+        sweep: Angles to the left and downwards to which the camera turns one after the other,
+            if it was not seen before [rad].
     """
 
-    relative_to: str = "seen"
-    x: float = 0.0
-    y: float = 0.0
-    yaw: float = 0.0
-    velocity: float = 0.3
-    largest_distance: float = 0.02
-    largest_angle: float = 0.035
+    images: PositiveInt = 8
+    missed: PositiveInt = 3
+    sweep: tuple[tuple[float, float], ...] = ((0.0, 0.4), (0.0, 1.0), (0.9, 0.4), (-0.9, 0.4))
 
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "velocity", "largest_distance", "largest_angle")
-        if self.relative_to not in _RELATIVE:
-            raise unknown("relative_to:", self.relative_to, _RELATIVE)
+
+class LookState(CarryState):
+    """Base of the states that look for an object, while the robot and its head are at rest."""
+
+    outcomes: ClassVar[tuple[str, ...]] = ("not_found", *CarryState.outcomes)
+    failures: ClassVar[tuple[str, ...]] = ("not_found", *CarryState.failures)
+    Config: ClassVar[type[Any] | None] = LookConfig
+    seen: ClassVar[Key[MarkerView]] = BOX
+    what: ClassVar[str] = "box"
+
+    def start(self, context: StateContext) -> None:
+        view = context.store.get(self.seen)
+        view.look()
+        self._direction = -1 if view.place is not None else 0
+        self._turn(context)
+
+    def _turn(self, context: StateContext) -> None:
+        walker, view = context.store.get(WALKER), context.store.get(self.seen)
+        self._is_aimed = False
+        if self._direction < 0:
+            view.aim_at_object(walker)
+        elif self._direction < len(self.config.sweep):
+            view.aim(walker, *self.config.sweep[self._direction])
+
+    def run(self, context: StateContext) -> str | None:
+        ended = self.balance(context, STANDING)
+        if ended is not None or not self.is_steady(context):
+            self._is_aimed = False  # measure again after a push
+            return ended
+        store, config = context.store, self.config
+        walker, view = store.get(WALKER), store.get(self.seen)
+        if not self._is_aimed:
+            self._is_aimed = view.is_aimed(walker, context.observation.q)
+            if self._is_aimed:
+                view.look()
+            return None
+        view.step(context, walker)
+        if view.place is not None and view.count >= config.images:
+            return self.decide(context, view.place)
+        missed = view.images - view.count
+        if missed >= config.missed * (1 + view.count):  # an object at the edge is found sometimes
+            self._direction += 1
+            if self._direction == len(config.sweep):
+                context.reason = f"no image has a marker of the {self.what}{view.problem}"
+                view.forget()
+                return "not_found"
+            self._turn(context)
+        return None
+
+    def decide(self, context: StateContext, place: PlanarPose) -> str:
+        """Return the outcome, given where the object is."""
+        raise NotImplementedError
+
+
+class LookForBox(LookState):
+    """Searches for the box, and decides where to go to grasp it."""
+
+    outcomes = ("far", "near", "there", *LookState.outcomes)
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(LookConfig):
+        """Settings of `LookForBox` and `LookForGoal`.
+
+        Attributes:
+            distance: Distance of the object from the middle between the feet, to reach it [m].
+            approach: Distance by which the robot stops before, to look again [m].
+            largest_distance: Distance from where the robot reaches it, that is small enough [m].
+            largest_angle: Difference of the yaws that is small enough [rad].
+        """
+
+        distance: Positive = 0.38
+        approach: Positive = 0.3
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+    config: Config
+
+    def decide(self, context: StateContext, place: PlanarPose) -> str:
+        walker, config = context.store.get(WALKER), self.config
+        target = joined(place, PlanarPose(-config.distance, 0.0, 0.0))
+        error = error_of(target, walker.place())
+        missing = hypot(error.x, error.y)
+        context.reason = f"the robot is {missing:.2f} m from where it reaches the {self.what}"
+        if missing > config.approach + _NEARER:
+            before = PlanarPose(-config.distance - config.approach, 0.0, 0.0)
+            walker.goal = joined(place, before)
+            return "far"
+        walker.goal = target
+        return "there" if is_reached(error, config) else "near"
+
+
+class LookForGoal(LookForBox):
+    """Searches for the place where the box is put down, and decides where to go."""
+
+    seen = GOAL
+    what = "goal"
+
+
+class CheckBox(LookState):
+    """Checks whether the box stands in front of the robot."""
+
+    outcomes = ("found", *LookState.outcomes)
+    config: LookConfig
+
+    def decide(self, context: StateContext, place: PlanarPose) -> str:
+        """Return ``found`` if the box is where the hands have released it."""
+        x, y, z = context.store.get(RELEASED)
+        aside = hypot(place.x - x, place.y - y)
+        below = z - context.store.get(BOX).height
+        context.reason = f"the box is {aside:.2f} m beside and {below:.2f} m below the hands' place"
+        return "found" if aside < _FOUND and abs(below) < _FOUND else "not_found"
+
+
+_RELATIVE = ("seen", "here")
 
 
 class WalkToPlace(CarryState):
@@ -65,11 +175,38 @@ class WalkToPlace(CarryState):
 
     has_live_settings = True
     outcomes = ("reached", *CarryState.outcomes)
-    Config = WalkToPlaceConfig
-    config: WalkToPlaceConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `WalkToPlace`; they take effect at once.
+
+        Attributes:
+            relative_to: ``seen``: the state that looked last has decided the place; ``here``: it is
+                relative to where this state begins.
+            x: Place forwards of here [m].
+            y: Place to the left of here [m].
+            yaw: Direction there, relative to that here [rad].
+            velocity: Largest velocity forwards [m/s].
+            largest_distance: Distance from the place with which it is reached [m].
+            largest_angle: Difference of the yaws with which it is reached [rad].
+        """
+
+        relative_to: str = "seen"
+        x: float = 0.0
+        y: float = 0.0
+        yaw: float = 0.0
+        velocity: Positive = 0.3
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+        def __post_init__(self) -> None:
+            SteadyConfig.__post_init__(self)
+            if self.relative_to not in _RELATIVE:
+                raise unknown("relative_to:", self.relative_to, _RELATIVE)
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
-        """Set the goal."""
         config, walker = self.config, context.store.get(WALKER)
         if config.relative_to == "here":
             walker.goal = joined(walker.place(), PlanarPose(config.x, config.y, config.yaw))
@@ -84,8 +221,7 @@ class WalkToPlace(CarryState):
         ended = self.balance(context, velocity_to(error, step, fastest))
         if ended is not None or not self.is_steady(context):
             return ended
-        is_there = hypot(error.x, error.y) <= config.largest_distance
-        return "reached" if is_there and abs(error.yaw) <= config.largest_angle else None
+        return "reached" if is_reached(error, config) else None
 
 
 STATES: tuple[type[State], ...] = (

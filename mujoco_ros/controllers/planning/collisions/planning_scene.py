@@ -36,10 +36,10 @@ def free_address(model: mujoco.MjModel, body: int) -> int:
 
 
 def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
-    """Return the geoms with a name: one geom, or those of a body, robot or object.
+    """Return the geoms with a name: one geom, or all geoms of a body, robot or object.
 
     Returns:
-        True for those.  # (ngeom,) bool
+        Whether each geom is one of them.  # (ngeom,) bool
 
     Raises:
         UserInputError: No element has that name.
@@ -77,7 +77,6 @@ class HeldObject:
     """A free object in the hand, which moves with the tool.
 
     Attributes:
-        object: Its name.
         pose: Its pose in the tool's frame.
     """
 

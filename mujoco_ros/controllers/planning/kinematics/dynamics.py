@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 

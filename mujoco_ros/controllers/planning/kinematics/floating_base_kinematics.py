@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
 from mujoco_ros.model.errors import UserInputError
 
@@ -13,8 +13,8 @@ _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 class FloatingBaseKinematics:
     """Positions and velocities of a robot with a floating base, on a private MjData.
 
-    The degrees of freedom are those of the base (linear along the axes of ``world``, angular along
-    those of the base), then the robot's joints.
+    The degrees of freedom are three linear ones of the base along the axes of ``world``, three
+    angular ones along the axes of the base, then the robot's joints.
 
     Attributes:
         model: Robot and scene; constant.
@@ -29,7 +29,6 @@ class FloatingBaseKinematics:
         """Find the base.
 
         Args:
-            model: The model.
             qpos: Addresses of the robot's joints in qpos.  # (n,)
             dof: Addresses of the robot's joints in qvel.  # (n,)
             part: Name of a body of the robot, with its prefix.

@@ -11,9 +11,9 @@ from mujoco_ros.controllers.planning.collisions.collision_checker import (
     CollisionPair,
 )
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.kinematics import within_limits
+from mujoco_ros.controllers.planning.kinematics.limits import BlockedError, IkError
 from mujoco_ros.model.pose import Pose
 
 POSITION_TOLERANCE = 1e-6
@@ -121,7 +121,9 @@ class InverseKinematics:
             if solutions and (number >= starts or _distance(solutions[-1].q, near) < _NEAR_ENOUGH):
                 break
             # More starts are worthwhile only if some of them end in collisions.
-            if number >= _FAILURE_FACTOR * starts and not any(it.collision for it in attempts):
+            if number >= _FAILURE_FACTOR * starts and not any(
+                attempt.collision for attempt in attempts
+            ):
                 break
             start = self._random_start(near, random)
         if not solutions:
@@ -129,7 +131,7 @@ class InverseKinematics:
         return min(solutions, key=lambda attempt: _distance(attempt.q, near)).q
 
     def follow(self, pose: Pose, near: np.ndarray) -> np.ndarray:
-        """Return the configuration of a pose a small step away from that of `near`.
+        """Return the configuration of a pose that is a small step away from the tool at `near`.
 
         Collisions are not checked.
 
@@ -244,7 +246,7 @@ class InverseKinematics:
     def _failure(self, pose: Pose, attempts: list[_Attempt]) -> IkError:
         x, y, z = pose.position
         where = f"({x:.3f}, {y:.3f}, {z:.3f})"
-        collisions = [it.collision for it in attempts if it.collision is not None]
+        collisions = [attempt.collision for attempt in attempts if attempt.collision is not None]
         if collisions:
             least = max(collisions, key=lambda collision: collision.distance)
             return BlockedError(
@@ -253,7 +255,7 @@ class InverseKinematics:
         closest = min(attempts, key=lambda attempt: max(attempt.error))
         chain, (position, rotation) = self.chain, closest.error
         at_limit = np.minimum(closest.q - chain.lower, chain.upper - closest.q) < _AT_LIMIT
-        names = [name for name, it in zip(chain.names, at_limit, strict=True) if it]
+        names = [name for name, is_near in zip(chain.names, at_limit, strict=True) if is_near]
         limit = f", at the limit of {', '.join(names)}" if names else ""
         return IkError(
             f"no configuration brings {chain.tool} to {where}: the closest is "

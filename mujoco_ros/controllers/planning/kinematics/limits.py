@@ -1,4 +1,4 @@
-"""Limits of a motion, and its payload."""
+"""Limits of a motion, its payload, and the errors of planning."""
 
 from dataclasses import dataclass
 
@@ -58,3 +58,35 @@ class MotionLimits:
             limit = getattr(self, name)
             if limit is not None and np.shape(limit) != (size,):
                 raise UserInputError(f"limits of {name}: expected {size} numbers, got {limit}")
+
+
+class MotionError(Exception):
+    """No motion satisfies a request; the message gives the reason with numbers."""
+
+
+class IkError(MotionError):
+    """No configuration brings the tool to the pose."""
+
+
+class BlockedError(IkError):
+    """All configurations that bring the tool to the pose are in collision."""
+
+
+class CollisionError(MotionError):
+    """There is a collision at the start, at the goal, or on a straight line."""
+
+
+class NoPathError(MotionError):
+    """The planner found no path within its iterations."""
+
+
+class LineError(MotionError):
+    """The joints cannot move the tool along the straight line."""
+
+
+class TimingError(MotionError):
+    """The limits allow no motion along the path."""
+
+
+class PlannerDiedError(MotionError):
+    """The planning process ended before it returned a plan."""

@@ -48,7 +48,6 @@ def find_soles(
     """Return the soles of feet.
 
     Args:
-        model: The model.
         data: Frames of the initial configuration with an upright base, facing along x of ``world``.
         prefix: Prefix of the names in the model.
         feet: Names of the bodies.

@@ -69,7 +69,6 @@ class Stance:
         """Set the initial configuration.
 
         Args:
-            model: The model.
             qpos: Addresses of the robot's joints in qpos.  # (n,)
             dof: Addresses of the robot's joints in qvel.  # (n,)
             initial: Initial positions of the joints.  # (n,)

@@ -14,7 +14,7 @@ from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION, ControlledJoints
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.names import RESTART
@@ -35,11 +35,7 @@ _MIN_INTERVAL_S = 0.1
 
 
 class CommandOutput(ABC):
-    """Publishes joint commands.
-
-    Attributes:
-        topic: Name of the topic.
-    """
+    """Publishes joint commands."""
 
     _publisher: Publisher
 
@@ -92,7 +88,7 @@ class JointCommands(CommandOutput):
 
     def __init__(self, endpoints: Endpoints, namespace: str, joints: ControlledJoints) -> None:
         super().__init__(joints)
-        self.topic = within(namespace, CommandSource.JOINT_COMMANDS)
+        self.topic = in_namespace(namespace, CommandSource.JOINT_COMMANDS)
         self._publisher = endpoints.publisher(JointState, self.topic, RELIABLE)
 
     def _publish(self, values: np.ndarray, time: float) -> None:
@@ -100,22 +96,22 @@ class JointCommands(CommandOutput):
         joints = np.flatnonzero(~np.isnan(values).all(axis=0)).tolist() or [0]
         message = JointState(header=self._header(time))
         message.name = [self._names[joint] for joint in joints]
-        message.position, message.velocity, message.effort = (it[joints].tolist() for it in values)
+        message.position, message.velocity, message.effort = (
+            row[joints].tolist() for row in values
+        )
         self._publisher.publish(message)
 
 
 class GripperGoals:
-    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one.
-
-    Attributes:
-        joint: Index of the gripper's joint.
-    """
+    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one."""
 
     def __init__(self, caller: ServiceCaller, namespace: str, joint: int, name: str) -> None:
         """Create a client for the joint with an index and a name."""
         self.joint = joint
         self._caller, self._name = caller, name
-        self._service = within(namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal")
+        self._service = in_namespace(
+            namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal"
+        )
         self._sent, self._sent_at = np.nan, -np.inf
         caller.is_served(_SEND_GOAL, self._service)  # starts the discovery
 
@@ -161,7 +157,7 @@ class Trajectories(CommandOutput):
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
         self._period = period
-        self.topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
+        self.topic = in_namespace(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
         self._joints = joints.with_interface(POSITION)
         self._gripper, self._efforts = gripper, efforts
         self._acknowledged = [self._names[joint] for joint in self._joints] if lockstep else []

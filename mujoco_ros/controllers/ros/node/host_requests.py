@@ -33,10 +33,7 @@ class PlacementClient:
         """Create a client of a service.
 
         Args:
-            caller: Calls it.
-            service: Its full name.
             failed: Called with the reason if a pose was not set.
-            changed: Called after each response.
         """
         self._caller, self._service, self._failed = caller, service, failed
         self._changed = changed

@@ -17,14 +17,14 @@ from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.runtime.robot_cameras import (
+from mujoco_ros.controllers.runtime.robot_model import (
     is_image_due,
     optical_pose,
     robot_cameras,
     unknown_camera,
 )
-from mujoco_ros.controllers.runtime.ticks import stamp_of
-from mujoco_ros.model.naming import within
+from mujoco_ros.controllers.runtime.ticks import NANOSECONDS, stamp_of
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera, compute_poses
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
@@ -32,7 +32,6 @@ from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
-_NS = 1_000_000_000
 _MAX_OBSERVATIONS = 1000
 """Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
@@ -88,7 +87,7 @@ class ImageRequests:
     """Subscribes to cameras while images are requested.
 
     The pose of a camera follows from the joints at the time of its image and from the model, whose
-    cameras have the same poses as those of the robot.
+    cameras have the same poses as the real ones.
 
     In lockstep, an image shows the state of the tick that requested it: the clock waits while the
     camera is triggered. It is delivered at the same tick as by a simulator that hosts the
@@ -105,13 +104,9 @@ class ImageRequests:
         lockstep: bool = False,
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Serve the robot with an index, by its own cameras and those of the scene.
+        """Serve the robot with an index, by its own cameras and the scene's cameras.
 
         Args:
-            endpoints: Endpoints of the controller's node.
-            layout: The cameras and objects of the scene.
-            index: Index of the robot.
-            robot: The robot.
             lockstep: Whether the clock of a simulator waits for the controller.
             changed: Called when `busy` may have ended.
         """
@@ -130,7 +125,9 @@ class ImageRequests:
     def busy(self) -> bool:
         """Whether the image of a request in lockstep has not been received."""
         return self._lockstep and any(
-            request.received is None for it in self._subscribed.values() for request in it.pending
+            request.received is None
+            for camera in self._subscribed.values()
+            for request in camera.pending
         )
 
     def observe(self, observation: Observation) -> None:
@@ -176,7 +173,7 @@ class ImageRequests:
             self._receive(subscribed)
 
         info, depth, colour = (
-            Inbox(self._endpoints, kind, within(topics, topic), SENSOR, received)
+            Inbox(self._endpoints, kind, in_namespace(topics, topic), SENSOR, received)
             for topic, kind in (
                 ("camera_info", CameraInfo),
                 ("depth/image_rect_raw", ImageMessage),
@@ -185,7 +182,9 @@ class ImageRequests:
         )
         trigger = None
         if self._lockstep:
-            trigger = self._endpoints.publisher(Empty, within(topics, CAMERA_TRIGGER), RELIABLE)
+            trigger = self._endpoints.publisher(
+                Empty, in_namespace(topics, CAMERA_TRIGGER), RELIABLE
+            )
         subscribed = _Subscribed(camera, info, depth, colour, trigger)
         self._subscribed[camera.name] = subscribed
         return subscribed
@@ -203,7 +202,7 @@ class ImageRequests:
         if subscribed is None or subscribed.requests != number:
             return
         error = TimeoutError(f"camera '{camera}' published no image")
-        if self._lockstep and any(it.received is None for it in subscribed.pending):
+        if self._lockstep and any(request.received is None for request in subscribed.pending):
             for request in subscribed.pending:
                 request.received = request.received or error
             self._changed()
@@ -223,12 +222,13 @@ class ImageRequests:
         stamps = [-1 if inbox.stamp is None else inbox.stamp for inbox in subscribed.inboxes]
         if self._lockstep:
             ready = [
-                it
-                for it in subscribed.pending
-                if it.received is None and all(abs(stamp - it.stamp) <= 1 for stamp in stamps)
+                request
+                for request in subscribed.pending
+                if request.received is None
+                and all(abs(stamp - request.stamp) <= 1 for stamp in stamps)
             ]
         else:
-            ready = [it for it in subscribed.pending if it.stamp <= min(stamps)]
+            ready = [request for request in subscribed.pending if request.stamp <= min(stamps)]
         if not ready:
             return
         received = self._image(subscribed, ready[0])
@@ -237,13 +237,13 @@ class ImageRequests:
                 request.received = received
             self._changed()
             return
-        subscribed.pending = [it for it in subscribed.pending if it not in ready]
+        subscribed.pending = [request for request in subscribed.pending if request not in ready]
         for request in ready:
             _complete(request.image, received)
 
     def _image(self, subscribed: _Subscribed, request: _Request) -> Image | Exception:
         stamp = subscribed.depth.stamp or 0
-        time, observation = stamp / _NS, self._nearest(stamp / _NS)
+        time, observation = stamp / NANOSECONDS, self._nearest(stamp / NANOSECONDS)
         if self._lockstep and request.observation is not None:
             time, observation = request.observation.time, request.observation
         try:
@@ -259,7 +259,7 @@ class ImageRequests:
 
     def _nearest(self, time: float) -> Observation | None:
         """Return the observation nearest to a time [s]."""
-        return min(self._observations, key=lambda it: abs(it.time - time), default=None)
+        return min(self._observations, key=lambda seen: abs(seen.time - time), default=None)
 
     def _pose(self, camera: Camera, observation: Observation | None) -> Pose:
         """Return the pose of the optical frame in the world in an observation."""

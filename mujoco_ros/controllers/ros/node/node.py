@@ -1,9 +1,10 @@
-"""A controller on a separate node that uses only the topics of a robot."""
+"""A controller on a separate node that uses only the topics of a robot, and its parameters."""
 
 import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,18 +16,18 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.diagnostics.report import PERIOD_S, DiagnosticPublisher
 from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
-from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
-from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
+from mujoco_ros.controllers.planning.planner import PLANNERS, Planner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
-from mujoco_ros.controllers.ros.controller_settings import controller_name
+from mujoco_ros.controllers.ros.controller_settings import CONTROLLER_PARAMETERS, controller_name
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.node.command_output import (
     JOINT_COMMANDS,
+    OUTPUTS,
     TRAJECTORY_EFFORT,
     CommandOutput,
     GripperGoals,
@@ -37,7 +38,6 @@ from mujoco_ros.controllers.ros.node.host_requests import HostRequests, Placemen
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.pacing import WAITING, ControllerPacing
-from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
 from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_model
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
@@ -48,12 +48,84 @@ from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes, Endpoints
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.controlled_joints import DrivenModel
-from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
+from mujoco_ros.sim.stepping.real_time import RealTimePriority
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.log_handler import forward_log
 from mujoco_ros.wire.names import service_name
+from mujoco_ros.wire.parameter_spec import REALTIME_PRIORITY, WRENCH_SIGN, ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
+
+_HOSTED = {spec.name: spec for spec in CONTROLLER_PARAMETERS}
+
+CONTROLLER_NODE_PARAMETERS = (
+    ParameterSpec(
+        name="scene",
+        default="arm",
+        description="Scene with the robot and its environment, for kinematics and planning: name "
+        "of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB file",
+        read_only=True,
+    ),
+    replace(_HOSTED["controller_robot"], name="robot"),
+    replace(_HOSTED["controller_seed"], name="seed"),
+    replace(_HOSTED["controller_time_limit"], name="time_limit"),
+    ParameterSpec(
+        name="rate",
+        default=0.0,
+        description="Ticks per second of the robot's stamps [Hz]; 0 is the controller's own rate",
+        low=0.0,
+        high=10_000.0,
+        least=0.1,
+        read_only=True,
+    ),
+    ParameterSpec(
+        name="timeout",
+        default=0.5,
+        description="Time without joint_states after which the controller pauses [s], and gap in "
+        "their stamps after which it restarts [s]",
+        low=0.01,
+        high=3600.0,
+        read_only=True,
+    ),
+    ParameterSpec(
+        name="lockstep",
+        default=False,
+        description="Whether the clock of a simulator waits for this controller: a tick then waits "
+        "for all sensors and for plans, and is at a multiple of the period",
+        read_only=True,
+    ),
+    replace(
+        REALTIME_PRIORITY,
+        description="SCHED_FIFO priority of the thread with the ticks where the system permits it, "
+        "and the next lower one for the others of its process, so that ticks are not late while "
+        "other programs are busy; dropped for 10 to 300 s when ticks are too slow, not used in "
+        "lockstep; 0 is none",
+    ),
+    ParameterSpec(
+        name="output",
+        default=OUTPUTS[0],
+        description="Type of commands: a stream of joint commands, or short trajectories, without "
+        "or with efforts, and goals for the gripper",
+        choices=OUTPUTS,
+        read_only=True,
+    ),
+    ParameterSpec(
+        name="without",
+        default="",
+        description="Topics of the scene that the robot does not publish, such as 'odom, "
+        "imu/pelvis_imu, tf/box'; the controller waits for all others",
+        read_only=True,
+    ),
+    ParameterSpec(
+        name="simulator",
+        default="/mujoco",
+        description="Full name of the node with the gain parameters of the robot, used if it runs "
+        "at the start; empty for none",
+        read_only=True,
+    ),
+    WRENCH_SIGN,
+)
+
 
 T = TypeVar("T")
 _POLL_S = 0.05

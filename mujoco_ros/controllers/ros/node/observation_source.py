@@ -11,11 +11,10 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
-from mujoco_ros.controllers.ros.node.inbox import Inbox, SensorReadings
-from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
+from mujoco_ros.controllers.ros.node.inbox import Inbox, ObjectFrames, SensorReadings
 from mujoco_ros.controllers.runtime.ticks import tick_time
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -111,10 +110,6 @@ class TopicObservationSource:
         """Subscribe to the topics of the robot with an index.
 
         Args:
-            endpoints: Endpoints of the controller's node.
-            layout: The sensors and objects of the scene.
-            index: Index of the robot.
-            period: Time between two ticks [s].
             on_message: Called after each message of its joint states.
             every: Whether `on_message` is also called after each message of its sensors.
             wrench_sign: Sign of the robot's wrenches.
@@ -138,7 +133,13 @@ class TopicObservationSource:
             if topic not in without:
                 kind = self._kinds[key]
                 self._inboxes[key][name] = Inbox(
-                    *(endpoints, kind.message, within(robot.namespace, topic), kind.qos, on_sensor),
+                    *(
+                        endpoints,
+                        kind.message,
+                        in_namespace(robot.namespace, topic),
+                        kind.qos,
+                        on_sensor,
+                    ),
                     polled=not every,
                 )
         self._reader = JointReader(robot.joints.names)
@@ -146,7 +147,7 @@ class TopicObservationSource:
         self._objects = [name for name in objects if _tf(name) not in without]
         self._ended: dict[str, int | None] = {}  # stamps of the last messages
         self._joint_states = Inbox(
-            endpoints, JointState, within(robot.namespace, JOINT_STATES), RELIABLE, on_message
+            endpoints, JointState, in_namespace(robot.namespace, JOINT_STATES), RELIABLE, on_message
         )
 
     @property
@@ -239,7 +240,7 @@ class TopicObservationSource:
         """Return the observation at the stamp of the newest joint states.
 
         Raises:
-            UserInputError: The joint states are not those of the robot.
+            UserInputError: The joint states lack a joint of the robot, or values.
         """
         joints = self._reader.read(self._joint_states.message)
         self._poll()
@@ -297,7 +298,7 @@ def _rows(layout: ModelLayout, index: int) -> Iterator[tuple[str, str, str]]:
     for key, sensors in robot.sensors.items():
         for sensor in sensors:
             name = topic_token(sensor.name)
-            yield within(key, name), key, name
+            yield in_namespace(key, name), key, name
     if robot.states:
         yield STATES, STATES, ""
     if robot.base is not None:
@@ -324,16 +325,16 @@ def _kinds(load_sign: float) -> dict[str, _Kind]:
 
 def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
     values = {
-        it.name: (load_sign if it.is_load else 1.0) * _value(message, it)
-        for it in kind.measurements
-        if not _is_absent(message, it)
+        measurement.name: (load_sign if measurement.is_load else 1.0) * _value(message, measurement)
+        for measurement in kind.measurements
+        if not _is_absent(message, measurement)
     }
     return reading(kind.observation, values)
 
 
 def _is_absent(message: Any, measurement: Measurement) -> bool:
     marks = measurement.absence.items()
-    equal = (np.array_equal(get_field(message, path), it, equal_nan=True) for path, it in marks)
+    equal = (np.array_equal(get_field(message, path), mark, equal_nan=True) for path, mark in marks)
     return bool(marks) and all(equal)
 
 
@@ -344,7 +345,7 @@ def _value(message: Any, measurement: Measurement) -> Any:
 
 def _states(message: DynamicJointState) -> dict[str, np.ndarray]:
     names, states = message.joint_names, message.interface_values
-    return {name: np.array(it.values) for name, it in zip(names, states, strict=True)}
+    return {name: np.array(state.values) for name, state in zip(names, states, strict=True)}
 
 
 def _base(message: Odometry) -> BaseReading:

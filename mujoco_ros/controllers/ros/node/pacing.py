@@ -11,18 +11,12 @@ import numpy as np
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
-from mujoco_ros.controllers.ros.node.robot_inputs import (
-    FirstTick,
-    LostMessages,
-    RequestedChanges,
-    RobotObservations,
-)
-from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
-from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
+from mujoco_ros.controllers.ros.node.host_requests import HostRequests
+from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, FirstTick, LostMessages, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
-from mujoco_ros.controllers.runtime.ticks import SlowTicks
+from mujoco_ros.controllers.runtime.ticks import TickCosts
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.stepping.histogram import Histogram
 
 _LOG = logging.getLogger(__name__)
 WAITING = "waiting"
@@ -49,23 +43,19 @@ class ControllerPacing:
 
     Whenever the controller stops or pauses, its joints hold their references. All methods run in
     the executor's thread.
-
-    Attributes:
-        supervised: The controller.
-        begun: Whether the controller has started.
     """
 
     def __init__(
         self,
         supervised: SupervisedController,
-        observations: RobotObservations,
+        observations: TopicObservationSource,
         output: CommandOutput,
         *,
         lockstep: bool,
         timeout: float,
         missing: Callable[[], Sequence[str]],
         observed: Callable[[Observation], object],
-        requests: RequestedChanges,
+        requests: HostRequests,
         stopped: Callable[[], object],
         stepped: Callable[[float], object] = lambda _time: None,
         clock: Callable[[], float] = perf_counter,
@@ -79,9 +69,7 @@ class ControllerPacing:
             timeout: Wall time without joint states after which the controller pauses, and gap in
                 their stamps after which it restarts [s].
             missing: Returns the names of all inputs that are still missing before the start.
-            observed: Called with the observation of each tick.
             requests: What the controller requests beside commands.
-            stopped: Called when the controller was stopped.
             stepped: Called with the time of each tick after it [s].
             clock: Returns the wall time with which the cost of each tick is measured [s].
         """
@@ -104,8 +92,7 @@ class ControllerPacing:
         self._lost = LostMessages(observations)
         self._first_tick = FirstTick(period)
         self._restart_requested = self._ended = self._evenness_checked = False
-        self._tick_cost = Histogram()
-        self._slow = SlowTicks(supervised.controller.table.name)
+        self._costs = TickCosts(supervised.controller.table.name)
         self._reported = (0, 0, 0.0)
         supervised.pause(WAITING)
 
@@ -117,7 +104,7 @@ class ControllerPacing:
     @property
     def lost_s(self) -> float:
         """Real time lost by slow ticks since the start [s]."""
-        return self._slow.total_s
+        return self._costs.total_s
 
     def receive(self, now: float) -> None:
         """Process a message of the robot, received at the wall time `now` [s]."""
@@ -129,7 +116,7 @@ class ControllerPacing:
         if stamp != self._stamp:
             self._stamp, self._received_at = stamp, now
             self._response = None  # the tick is void
-            due = self._ticker.take(stamp)
+            due = self._ticker.action(stamp)
             if due is not Due.NOTHING:
                 self._due = due
             if due in (Due.BEGIN, Due.LEAP):
@@ -218,10 +205,9 @@ class ControllerPacing:
             "periods without a message": str(ticker.missed),
             "time between joint_states [ms]": f"{1e3 * ticker.interval:.2f}",
             "unevenness of ticks [ms]": f"{1e3 * ticker.unevenness:.2f}",
-            **tick_cost_metrics(self._tick_cost),
-            "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
+            **self._costs.values(),
         }
-        slow = self._slow.complaint()
+        slow = self._costs.complaint()
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
         if supervised.state == WAITING:
@@ -284,10 +270,9 @@ class ControllerPacing:
             self._report_unevenness()
         self._stepped(time)  # after the commands, which others wait for
         now = self._clock()
-        self._tick_cost.add(now - begin)
         # Messages of the next tick wait until this one has ended.
         period = supervised.controller.period
-        self._slow.add(supervised.machine.calls.path, now - begin, period, now)
+        self._costs.add(supervised.machine.calls.path, now - begin, period, now)
 
     def _report_unevenness(self) -> None:
         """Log that the robot's messages do not fit the period, if so."""

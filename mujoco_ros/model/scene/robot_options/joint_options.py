@@ -8,10 +8,12 @@ from fnmatch import fnmatchcase
 from math import pi
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.keyframes import SCALAR, add_keyframe, move_keyframe
+from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.robot.actuators import joint_effort
+from mujoco_ros.model.robot.scope import ON_JOINT, SCALAR_JOINTS
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -20,10 +22,12 @@ BANDWIDTH_HZ = 25.0
 DAMPING_RATIO = 1.0
 """Damping ratio of a joint under derived gains, with the largest inertia that it carries."""
 LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
-"""Smallest inertia that gains are derived from [kg m² or kg]: about that of a small geared motor,
-which many models of hands leave out."""
-
-
+"""Smallest inertia that gains are derived from [kg m² or kg]: about as much as
+a small geared motor has, which many models of hands leave out."""
+STIFFER = 10.0
+"""Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
+START = "start"
+"""Name of the keyframe of a robot whose model has none."""
 _LARGEST = 1e6
 
 
@@ -34,8 +38,6 @@ class JointOptions:
     Attributes:
         armature: Inertia of the rotor at the joint, times the square of the gear ratio [kg m² or
             kg].
-        friction: Dry friction [Nm or N].
-        damping: Viscous damping [Nms/rad or Ns/m].
         kp: Stiffness of the PD law of its torque motor [Nm/rad or N/m].
         kd: Damping of the PD law [Nms/rad or Ns/m].
         start: Position at the start and after a reset [rad or m].
@@ -57,7 +59,7 @@ class JointOptions:
     def updated(self, other: "JointOptions") -> "JointOptions":
         """Return these settings with the values of others."""
         values = {field.name: getattr(other, field.name) for field in fields(other)}
-        return replace(self, **{name: it for name, it in values.items() if it is not None})
+        return replace(self, **{name: value for name, value in values.items() if value is not None})
 
 
 def gain_options(
@@ -68,7 +70,6 @@ def gain_options(
     Args:
         options: Settings by joint or pattern; of several for a joint, the last value counts.
         joints: The joints with a PD law.
-        where: Begins error messages.
 
     Raises:
         UserInputError: A name with gains matches none of the joints.
@@ -95,10 +96,8 @@ def apply_joint_options(
     """Change the joints of a robot.
 
     Args:
-        spec: The model of the robot.
         options: Settings by joint, or by pattern of the shell (``*_knee``); of several for the
             same joint, the last one with a value counts.
-        where: Begins error messages.
 
     Returns:
         Start positions by joint [rad or m].
@@ -106,7 +105,7 @@ def apply_joint_options(
     Raises:
         UserInputError: A name matches no joint, or a start position is outside the limits.
     """
-    joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR}
+    joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
     start: dict[str, float] = {}
     for pattern, option in options.items():
         found = [name for name in joints if fnmatchcase(name, pattern)]
@@ -143,11 +142,9 @@ def _check_limits(spec: mujoco.MjSpec, start: Mapping[str, float], where: str) -
             )
 
 
-STIFFER = 10.0
-"""Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
-
-
-def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
+def derive_velocity_gains(
+    spec: mujoco.MjSpec, servos: Sequence[str], model: mujoco.MjModel | None = None
+) -> None:
     """Set the gains of velocity servos.
 
     Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
@@ -157,19 +154,24 @@ def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
     large as it is: a servo at its torque limit is stable up to twice that.
 
     Args:
-        spec: The model of the robot.
         servos: Names of the actuators, each on a hinge or slide joint.
+        model: The compiled spec, if there is one.
     """
     if not servos:
         return
-    model = spec.compile()
-    rate = min(2.0 * pi * BANDWIDTH_HZ, DAMPING_RATIO / model.opt.timestep)
-    for name in servos:
-        joint = int(model.actuator(name).trnid[0])
-        inertia = float(model.dof_M0[model.jnt_dofadr[joint]])
-        most = inertia / (DAMPING_RATIO * rate * model.opt.timestep)
-        least = LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[joint])]
-        inertia = min(max(inertia, least), most)
+    rate = min(2.0 * pi * BANDWIDTH_HZ, DAMPING_RATIO / spec.option.timestep)
+
+    def inertias() -> list[float]:
+        compiled = model or spec.compile()
+        joints = [int(compiled.actuator(name).trnid[0]) for name in servos]
+        carried = [float(compiled.dof_M0[compiled.jnt_dofadr[joint]]) for joint in joints]
+        least = [LEAST_INERTIA[mujoco.mjtJoint(compiled.jnt_type[joint])] for joint in joints]
+        most = DAMPING_RATIO * rate * compiled.opt.timestep
+        return [
+            min(max(moment, low), moment / most) for moment, low in zip(carried, least, strict=True)
+        ]
+
+    for name, inertia in zip(servos, computed_once("inertias", inertias), strict=True):
         actuator = spec.actuator(name)
         if actuator.dyntype != mujoco.mjtDyn.mjDYN_INTEGRATOR:
             gain = STIFFER * 2.0 * DAMPING_RATIO * inertia * rate
@@ -184,10 +186,6 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
     """Compensate the weight of all links of a robot with a fixed base, as its drives would.
 
     The torque is part of the measured effort, and within the effort limit of the joint.
-
-    Args:
-        spec: The model of the robot.
-        where: Begins the error message.
 
     Raises:
         UserInputError: The base is free.
@@ -208,15 +206,12 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
         body.gravcomp = 1.0
 
 
-START = "start"
-"""Name of the keyframe of a robot whose model has none."""
-
-
 def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: str | None) -> None:
-    """Change the start positions of joints [rad or m].
+    """Change the start positions of joints [rad or m]; mimics follow.
+
+    The controls of actuators of these joints become zero, so that they hold the new position.
 
     Args:
-        spec: The model of the robot.
         positions: Positions by joint.
         keyframe: The keyframe of the start, which is changed; None for the first one.
     """
@@ -226,18 +221,33 @@ def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: st
     if not names:
         add_keyframe(spec, START, positions)
     elif keyframe is None or keyframe in names:
-        move_keyframe(spec, names.index(keyframe) if keyframe else 0, positions)
+        index = names.index(keyframe) if keyframe else 0
+        model, key = spec.compile(), spec.keys[index]
+        qpos = model.key_qpos[index].copy()
+        ctrl = model.key_ctrl[index].copy()
+        _write(model, positions, qpos)
+        for actuator in range(model.nactuator):
+            joint = int(model.actuator_trnid[actuator, 0])
+            on_joint = model.actuator_trntype[actuator] in ON_JOINT
+            if on_joint and model.joint(joint).name in positions:
+                first = int(model.actuator_ctrladr[actuator])
+                ctrl[first : first + int(model.actuator_ctrlnum[actuator])] = 0.0
+        key.qpos, key.ctrl = qpos, ctrl
 
 
-def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -> None:
+def add_start(
+    spec: mujoco.MjSpec,
+    positions: Mapping[str, float],
+    where: str,
+    model: mujoco.MjModel | None = None,
+) -> None:
     """Add a keyframe of the start positions that a URDF has, within the limits of its joints.
 
     Other joints start as by `start_within_limits`. A model with keyframes is not changed.
 
     Args:
-        spec: The model of the robot.
         positions: Positions by joint [rad or m].
-        where: Begins the messages.
+        model: The compiled spec, if there is one.
     """
     if not positions:
         return
@@ -249,37 +259,49 @@ def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -
             spec.keys[0].name,
         )
         return
-    model = spec.compile()
-    start = _middle_of_limits(model)
-    outside = []
+    qpos, outside = computed_once("start", lambda: _limited(model or spec.compile(), positions))
+    if outside:
+        _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
+    spec.add_key(name=START, qpos=qpos)
+
+
+def _limited(model: mujoco.MjModel, positions: Mapping[str, float]) -> tuple[np.ndarray, list[str]]:
+    """Return qpos with positions within the limits, and the changes of those outside."""
+    start, outside = _middle_of_limits(model), []
     for name, position in positions.items():
         joint = model.joint(name)
         lower, upper = joint.range
-        within = min(max(position, lower), upper) if joint.limited[0] else position
-        start[name] = float(within)
-        if within != position:
-            outside.append(f"{name} ({position:g} becomes {within:g})")
-    if outside:
-        _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
-    add_keyframe(spec, START, start, model)
+        start[name] = float(min(max(position, lower), upper) if joint.limited[0] else position)
+        if start[name] != position:
+            outside.append(f"{name} ({position:g} becomes {start[name]:g})")
+    return _qpos(model, start), outside
 
 
-def start_within_limits(spec: mujoco.MjSpec, where: str, given: Collection[str] = ()) -> None:
+def start_within_limits(
+    spec: mujoco.MjSpec,
+    where: str,
+    given: Collection[str] = (),
+    model: mujoco.MjModel | None = None,
+) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
-    A model with keyframes is not changed. The rule is that of the joint_state_publisher.
+    A model with keyframes is not changed. joint_state_publisher has the same rule.
 
     Args:
-        spec: The model of the robot.
-        where: Begins the message.
         given: Names of joints whose start is given, which the message leaves out.
+        model: The compiled spec, if there is one.
     """
     if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
         return
-    model = spec.compile()
-    middle = _middle_of_limits(model)
+
+    def compute() -> tuple[dict[str, float], np.ndarray]:
+        compiled = model or spec.compile()
+        middle = _middle_of_limits(compiled)
+        return middle, _qpos(compiled, middle)
+
+    middle, qpos = computed_once("middle", compute)
     if middle:
-        add_keyframe(spec, START, middle, model)
+        spec.add_key(name=START, qpos=qpos)
         moved = [f"{name} ({at:.3g})" for name, at in middle.items() if name not in given]
         if moved:
             text = "%s: joints whose limits exclude zero start in the middle: %s"
@@ -289,7 +311,7 @@ def start_within_limits(spec: mujoco.MjSpec, where: str, given: Collection[str] 
 def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:
     """Return whether the limits of a joint may exclude its zero, by the spec alone."""
     lower, upper = joint.range
-    return int(joint.type) in SCALAR and not lower <= joint.ref <= upper
+    return int(joint.type) in SCALAR_JOINTS and not lower <= joint.ref <= upper
 
 
 def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
@@ -298,8 +320,35 @@ def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
     return {
         joint.name: float(joint.range.mean())
         for joint in map(model.joint, range(model.njnt))
-        if joint.type[0] in SCALAR
+        if joint.type[0] in SCALAR_JOINTS
         and joint.limited[0]
         and joint.id not in mimics
         and not joint.range[0] <= joint.qpos0[0] <= joint.range[1]
     }
+
+
+def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float]) -> None:
+    """Add a keyframe with positions of joints [rad or m]; mimics follow, others are at zero.
+
+    Joints that the model does not have are ignored.
+    """
+    spec.add_key(name=name, qpos=_qpos(spec.compile(), positions))
+
+
+def _qpos(model: mujoco.MjModel, positions: Mapping[str, float]) -> np.ndarray:
+    qpos: np.ndarray = model.qpos0.copy()
+    _write(model, positions, qpos)
+    return qpos
+
+
+def _write(model: mujoco.MjModel, positions: Mapping[str, float], qpos: np.ndarray) -> None:
+    for joint in range(model.njnt):
+        if model.jnt_type[joint] in SCALAR_JOINTS and model.joint(joint).name in positions:
+            qpos[model.jnt_qposadr[joint]] = positions[model.joint(joint).name]
+    for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
+        joint, leader = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
+        if leader >= 0:
+            source, target = model.jnt_qposadr[leader], model.jnt_qposadr[joint]
+            moved = qpos[source] - model.qpos0[source]
+            polynomial = model.eq_data[row, 4::-1]
+            qpos[target] = model.qpos0[target] + np.polyval(polynomial, moved)

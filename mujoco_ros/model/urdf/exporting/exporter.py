@@ -13,13 +13,18 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import OPTICAL_WXYZ, numbered_name, optical_frame, site_frame
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.urdf.exporting.meshes import MeshCache
-from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes, add_inertial, add_origin, text
+from mujoco_ros.model.urdf.exporting.shapes import (
+    ExportedShapes,
+    add_inertial,
+    add_origin,
+    number_text,
+)
 
 WORLD = "world"
 
 _JOINT = mujoco.mjtJoint
-_SCALAR = (_JOINT.mjJNT_HINGE, _JOINT.mjJNT_SLIDE)
 
 # Limits of unlimited prismatic joints, for which URDF requires limits.
 _UNBOUNDED = 1e9
@@ -48,8 +53,8 @@ def export_urdf(
 ) -> str:
     """Return the URDF of a robot; equal models give equal text.
 
-    Joint values are those of MuJoCo's qpos: at the same values the links are where the bodies are,
-    to 1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
+    A joint value equals the number in qpos: at equal values the links are where the bodies are, to
+    1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
     of a body, moves a massless link ``<joint>_link``.
 
     - A root body without joints, or with a free joint, is the root link, without its pose in the
@@ -69,9 +74,7 @@ def export_urdf(
 
     Args:
         model: The compiled model, which may contain other robots.
-        root: The robot's root body, with prefix; None for all root bodies with the prefix.
         prefix: Prefix to remove from all names, e.g. ``"left_arm/"``.
-        name: Name of the robot.
         mesh_uri: Returns the URI of the absolute path of a mesh file.
         mesh_cache: Folder for meshes of shapes without a file; None leaves these shapes out.
         frames: More sites to export, with or without the prefix.
@@ -104,14 +107,11 @@ class _Robot:
             if root not in names:
                 raise unknown("body", root, [name for name in names if name])
             self.roots = [int(model.body(root).id)]
-        self.bodies = self._below(self.roots)
-
-    def _below(self, roots: list[int]) -> list[int]:
-        inside = set(roots)
-        for body in range(1, self.model.nbody):  # parents come before their children
-            if int(self.model.body_parentid[body]) in inside:
+        inside = set(self.roots)
+        for body in range(1, model.nbody):  # parents come before their children
+            if int(model.body_parentid[body]) in inside:
                 inside.add(body)
-        return sorted(inside)
+        self.bodies = sorted(inside)
 
     def strip(self, name: str) -> str:
         return name.removeprefix(self._prefix)
@@ -307,31 +307,31 @@ class _Writer:
             mujoco.mju_axisAngle2Quat(quat, axis, -reference)
             pose = pose @ Pose(quat_wxyz=quat)
         element = self._add_joint(name, urdf_type, parent, child, pose)
-        ET.SubElement(element, "axis", xyz=text(axis))
+        ET.SubElement(element, "axis", xyz=number_text(axis))
         limit = ET.SubElement(element, "limit")
         if urdf_type != "continuous":
             lower, upper = model.jnt_range[joint] if limited else (-_UNBOUNDED, _UNBOUNDED)
-            limit.set("lower", text(lower))
-            limit.set("upper", text(upper))
+            limit.set("lower", number_text(lower))
+            limit.set("upper", number_text(upper))
         velocity = model.jnt_user[joint, 0] if model.nuser_jnt else 0.0
         effort = joint_effort(model, joint)
-        limit.set("effort", text(effort if math.isfinite(effort) else 0.0))
-        limit.set("velocity", text(velocity))
+        limit.set("effort", number_text(effort if math.isfinite(effort) else 0.0))
+        limit.set("velocity", number_text(velocity))
         damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
         armature = model.dof_armature[dof]
         if damping or friction or armature:
-            dynamics = ET.SubElement(element, "dynamics", damping=text(damping))
-            dynamics.set("friction", text(friction))
+            dynamics = ET.SubElement(element, "dynamics", damping=number_text(damping))
+            dynamics.set("friction", number_text(friction))
             if armature:  # no attribute of URDF; readers ignore it, and the importer reads it
-                dynamics.set("armature", text(armature))
+                dynamics.set("armature", number_text(armature))
         if joint in self._mimics:
             mimic = self._mimics[joint]
             ET.SubElement(
                 element,
                 "mimic",
                 joint=self._joint_names[mimic.master],
-                multiplier=text(mimic.multiplier),
-                offset=text(mimic.offset),
+                multiplier=number_text(mimic.multiplier),
+                offset=number_text(mimic.offset),
             )
 
     def _read_mimics(self) -> Iterator[tuple[int, _Mimic]]:
@@ -345,7 +345,7 @@ class _Writer:
                 model.eq_type[equality] == mujoco.mjtEq.mjEQ_JOINT
                 and model.eq_active0[equality]
                 and {first, second} <= self._joint_names.keys()
-                and all(_JOINT(model.jnt_type[joint]) in _SCALAR for joint in (first, second))
+                and all(model.jnt_type[joint] in SCALAR_JOINTS for joint in (first, second))
                 and c1 != 0
                 and not any(higher)
             )

@@ -22,7 +22,6 @@ class MeshCache:
     """A folder of STL files, named by their content."""
 
     def __init__(self, folder: Path, limit_bytes: int | None = None) -> None:
-        """Use a folder; the arguments are as for `FileCache`."""
         self._files = FileCache(folder, ".stl", limit_bytes)
         self._warned = False
 

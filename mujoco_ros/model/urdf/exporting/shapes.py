@@ -26,7 +26,7 @@ from mujoco_ros.model.urdf.exporting.meshes import (
 _LOGGER = logging.getLogger(__name__)
 
 
-def text(values: ArrayLike, digits: int = 12) -> str:
+def number_text(values: ArrayLike, digits: int = 12) -> str:
     """Return numbers as text with `digits` significant digits, and 0 below 1e-12.
 
     Rounding hides the last bits, which differ between machines.
@@ -45,7 +45,7 @@ def add_origin(parent: ET.Element, pose: Pose) -> None:
         roll, yaw = math.atan2(mat[2, 1], mat[2, 2]), math.atan2(mat[1, 0], mat[0, 0])
     else:
         roll, yaw = math.atan2(-mat[1, 2], mat[1, 1]), 0.0
-    xyz, rpy = text(pose.position), text((roll, pitch, yaw))
+    xyz, rpy = number_text(pose.position), number_text((roll, pitch, yaw))
     if (xyz, rpy) != ("0 0 0", "0 0 0"):
         ET.SubElement(parent, "origin", xyz=xyz, rpy=rpy)
 
@@ -62,7 +62,7 @@ def add_inertial(link: ET.Element, model: mujoco.MjModel, body: int) -> None:
         tensor = np.round(tensor, 12 - math.ceil(math.log10(trace))) + 0.0
     inertial = ET.SubElement(link, "inertial")
     add_origin(inertial, Pose(position=model.body_ipos[body]))
-    ET.SubElement(inertial, "mass", value=text(mass))
+    ET.SubElement(inertial, "mass", value=number_text(mass))
     entries = {
         "ixx": (0, 0),
         "ixy": (0, 1),
@@ -101,14 +101,6 @@ class ExportedShapes:
         mesh_cache: MeshCache | None,
         strip: Callable[[str], str],
     ) -> None:
-        """Export from a compiled model, with the arguments of `export_urdf`.
-
-        Args:
-            model: The model.
-            mesh_uri: Returns the URI of a mesh file.
-            mesh_cache: Folder for meshes of shapes without a file.
-            strip: Removes the robot's prefix from a name.
-        """
         self._model = model
         self._mesh_uri = mesh_uri
         self._mesh_cache = mesh_cache
@@ -164,14 +156,14 @@ class ExportedShapes:
             name = ""  # only the first shape of a geom has the name
 
     def _box(self, geom: int, _where: str) -> Sequence[_Form]:
-        return [_Form(Pose(), "box", {"size": text(2 * self._model.geom_size[geom])})]
+        return [_Form(Pose(), "box", {"size": number_text(2 * self._model.geom_size[geom])})]
 
     def _sphere(self, geom: int, _where: str) -> Sequence[_Form]:
         return [_ball(self._model.geom_size[geom][0])]
 
     def _cylinder(self, geom: int, _where: str) -> Sequence[_Form]:
         radius, half, _ = self._model.geom_size[geom]
-        attributes = {"radius": text(radius), "length": text(2 * half)}
+        attributes = {"radius": number_text(radius), "length": number_text(2 * half)}
         return [_Form(Pose(), "cylinder", attributes)]
 
     def _capsule(self, geom: int, where: str) -> Sequence[_Form]:
@@ -185,7 +177,7 @@ class ExportedShapes:
 
     def _plane(self, geom: int, _where: str) -> Sequence[_Form]:
         x, y = (float(half) or _UNBOUNDED_M for half in self._model.geom_size[geom][:2])
-        attributes = {"size": text((2 * x, 2 * y, _SHEET_M))}
+        attributes = {"size": number_text((2 * x, 2 * y, _SHEET_M))}
         return [_Form(Pose(position=np.array((0, 0, -_SHEET_M / 2))), "box", attributes)]
 
     def _height_field(self, geom: int, where: str) -> Sequence[_Form]:
@@ -196,20 +188,15 @@ class ExportedShapes:
     def _mesh(self, geom: int, where: str) -> Sequence[_Form]:
         model, mesh = self._model, int(self._model.geom_dataid[geom])
         path = mesh_file(model, mesh)
-        if path is not None and (equals_file(model, mesh, path) or not self._can_replace(path)):
+        # A missing file may exist where the URDF is read.
+        replaceable = path is not None and (self._mesh_cache is not None or path.is_file())
+        if path is not None and (equals_file(model, mesh, path) or not replaceable):
             attributes = {"filename": self._mesh_uri(path)}
             if (model.mesh_scale[mesh] != 1).any():
-                attributes["scale"] = text(model.mesh_scale[mesh])
+                attributes["scale"] = number_text(model.mesh_scale[mesh])
             return [_Form(file_pose(model, mesh), "mesh", attributes)]
         what = "meshes without a file" if path is None else "meshes that differ from their files"
         return self._written(lambda: mesh_triangles(model, mesh), what, where)
-
-    def _can_replace(self, path: Path) -> bool:
-        """Whether a mesh can be written in place of a file that differs.
-
-        A file that is missing on this machine may exist where the URDF is read.
-        """
-        return self._mesh_cache is not None or path.is_file()
 
     def _written(
         self,
@@ -225,7 +212,7 @@ class ExportedShapes:
             return []
         attributes = {"filename": self._mesh_uri(path)}
         if not np.array_equal(scale, (1.0, 1.0, 1.0)):
-            attributes["scale"] = text(scale)
+            attributes["scale"] = number_text(scale)
         return [_Form(Pose(), "mesh", attributes)]
 
     def _skip(self, what: str, name: str) -> None:
@@ -245,7 +232,7 @@ class ExportedShapes:
 
     def _colour(self, geom: int) -> str:
         material, values = self._rgba(geom)
-        rgba = text(values, digits=6)
+        rgba = number_text(values, digits=6)
         if (material, rgba) not in self._colours:
             digits = "".join(f"{round(255 * float(value)):02x}" for value in values)
             self._colours[material, rgba] = material or f"rgba_{digits}"
@@ -267,7 +254,9 @@ def material_rgba(model: mujoco.MjModel, material: int) -> NDArray[np.float64]:
 
 
 def _ball(radius: float, centre: ArrayLike = (0.0, 0.0, 0.0)) -> _Form:
-    return _Form(Pose(position=np.array(centre, dtype=float)), "sphere", {"radius": text(radius)})
+    return _Form(
+        Pose(position=np.array(centre, dtype=float)), "sphere", {"radius": number_text(radius)}
+    )
 
 
 def _noun(kind: mujoco.mjtGeom) -> str:

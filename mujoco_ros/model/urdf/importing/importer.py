@@ -16,13 +16,13 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.scene.size_limits import check_spec
+from mujoco_ros.model.reading import computed_once
+from mujoco_ros.model.scene.limits import check_spec
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware
-from mujoco_ros.model.urdf.importing.inertia import WATER, corrected
 from mujoco_ros.model.urdf.importing.joints import add_joint
-from mujoco_ros.model.urdf.importing.shapes import ImportedShapes
+from mujoco_ros.model.urdf.importing.shapes import WATER, ImportedShapes, corrected
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint, UrdfLink, read_urdf
 
 SECTIONS = (
@@ -99,8 +99,8 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
 def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
     """Exclude contacts between links fixed to the world and the links that move on them.
 
-    In a URDF, links overlap at their joint. MuJoCo filters such contacts, except those of a link
-    welded to the world.
+    In a URDF, links overlap at their joint. MuJoCo ignores such contacts, but not if one of the
+    links is welded to the world.
     """
     fixed = [body for root in spec.worldbody.bodies if not root.joints for body in _welded(root)]
     neighbours = [child for body in fixed for child in body.bodies if child.joints]
@@ -133,24 +133,17 @@ class ImportedUrdf:
 
     Attributes:
         spec: The spec, which compiles.
-        cameras: Settings of its cameras.
-        lidars: Lidars at its sites.
+        model: The compiled spec; None in a repeated reading, which does not compile it again.
         start: Start positions of joints [rad or m].
         velocity_servos: Its actuators that integrate velocities, whose gains are to be derived.
     """
 
     spec: mujoco.MjSpec
+    model: mujoco.MjModel | None = None
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     start: Mapping[str, float] = field(default_factory=dict)
     velocity_servos: tuple[str, ...] = ()
-
-
-def load_urdf(
-    path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
-) -> mujoco.MjSpec:
-    """Return the spec of a URDF, as `import_urdf` reads it."""
-    return import_urdf(path, text, packages).spec
 
 
 def import_urdf(
@@ -186,19 +179,28 @@ def import_urdf(
     exclude_base_neighbours(spec)
     hardware.edit_spec(spec, urdf)
     check_spec(spec, str(path))
-    try:
-        model = spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
-    builder.log_warnings(model)
+    model: mujoco.MjModel | None = None
+
+    def masses() -> dict[str, float]:
+        nonlocal model
+        try:
+            model = spec.compile()
+        except (ValueError, mujoco.FatalError) as error:
+            raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
+        return {name: float(model.body(name).mass[0]) for name in builder.from_shape}
+
+    builder.log_warnings(computed_once("masses", masses))
     hardware.log(urdf)
-    servos = {it.name for it in urdf.joints.values() if it.drive == "velocity"}
+    servos = {joint.name for joint in urdf.joints.values() if joint.drive == "velocity"}
     return ImportedUrdf(
         spec=spec,
+        model=model,
         cameras=hardware.cameras,
         lidars=hardware.lidars,
         start=hardware.control.initial,
-        velocity_servos=tuple(it.name for it in spec.actuators if it.name in servos),
+        velocity_servos=tuple(
+            actuator.name for actuator in spec.actuators if actuator.name in servos
+        ),
     )
 
 
@@ -242,7 +244,7 @@ class _Mount:
     joints: list[tuple[UrdfJoint, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def through(self, joint: UrdfJoint) -> "_Mount":
-        """Return the mount of a joint's child, given that of the joint's massless parent."""
+        """Return the pose of the child of a joint whose massless parent is here."""
         inverse = joint.origin.inverse()
         inner = [
             (above, inverse.position + inverse.matrix @ anchor, inverse.matrix @ axis)
@@ -263,7 +265,7 @@ class _Builder:
             spec, urdf.path, settings.get("meshdir", settings.get("assetdir", "")), packages
         )
         self._masses = self._carried_masses()
-        self._from_shape: set[str] = set()  # links with the mass of their shapes
+        self.from_shape: set[str] = set()  # links with the mass of their shapes
         self._warnings: dict[str, list[str]] = {}  # names by warning
 
     def build(self) -> None:
@@ -295,12 +297,11 @@ class _Builder:
 
         self._shapes.restore_files()
 
-    def log_warnings(self, model: mujoco.MjModel) -> None:
-        """Log one line for each kind of warning; `model` is the compiled spec."""
-        if self._from_shape:
+    def log_warnings(self, masses: Mapping[str, float]) -> None:
+        """Log one line for each kind of warning, with the masses of links from shapes [kg]."""
+        for name in sorted(self.from_shape):
             warning = "moving links without mass; their solid collision shapes get that of water"
-            for name in sorted(self._from_shape):
-                self._warn(warning, f"{name} ({model.body(name).mass[0]:.3g} kg)")
+            self._warn(warning, f"{name} ({masses[name]:.3g} kg)")
         for warning, names in self._warnings.items():
             _LOGGER.warning("%s: %s: %s", self._urdf.path, warning, ", ".join(names))
 
@@ -357,7 +358,7 @@ class _Builder:
             raise UserInputError(
                 f"{where}: moves on joint '{joint.name}' but has no mass; give it an <inertial>"
             )
-        self._from_shape.update(solid)
+        self.from_shape.update(solid)
 
     def _fill(self, body: mujoco.MjsBody, link: UrdfLink) -> None:
         if link.inertial is not None and link.name != WORLD:
@@ -368,17 +369,13 @@ class _Builder:
             body.explicitinertial = True
             body.mass = link.inertial.mass
             body.ipos = link.inertial.origin.position
-            body.fullinertia = _full(turn @ tensor @ turn.T)
+            (xx, xy, xz), (_, yy, yz), (_, _, zz) = (turn @ tensor @ turn.T).tolist()
+            body.fullinertia = [xx, yy, zz, xy, xz, yz]
         for visual in link.visuals:
             self._shapes.add(body, link, visual, group=VISUAL_GROUP, contype=0, conaffinity=0)
         # A link without <inertial> has no mass in URDF, whatever its shape.
-        shaped = link.name in self._from_shape or self._spec.compiler.inertiafromgeom == 1
+        shaped = link.name in self.from_shape or self._spec.compiler.inertiafromgeom == 1
         for collision in link.collisions:
             self._shapes.add(
                 body, link, collision, group=COLLISION_GROUP, density=WATER if shaped else 0.0
             )
-
-
-def _full(tensor: np.ndarray) -> list[float]:
-    """Return a symmetric tensor in the order of MuJoCo's ``fullinertia``."""
-    return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]

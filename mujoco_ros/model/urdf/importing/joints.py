@@ -6,9 +6,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.robot.scope import ON_JOINT
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfJoint
-
-_ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 
 def add_joint(
@@ -22,9 +21,6 @@ def add_joint(
     """Add a joint to a body, with its limits and its motor or mimic.
 
     Args:
-        spec: The spec of the body.
-        body: The body.
-        joint: The joint.
         anchor: Position in the frame of the body [m].  # (3,)
         axis: Axis in the frame of the body.  # (3,)
         warn: Called with a warning and the name of the joint.
@@ -88,7 +84,10 @@ def _add_scalar_joint(
 def _add_drive(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
     if joint.drive == "none":
         return
-    if any(it.trntype in _ON_JOINT and it.target == joint.name for it in spec.actuators):
+    if any(
+        actuator.trntype in ON_JOINT and actuator.target == joint.name
+        for actuator in spec.actuators
+    ):
         return  # an actuator of the <mujoco> extension
     drive = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     if joint.drive == "velocity":

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.file_cache import FileCache, user_folder
-from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.uri import resolve
 
 Mesh = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]
@@ -85,11 +85,6 @@ def find_mesh(
         uri: ``package://``, ``file://`` or a path relative to the URDF.
         urdf: The URDF file; a package around it need not be installed.
         meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
-        packages: Folders of packages by name.
-
-    Raises:
-        MissingAssetError: The file or its package does not exist.
-        UserInputError: The URI is wrong.
     """
     base = urdf.parent.resolve()
     named = [uri]
@@ -132,7 +127,7 @@ def read_mesh(path: Path) -> MeshData:
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in _READ:
-        known = ", ".join(f".{it}" for it in sorted({*_NATIVE, *_READ} - {suffix}))
+        known = ", ".join(f".{known}" for known in sorted({*_NATIVE, *_READ} - {suffix}))
         raise UserInputError(f"mesh '{path}': '{path.suffix}' is not one of {known}")
     content = read_file(path, "mesh")
     if suffix == "gltf":  # whose mesh is in further files

@@ -1,6 +1,7 @@
 """Import of the shapes of URDF links as geoms, and of their meshes as assets."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,40 @@ from numpy.typing import NDArray
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, read_asset, restore_files
-from mujoco_ros.model.urdf.importing.inertia import WATER
 from mujoco_ros.model.urdf.importing.markup import Vector
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, is_native, read_mesh
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfGeometry, UrdfLink
+
+WATER = 1000.0
+"""Density in kg/m³; also MuJoCo's default for shapes."""
+
+_LEAST_MOMENT = 1e-12  # kg·m²; MuJoCo rejects smaller ones
+
+
+def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], str]:
+    """Return the nearest physically possible inertia, and the fault; empty up to rounding.
+
+    Args:
+        tensor: Inertia about the centre of mass [kg·m²], symmetric.  # (3, 3)
+        mass: Positive mass [kg].
+    """
+    moments, axes = np.linalg.eigh(tensor)
+    slack = 1e-6 * float(np.abs(moments).max())
+    fault = ""
+    # Smaller than the inertia of the mass at 1 µm from the centre: a point mass.
+    if np.abs(moments).max() < 1e-12 * mass:
+        radius = (0.75 * mass / (np.pi * WATER)) ** (1 / 3)
+        moments[:] = 0.4 * mass * radius**2
+        fault = "mass without inertia, which get that of a ball of water"
+    else:
+        excess = moments[2] - max(moments[0], 0.0) - max(moments[1], 0.0)
+        if moments[0] < -slack or excess > slack:
+            fault = "an impossible inertia, whose smaller principal moments are raised"
+        moments = np.maximum(moments, 0.0)
+        # A plate has A + B = C exactly, which MuJoCo must not reject after rounding.
+        moments[:2] += max(excess / 2 + 1e-3 * slack, 0.0)
+    return axes @ np.diag(np.maximum(moments, _LEAST_MOMENT)) @ axes.T, fault
+
 
 _GREY = (0.5, 0.5, 0.5, 1.0)
 _GEOM_TYPES = {
@@ -33,7 +64,8 @@ class ImportedShapes:
         self, spec: mujoco.MjSpec, path: Path, meshdir: str, packages: Mapping[str, Path] | None
     ) -> None:
         """Add shapes to a spec; the other arguments are as for `find_mesh`."""
-        self._spec, self._path, self._meshdir, self._packages = spec, path, meshdir, packages
+        self._spec, self._path = spec, path
+        self._find = cache(lambda uri: find_mesh(uri, path, meshdir, packages))
         self._meshes: dict[tuple[Path, Vector, bool], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
         self._files: list[AssetFile] = []
@@ -54,11 +86,8 @@ class ImportedShapes:
         """Add a shape of a link to its body.
 
         Args:
-            body: The body.
-            link: The link.
             shape: The shape; a mesh with a density is solid.
             density: Its density [kg/m³].
-            attributes: Further attributes of the geom.
 
         Raises:
             MissingAssetError: The file of a mesh does not exist.
@@ -90,7 +119,7 @@ class ImportedShapes:
     ) -> tuple[str, Vector | None]:
         """Return the name of the mesh asset, and the colour in its file."""
         try:
-            path = find_mesh(shape.mesh, self._path, self._meshdir, self._packages)
+            path = self._find(shape.mesh)
             key = (path, shape.size, solid)
             if key not in self._meshes:
                 self._meshes[key] = self._add_mesh(*key)

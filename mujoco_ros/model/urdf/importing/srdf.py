@@ -9,7 +9,8 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.keyframes import SCALAR, add_keyframe
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
+from mujoco_ros.model.scene.robot_options.joint_options import add_keyframe
 from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)
@@ -29,11 +30,9 @@ class Srdf:
     """The content of an SRDF file that concerns a simulation.
 
     Attributes:
-        path: The file.
         disabled: Pairs of links whose collisions are disabled.
         default_disabled: Links that collide only with the links of `enabled`.
         enabled: Pairs of links whose collisions are enabled again.
-        states: Named states.
     """
 
     path: Path
@@ -55,18 +54,20 @@ def read_srdf(path: Path, text: str | None = None) -> Srdf:
     return Srdf(
         path=path,
         disabled=tuple(_pairs(robot, "disable_collisions", where)),
-        default_disabled=tuple(_attribute(it, "link", where) for it in single),
+        default_disabled=tuple(_attribute(element, "link", where) for element in single),
         enabled=tuple(_pairs(robot, "enable_collisions", where)),
-        states=tuple(_state(it, where) for it in robot.findall("group_state")),
+        states=tuple(_state(element, where) for element in robot.findall("group_state")),
     )
 
 
 def disabled_pairs(srdf: Srdf, links: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs of links that do not collide; a warning names those that do not exist."""
+    """Return the pairs of links that do not collide; a warning names unknown links."""
     enabled = {frozenset(pair) for pair in srdf.enabled}
     pairs = list(srdf.disabled)
     for link in srdf.default_disabled:
-        pairs += [(link, it) for it in links if it != link and {link, it} not in enabled]
+        pairs += [
+            (link, other) for other in links if other != link and {link, other} not in enabled
+        ]
     missing = sorted({name for pair in pairs for name in pair}.difference(links))
     if missing:
         _LOGGER.warning("%s: the robot has no link: %s", srdf.path, ", ".join(missing))
@@ -85,13 +86,15 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
     skipped: list[str] = []
     for state in srdf.states:
         positions = merged.setdefault(state.name, {})
-        differs = any(positions.get(it, q) != q for it, q in state.positions.items())
+        differs = any(positions.get(joint, q) != q for joint, q in state.positions.items())
         if state.name in keyframes or differs:
             skipped.append(f"{state.name} of {state.group}")
         else:
             positions.update(state.positions)
-    joints = {joint.name for joint in spec.joints if int(joint.type) in SCALAR}
-    missing = sorted({it for positions in merged.values() for it in positions}.difference(joints))
+    joints = {joint.name for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
+    missing = sorted(
+        {joint for positions in merged.values() for joint in positions}.difference(joints)
+    )
     if missing:
         _LOGGER.warning("%s: the robot has no joint: %s", srdf.path, ", ".join(missing))
     if skipped:
@@ -114,10 +117,10 @@ def _state(element: ET.Element, where: str) -> GroupState:
         name=name,
         group=_attribute(element, "group", inside),
         positions={
-            name_of(it, inside): number(it, "value", f"{inside}: joint '{it.get('name')}'")
-            for it in element.findall("joint")
-            # A joint with several axes is that of a base, whose pose the scene decides.
-            if len(it.get("value", "").split()) < 2
+            name_of(joint, inside): number(joint, "value", f"{inside}: joint '{joint.get('name')}'")
+            for joint in element.findall("joint")
+            # A joint with several axes moves a base, whose pose the scene decides.
+            if len(joint.get("value", "").split()) < 2
         },
     )
 

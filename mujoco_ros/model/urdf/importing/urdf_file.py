@@ -12,7 +12,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
-from mujoco_ros.model.scene.size_limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
+from mujoco_ros.model.scene.limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
     name_of,
@@ -56,7 +56,7 @@ class UrdfInertial:
 class UrdfGeometry:
     """A visual or collision element.
 
-    `size` is that of URDF: box edges, radius, or radius and length [m]; the scale of a mesh.
+    `size` is as in URDF: box edges, radius, or radius and length [m]; the scale of a mesh.
     `mesh` is the URI of a mesh. `rgba` is None without a colour.
     """
 
@@ -112,8 +112,8 @@ class UrdfJoint:
 class Urdf:
     """A robot.
 
-    `child_joints` are those of each link; `mujoco` has the content of the extension; `hardware` are
-    the elements that declare drives and sensors.
+    `child_joints` has the joints below each link, `mujoco` the content of the extension, and
+    `hardware` the elements that declare drives and sensors.
     """
 
     path: Path
@@ -143,10 +143,12 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
     colours = _colours(robot, str(path))
     elements = robot.findall("link")
     check_count("links", elements, MAX_LINKS, str(path))
-    links = _by_name("link", (_link(it, colours, str(path)) for it in elements), path)
+    links = _by_name("link", (_link(element, colours, str(path)) for element in elements), path)
     if not links:
         raise UserInputError(f"{path}: the robot has no link")
-    joints = _by_name("joint", (_joint(it, str(path)) for it in robot.findall("joint")), path)
+    joints = _by_name(
+        "joint", (_joint(element, str(path)) for element in robot.findall("joint")), path
+    )
     root, below = _tree(links, joints, str(path))
     for joint in joints.values():
         _check_mimic(joint, joints, str(path))

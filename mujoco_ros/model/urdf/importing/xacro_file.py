@@ -26,11 +26,11 @@ from typing import Any
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import LARGEST_TEXT, check_access, read_file
-from mujoco_ros.process.limited_call import limited_call
-from mujoco_ros.process.worker_limits import (
+from mujoco_ros.process.limits import (
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,
+    limited_call,
     share_of_memory,
 )
 
@@ -98,14 +98,12 @@ class Evaluator:
         """Return the value of an expression.
 
         Args:
-            text: The expression.
             symbols: Its names; two names that expressions cannot contain are added.
             local: Further names, which precede, but not inside lambdas and comprehensions.
             functions: Python's functions that it may call; None for none.
 
         Raises:
             ForbiddenExpressionError: It contains a name or an attribute that is not admitted.
-            Exception: Any other, as the expression raises it.
         """
         code = _compiled(text.strip())
         # A parameter of a macro may have one of these names, so they are set each time.
@@ -209,7 +207,6 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
     xacro evaluates the expressions of the file, and reads the files that it includes.
 
     Args:
-        path: The file.
         arguments: Values of its ``<xacro:arg>`` elements.
         find: Returns the folder of a package, for ``$(find <package>)``.
 
@@ -257,7 +254,7 @@ def _expand(
         raise
     # xacro and the expressions in the file raise exceptions of any type.
     except Exception as error:
-        file = next((it for it in reversed(xacro.filestack or []) if it), str(path))
+        file = next((opened for opened in reversed(xacro.filestack or []) if opened), str(path))
         inside = "" if Path(file) == path else f" (in {file})"
         reason = _reason(error)
         lacks = reason.startswith("Undefined substitution argument")
@@ -311,11 +308,7 @@ def _open(files: list[str], path: str) -> io.TextIOWrapper:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the reason of an exception, which others may wrap.
-
-    Raises:
-        MemoryError: It was one.
-    """
+    """Return the reason of an exception, which others may wrap."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError):

@@ -9,7 +9,7 @@ from simulator_client import SimulatorClient
 from spawn_requests import ARM, BALL, BOX, at, resource_of, spawn
 
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initial_box
-from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
+from mujoco_ros.bridge.trial_builds import TrialBuilds
 
 OLD = "<compiler settotalmass='1'/><worldbody>"
 

@@ -8,7 +8,7 @@ import pytest
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joints import Clamped
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.handover.handover_states import behind, presenting, receiving
+from mujoco_ros.controllers.library.pick_place.grasping import behind, presenting, receiving
 from mujoco_ros.model.pose import Pose
 
 CENTRE = np.array([0.6, 0.1, 0.5])

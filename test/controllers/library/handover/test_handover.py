@@ -10,11 +10,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
-from mujoco_ros.controllers.evaluation.trials.handover import Perturbations
+from mujoco_ros.controllers.evaluation.trials import trial
+from mujoco_ros.controllers.evaluation.trials.boxes import Perturbations
 from mujoco_ros.controllers.interface.observation import Observation, Pose
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.task import TASK
 from mujoco_ros.controllers.runtime.host import ControllerHost

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import Assembly, assemble

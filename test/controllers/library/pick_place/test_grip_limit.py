@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.pick_place.grip_limit import (
+from mujoco_ros.controllers.library.pick_place.arm import (
     GRIP_MARGIN,
     closing_force,
     largest_mass,

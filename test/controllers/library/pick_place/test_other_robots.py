@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.task import TASK
 from mujoco_ros.controllers.runtime.host import ControllerHost

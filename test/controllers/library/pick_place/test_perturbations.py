@@ -7,9 +7,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import set_box_size, set_mass
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, noise_filter, scaled
-from mujoco_ros.controllers.library.pick_place.grip_limit import largest_mass
+from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    noise_filter,
+    scaled,
+    set_box_size,
+    set_mass,
+)
+from mujoco_ros.controllers.library.pick_place.arm import largest_mass
 from mujoco_ros.controllers.library.pick_place.task import TASK
 
 START, GOAL = (0.35, 0.2), (0.35, -0.2)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import TransitionRejectedError
 
 PHASES = [
     *("IDLE", "PLAN_APPROACH", "EXEC_APPROACH", "DESCEND", "CLOSE", "WEIGH", "LIFT"),

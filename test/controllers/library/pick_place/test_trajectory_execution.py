@@ -11,7 +11,7 @@ from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     TrajectoryExecution,
     move_gripper,
 )
-from mujoco_ros.controllers.planning.curves.curve import TimedCurve
+from mujoco_ros.controllers.planning.curve import TimedCurve
 
 PERIOD, INERTIA = 0.008, 2.0
 ARM = SimpleNamespace(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import yaml
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, VelocityInput
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.sim.simulation import Simulation

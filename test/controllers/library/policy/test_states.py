@@ -536,5 +536,5 @@ def test_gains_out_of_range_are_rejected_before_the_state_starts(gains, message)
 def test_only_velocities_and_limits_are_parameters(make_policy, tmp_path):
     identity(tmp_path, 2)
     run = make_policy(file="policy.onnx", inputs=terms("joint_position"))
-    fields = {name for name, _ in config_specs("RUN", run.machine.config("RUN"))}
+    fields = {name for name, _ in config_specs("RUN", run.machine.configs["RUN"])}
     assert fields == {*("velocity_x", "velocity_y", "velocity_yaw", "command_timeout", "max_tilt")}

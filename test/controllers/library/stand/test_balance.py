@@ -7,7 +7,7 @@ import pytest
 
 from mujoco_ros.controllers.interface.observation import BaseReading, ImuReading, Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.stand.balance import tilt
+from mujoco_ros.controllers.library.stand.stand_states import BaseTilt
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
@@ -49,26 +49,30 @@ def observation(base: float | None = None, **imus: float | None) -> Observation:
 
 def test_the_observed_base_comes_before_imus(robot: RobotModel) -> None:
     seen = observation(0.1, trunk_imu=0.5, other_imu=0.6)
-    assert tilt(seen, robot) == pytest.approx(0.1)
+    assert BaseTilt(robot).angle(seen) == pytest.approx(0.1)
 
 
 def test_the_imu_of_the_base_gives_the_tilt_wherever_it_is_listed(robot: RobotModel) -> None:
-    assert tilt(observation(foot_imu=0.5, trunk_imu=-0.2), robot) == pytest.approx(0.2)
-    assert tilt(observation(trunk_imu=-0.2, foot_imu=0.5), robot) == pytest.approx(0.2)
+    assert BaseTilt(robot).angle(observation(foot_imu=0.5, trunk_imu=-0.2)) == pytest.approx(0.2)
+    assert BaseTilt(robot).angle(observation(trunk_imu=-0.2, foot_imu=0.5)) == pytest.approx(0.2)
     seen = observation(other_imu=None, foot_imu=0.5, trunk_imu=0.2)
-    assert tilt(seen, robot) == pytest.approx(0.2), "the other one measures no orientation"
-    assert tilt(observation(foot_imu=0.5), robot) == pytest.approx(0.5), "the only one"
-    assert tilt(observation(trunk_imu=None), robot) is None
+    assert BaseTilt(robot).angle(seen) == pytest.approx(0.2), (
+        "the other one measures no orientation"
+    )
+    assert BaseTilt(robot).angle(observation(foot_imu=0.5)) == pytest.approx(0.5), "the only one"
+    assert BaseTilt(robot).angle(observation(trunk_imu=None)) is None
 
 
 def test_of_several_imus_of_the_base_a_name_decides(robot: RobotModel) -> None:
     seen = observation(foot_imu=0.5, trunk_imu=0.2, other_imu=0.3)
     with pytest.raises(UserInputError, match=r"IMU: trunk_imu on .*trunk, other_imu on .*trunk;"):
-        tilt(seen, robot)
-    assert tilt(seen, robot, "other_imu") == pytest.approx(0.3)
-    assert tilt(seen, robot, "other-imu") == pytest.approx(0.3), "as the site may be named"
+        BaseTilt(robot).angle(seen)
+    assert BaseTilt(robot, "other_imu").angle(seen) == pytest.approx(0.3)
+    assert BaseTilt(robot, "other-imu").angle(seen) == pytest.approx(0.3), (
+        "as the site may be named"
+    )
     with pytest.raises(UserInputError, match=r"IMU with orientation 'x' not found; there are: foo"):
-        tilt(seen, robot, "x")
+        BaseTilt(robot, "x").angle(seen)
 
 
 def test_imus_are_found_by_their_names_in_topics_unless_two_sites_have_the_same(
@@ -77,8 +81,8 @@ def test_imus_are_found_by_their_names_in_topics_unless_two_sites_have_the_same(
     seen, scene = observation(trunk_imu=0.2, foot_imu=0.5), tmp_path / "robot.xml"
     scene.write_text(MODEL.replace("trunk_imu", "trunk-imu").replace("foot_imu", "foot-imu"))
     named = robot_model(Simulation(load_scene(str(scene))).plant, 0)
-    assert tilt(seen, named) == pytest.approx(0.2), "the IMU of the base"
+    assert BaseTilt(named).angle(seen) == pytest.approx(0.2), "the IMU of the base"
     scene.write_text(scene.read_text().replace("other_imu", "trunk_imu"))
     same = robot_model(Simulation(load_scene(str(scene))).plant, 0)
     with pytest.raises(UserInputError, match=r"site of 'trunk_imu': .*trunk-imu, .*trunk_imu;"):
-        tilt(seen, same)
+        BaseTilt(same).angle(seen)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from moving_robot import MovingRobot
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
     VELOCITY_INPUT,
@@ -15,7 +16,6 @@ from mujoco_ros.controllers.interface.inputs import (
     PlanarPose,
     VelocityInput,
 )
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.trot.trot_states import TROTTER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
@@ -183,13 +183,13 @@ def test_a_robot_that_is_turned_over_has_fallen():
 
 def test_gains_are_those_of_the_settings_while_the_controller_is_active():
     robot = TrottingRobot()
-    (before,) = robot.simulation.gains.by_robot().values()
+    (before,) = robot.simulation.plant.gains.by_robot().values()
     robot.run(0.1)
-    (during,) = robot.simulation.gains.by_robot().values()
+    (during,) = robot.simulation.plant.gains.by_robot().values()
     np.testing.assert_array_equal(during.kp, 60.0)
     np.testing.assert_array_equal(during.kd, 4.0)
     robot.host.deactivate()
-    (after,) = robot.simulation.gains.by_robot().values()
+    (after,) = robot.simulation.plant.gains.by_robot().values()
     np.testing.assert_array_equal(after.kp, before.kp)
 
 

@@ -11,10 +11,10 @@ pytest.importorskip("onnxruntime", reason="`make setup` installs onnxruntime")
 
 import onnxruntime
 
+from mujoco_ros.controllers import catalogue
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
-from mujoco_ros.controllers.library import catalogue
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from mujoco_ros.controllers.interface.outputs import DRAW, Drawing
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
+from mujoco_ros.controllers.interface.inputs import DRAW, Drawing
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
-from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
+from mujoco_ros.controllers.library.walk.footsteps import error_of, joined, velocity_to
 
 FASTEST, STEP = BodyVelocity(0.3, 0.1, 0.35), 0.9
 

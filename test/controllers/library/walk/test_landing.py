@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
+from mujoco_ros.controllers.library.walk.feet import APPROACH_VELOCITY, TOUCHDOWN, Landing, swing
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, on_slope
-from mujoco_ros.controllers.library.walk.swing_foot import (
-    APPROACH_VELOCITY,
-    TOUCHDOWN,
-    Landing,
-    swing,
-)
 
 START, GOAL = Footstep(LEFT, 0.0, 0.1, 0.0, 0.0), Footstep(LEFT, 0.3, 0.1, 0.2, 0.02)
 DURATION, HEIGHT, WEIGHT, PERIOD = 0.7, 0.05, 600.0, 0.005

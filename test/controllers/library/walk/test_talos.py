@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mujoco_ros
-from mujoco_ros.controllers.library.catalogue import load, load_table
+from mujoco_ros.controllers.catalogue import load, load_table
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene

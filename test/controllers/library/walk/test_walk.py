@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from moving_robot import MovingRobot
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
     VELOCITY_INPUT,
@@ -17,7 +18,6 @@ from mujoco_ros.controllers.interface.inputs import (
     PlanarPose,
     VelocityInput,
 )
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.host import Image
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerConfig, MarkerDetector
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz

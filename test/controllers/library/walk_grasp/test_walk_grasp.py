@@ -6,10 +6,10 @@ from dataclasses import replace
 import mujoco
 import pytest
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
 from mujoco_ros.controllers.evaluation.trial import Conditions
 from mujoco_ros.controllers.evaluation.trials.walk_grasp import CARRIES, Carries, WalkGraspTrial
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.walk_grasp.hands import HandsConfig
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
-from mujoco_ros.controllers.planning.collisions.collision_escape import escape, first_clear
+from mujoco_ros.controllers.planning.collisions.collision_checker import (
+    CollisionChecker,
+    escape,
+    first_clear,
+)
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.errors import CollisionError
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
+from mujoco_ros.controllers.planning.kinematics.limits import CollisionError
 from mujoco_ros.controllers.planning.motion_planner import MotionPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove
 

@@ -105,3 +105,69 @@ def test_gravity_compensation_of_the_model_is_subtracted():
 def test_limits_that_are_not_positive_or_of_other_joints_are_rejected(wrong, message):
     with pytest.raises(UserInputError, match=message):
         MotionLimits(**({"velocity": np.ones(6), "acceleration": np.ones(6)} | wrong)).check(6)
+
+
+STILL = np.zeros(6)
+SOFT = np.array([200.0] * 3 + [100.0] * 3)
+SWING = np.array([0.2, -0.1, 0.1, 0.2, 0.2, 0.2])
+
+
+def stepped(chain, q, law, *, seconds):
+    """Step the engine with a control law of torques."""
+    model, data = chain.model, mujoco.MjData(chain.model)
+    data.qpos[chain.qpos] = q
+    for _ in range(round(seconds / model.opt.timestep)):
+        position, velocity = data.qpos[chain.qpos].copy(), data.qvel[chain.dof].copy()
+        data.qfrc_applied[:] = 0.0
+        data.qfrc_applied[chain.dof] += law(position, velocity)
+        mujoco.mj_step(model, data)
+    return data.qpos[chain.qpos].copy()
+
+
+@pytest.fixture(scope="module")
+def loaded(arm):
+    """The arm with 300 g more in its hand."""
+    model = copy(arm.model)
+    body = int(model.site_bodyid[arm.site])
+    model.body_mass[body] += 0.3
+    return type(arm).of(model, joints=arm.names, tool=arm.tool)
+
+
+def payload(chain):
+    """The mass in the hand of `loaded`, at the gripper's centre."""
+    at = chain.model.body_ipos[chain.model.site_bodyid[chain.site]]
+    return Payload(mass=0.3, com=at - chain.model.site_pos[chain.site])
+
+
+def damping(dynamics, q):
+    """Return the critical damping of soft joints, without their friction."""
+    return 2.0 * np.sqrt(SOFT * np.diag(dynamics.inertia(q))) - dynamics.friction
+
+
+def hold(dynamics, q):
+    effort = dynamics.torques(q, STILL, STILL)
+    return lambda now, rate: SOFT * (q - now) - damping(dynamics, q) * rate + effort
+
+
+def test_soft_joints_hold_an_arm_with_a_known_payload(arm, loaded, home):
+    known = stepped(loaded, home, hold(Dynamics(arm, payload(arm)), home), seconds=0.5)
+    assert known == pytest.approx(home, abs=1e-4)
+    unknown = stepped(loaded, home, hold(Dynamics(arm), home), seconds=0.5)
+    assert np.abs(unknown - home).max() > 3e-3
+
+
+def test_soft_joints_follow_a_motion_with_feedforward_torques(arm, home):
+    dynamics, time, worst = Dynamics(arm), 0.0, 0.0
+    damper = damping(dynamics, home)
+
+    def law(now, rate):
+        nonlocal time, worst
+        phase = 2 * np.pi * time
+        q = home + SWING * (1 - np.cos(phase))
+        dq, ddq = 2 * np.pi * SWING * np.sin(phase), 4 * np.pi**2 * SWING * np.cos(phase)
+        worst = max(worst, float(np.abs(q - now).max()))
+        time += arm.model.opt.timestep
+        return SOFT * (q - now) + damper * (dq - rate) + dynamics.torques(q, dq, ddq)
+
+    stepped(arm, home, law, seconds=1.0)
+    assert worst < 2e-3

@@ -3,9 +3,9 @@ import pytest
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.controllers.planning.kinematics.limits import BlockedError, IkError
 from mujoco_ros.model.errors import UserInputError
 
 BENT = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.6, 0.0])

@@ -17,8 +17,8 @@ from simulation_interfaces.msg import Result
 from simulator_client import SimulatorClient
 from simulators import SimulatorLauncher
 
-from mujoco_ros.controllers.library.catalogue import load, load_table
-from mujoco_ros.controllers.library.pick_place.task import upright
+from mujoco_ros.controllers.catalogue import load, load_table
+from mujoco_ros.controllers.library.pick_place.grasping import upright
 from mujoco_ros.controllers.ros.node.host_requests import PlacementClient
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.pose import Pose

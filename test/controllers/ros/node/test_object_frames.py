@@ -8,7 +8,7 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
+from mujoco_ros.controllers.ros.node.inbox import ObjectFrames
 from mujoco_ros.wire.conversions import stamp
 
 
@@ -28,7 +28,7 @@ def placed(child: str, xyz: tuple, time: float, parent="world", wxyz=(1, 0, 0, 0
 
 
 def receive(frames: ObjectFrames, *args, **options) -> None:
-    frames.take(TFMessage(transforms=[placed(*args, **options)]))
+    frames.receive(TFMessage(transforms=[placed(*args, **options)]))
 
 
 def test_an_object_pose_is_composed_of_a_chain_of_frames(frames):
@@ -55,7 +55,7 @@ def test_a_pose_has_the_time_until_which_it_is_known(frames):
     receive(frames, "box", (0, 0, 0), 1.00)
     assert frames.times(1.05) == {"box": 1.05}
     assert frames.times(3.0)["box"] == pytest.approx(1.1), "after the longest extrapolation"
-    frames.take_static(TFMessage(transforms=[placed("cup", (0, 0, 0), 0.0)]))
+    frames.receive_static(TFMessage(transforms=[placed("cup", (0, 0, 0), 0.0)]))
     assert frames.times(3.0)["cup"] == 3.0, "a static transform does not age"
 
 

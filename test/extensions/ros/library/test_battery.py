@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from extension_runs import ExtensionRun
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import scene_from_text
 from mujoco_ros.sim.simulation import Simulation
 

@@ -12,7 +12,7 @@ from mujoco_ros.cli.export_urdf import main
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
-from mujoco_ros.model.urdf.importing.importer import load_urdf
+from mujoco_ros.model.urdf.importing.importer import import_urdf
 
 DATA = Path(__file__).parents[1] / "data"
 SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -31,7 +31,7 @@ def urdf(tricky) -> ET.Element:
 def load(text: str, folder: Path) -> mujoco.MjModel:
     path = folder / "robot.urdf"
     path.write_text(text)
-    return load_urdf(path).compile()
+    return import_urdf(path).spec.compile()
 
 
 def model_of(body: str, more: str = "") -> mujoco.MjModel:

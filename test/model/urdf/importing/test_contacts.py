@@ -2,7 +2,7 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.urdf.importing.importer import load_urdf
+from mujoco_ros.model.urdf.importing.importer import import_urdf
 
 LINK = """
   <link name="{name}">
@@ -21,7 +21,7 @@ def contacts(path: Path, *joints: tuple[str, str, str]) -> set[frozenset[str]]:
     text = "".join(LINK.format(name=name) for name in names)
     text += "".join(JOINT.format(parent=p, child=c, kind=k) for p, c, k in joints)
     path.write_text(f'<robot name="r">{text}</robot>')
-    model = load_urdf(path).compile()
+    model = import_urdf(path).spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     return {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.urdf.importing.importer import SECTIONS, load_urdf
+from mujoco_ros.model.urdf.importing.importer import SECTIONS, import_urdf
 
 LINK = """
 <link name="{}">
@@ -36,7 +36,7 @@ def load(tmp_path: Path):
         extension = "".join(f"<mujoco>{content}</mujoco>" for content in contents)
         path = tmp_path / "r.urdf"
         path.write_text(f'<robot name="r">{ROBOT}{extension}</robot>')
-        return load_urdf(path).compile()
+        return import_urdf(path).spec.compile()
 
     return loader
 

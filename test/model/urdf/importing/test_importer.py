@@ -15,7 +15,7 @@ from mujoco_ros.model.urdf.importing.importer import (
     COLLISION_GROUP,
     VISUAL_GROUP,
     free_base,
-    load_urdf,
+    import_urdf,
 )
 
 DATA = Path(__file__).parents[1] / "data"
@@ -49,7 +49,7 @@ def load(tmp_path: Path):
     def loader(text: str) -> mujoco.MjSpec:
         path = tmp_path / "robot.urdf"
         path.write_text(text)
-        return load_urdf(path)
+        return import_urdf(path).spec
 
     return loader
 
@@ -58,7 +58,7 @@ def load(tmp_path: Path):
 
 
 def test_the_dynamics_equal_those_of_mujocos_own_parser():
-    ours = load_urdf(DATA / "plain.urdf").compile()
+    ours = import_urdf(DATA / "plain.urdf").spec.compile()
     spec = mujoco.MjSpec.from_file(str(DATA / "plain.urdf"))
     spec.compiler.fusestatic = False
     theirs = spec.compile()
@@ -92,7 +92,7 @@ def test_the_dynamics_equal_those_of_mujocos_own_parser():
 
 
 def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3():
-    model = load_urdf(DATA / "plain.urdf").compile()
+    model = import_urdf(DATA / "plain.urdf").spec.compile()
     hull, collision = model.geom("hull"), model.geom("hull_collision")
     assert (hull.group[0], hull.contype[0], hull.conaffinity[0]) == (VISUAL_GROUP, 0, 0)
     assert (collision.group[0], collision.contype[0]) == (COLLISION_GROUP, 1)
@@ -101,7 +101,7 @@ def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3(
 
 
 def test_fixed_links_remain_separate_bodies():
-    model = load_urdf(DATA / "plain.urdf").compile()
+    model = import_urdf(DATA / "plain.urdf").spec.compile()
     assert model.body("bracket").mass[0] == pytest.approx(0.4)
     assert model.body("bracket").jntnum[0] == 0
 
@@ -245,7 +245,7 @@ def test_the_colour_of_one_visual_does_not_affect_the_next(load):
 
 
 def test_each_scalar_joint_gets_a_motor_with_its_name_and_effort_limit():
-    model = load_urdf(DATA / "plain.urdf").compile()
+    model = import_urdf(DATA / "plain.urdf").spec.compile()
     motors = {model.actuator(i).name: model.actuator(i).ctrlrange.tolist() for i in range(model.nu)}
     assert motors == {"yaw": [-30, 30], "extend": [-80, 80], "spin": [-5, 5]}
     data = mujoco.MjData(model)
@@ -264,7 +264,7 @@ def test_a_joint_without_effort_gets_an_unlimited_motor(load):
 def test_the_velocity_limit_is_the_first_user_number_also_after_merging():
     scene = mujoco.MjSpec()
     for prefix in ("a/", "b/"):
-        part = load_urdf(DATA / "plain.urdf")
+        part = import_urdf(DATA / "plain.urdf").spec
         scene.attach(part, prefix=prefix, frame=scene.worldbody.add_frame())
     model = scene.compile()
     assert model.joint("a/yaw").user[0] == 4
@@ -344,7 +344,7 @@ def test_massless_links_between_axes_are_merged_into_the_next_link(load, link_tr
 
 
 def test_a_urdf_robot_is_fixed_unless_its_base_is_floating():
-    spec = load_urdf(DATA / "plain.urdf")
+    spec = import_urdf(DATA / "plain.urdf").spec
     fixed = spec.compile()
     free_base(spec)
     freed = spec.compile()
@@ -356,7 +356,7 @@ def test_a_urdf_robot_is_fixed_unless_its_base_is_floating():
 
 
 def test_a_base_becomes_floating_only_once():
-    spec = load_urdf(DATA / "plain.urdf")
+    spec = import_urdf(DATA / "plain.urdf").spec
     free_base(spec)
     with pytest.raises(UserInputError, match=r"base.*freed: it moves on 'base_free_joint'"):
         free_base(spec)
@@ -495,7 +495,7 @@ def test_a_package_is_found_above_the_urdf_or_on_the_ament_path(tmp_path, monkey
             joint("j", "base", "arm"),
         )
     )
-    assert load_urdf(path).compile().nmesh == 2
+    assert import_urdf(path).spec.compile().nmesh == 2
 
 
 def test_the_meshdir_of_the_mujoco_extension_is_used(load, tmp_path):
@@ -515,7 +515,7 @@ def test_a_converted_mesh_survives_merging_under_a_prefix(tmp_path):
     path.write_text(robot(mesh_link("base", "part.ply")))
     scene = mujoco.MjSpec()
     for prefix in ("a/", "b/"):
-        scene.attach(load_urdf(path), prefix=prefix, frame=scene.worldbody.add_frame())
+        scene.attach(import_urdf(path).spec, prefix=prefix, frame=scene.worldbody.add_frame())
     model = scene.compile()
     for geom in range(2):
         np.testing.assert_allclose(extent(model, geom), OFF_CENTRE, atol=1e-6)
@@ -535,7 +535,7 @@ def test_third_party_robots_load_with_their_masses_and_link_poses(package, link_
     assert paths
     rng = np.random.default_rng(2)
     for path in paths:
-        model = load_urdf(path).compile()
+        model = import_urdf(path).spec.compile()
         element = ET.parse(path).getroot()
         for mass in element.findall("link/inertial/mass/.."):
             name = next(part.get("name") for part in element if mass in part)
@@ -730,7 +730,7 @@ def test_files_of_a_gltf_file_are_regular_ones_in_the_folders_of_clients(load, t
         FileAccess(lambda: [tmp_path]).for_client(),
         pytest.raises(UserInputError, match="is not in a folder of which clients may name files"),
     ):
-        load_urdf(path)
+        import_urdf(path)
 
 
 @pytest.mark.parametrize("suffix", ["zae", "bz2"])
@@ -742,4 +742,4 @@ def test_archives_of_meshes_are_not_read(load, tmp_path, suffix):
 
 def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(UserInputError, match="does not exist"):
-        load_urdf(tmp_path / "none.urdf")
+        import_urdf(tmp_path / "none.urdf")

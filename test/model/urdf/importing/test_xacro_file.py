@@ -9,7 +9,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import SizeLimit
 from mujoco_ros.model.urdf.importing import xacro_file
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
-from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.limits import WorkerLimits
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
@@ -175,7 +175,9 @@ def test_what_takes_too_long_ends(expand, monkeypatch, content: str):
 def test_what_needs_too_much_memory_ends(expand, monkeypatch, tmp_path: Path, content: str):
     limits = WorkerLimits(processor_s=60.0, wall_s=900.0, memory_bytes=1 << 26)
     monkeypatch.setattr(xacro_file, "LIMITS", limits)
-    lines = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9 if n else ['x'])}]" for n in range(12)]
+    lines = [
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9 if n else ['x' * 10_000])}]" for n in range(12)
+    ]
     (tmp_path / "aliases.yaml").write_text("\n".join(lines))
     with pytest.raises(UserInputError, match=r"xacro: it takes more than 0\.1 GiB of memory"):
         expand(content)

@@ -19,7 +19,7 @@ from mujoco_ros.model.sensors.lidars import (
     VerticalConfig,
 )
 from mujoco_ros.model.urdf.importing.hardware.site_sensors import SensorRequest, SensorType
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import SCALAR_TYPES, Urdf, UrdfMimic
 
 CAMERAS = ("camera", "depth", "depth_camera", "rgbd", "rgbd_camera", "multicamera")
@@ -56,13 +56,7 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
     """Yield the cameras of a sensor.
 
     Args:
-        element: The ``<sensor>``.
         name: Name of the first camera; others append theirs.
-        link: The link that the sensor is on.
-        usage: Records what is read.
-
-    Raises:
-        UserInputError: A camera is impossible.
     """
     pose = sensor_pose(element, link, usage)
     rate = usage.value(element, "update_rate")
@@ -70,13 +64,14 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
         usage.use(camera)
         width = int(usage.value(camera, "image/width") or _WIDTH)
         height = int(usage.value(camera, "image/height") or _HEIGHT)
-        within = pose @ sensor_pose(camera, link, usage)
+        on_link = pose @ sensor_pose(camera, link, usage)
+        (x, y, z), (qw, qx, qy, qz) = on_link.position.tolist(), on_link.quat_wxyz.tolist()
         intrinsics = _intrinsics(camera, width, height, usage)
         noise = 0.0 if element.get("type") in _DEPTH_ONLY else _deviation(camera, "noise", usage)
         yield CameraConfig(
             name=name if index == 0 else f"{name}_{camera.get('name', index)}",
             body=link,
-            pose=_pose_config(within),
+            pose=PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw)),
             resolution=(width, height),
             intrinsics=intrinsics,
             rate=rate if rate and rate > 0 else DEFAULT_RATE_HZ,
@@ -108,11 +103,10 @@ def lidar_of(
     """Return the lidar of a sensor, and its pose in its link; None without a scan.
 
     The lidar is at a site of its name.
-
-    Raises:
-        UserInputError: The lidar is impossible.
     """
-    content = next((it for it in map(element.find, ("ray", "lidar")) if it is not None), None)
+    content = next(
+        (child for child in map(element.find, ("ray", "lidar")) if child is not None), None
+    )
     if content is None:
         return None
     samples, low, high = _fan(content, "horizontal", 360, math.pi, usage)
@@ -197,7 +191,7 @@ def site_sensor_of(
         named = element.findall("contact/collision")
         for collision in named:
             usage.use(collision)
-        collisions = tuple((it.text or "").strip() for it in named)
+        collisions = tuple((collision.text or "").strip() for collision in named)
         return SensorRequest(
             element=element, name=name, type=SensorType.CONTACT, link=link, collisions=collisions
         )
@@ -205,7 +199,7 @@ def site_sensor_of(
 
 
 def _axes_deviation(element: ET.Element, of_axes: str, of_all: str, usage: Usage) -> float:
-    """Return the largest standard deviation of three axes, or that of all of them."""
+    """Return the largest standard deviation of three axes; `of_all` names one for all axes."""
     found = [_deviation(element, f"{of_axes}/{axis}/noise", usage) for axis in "xyz"]
     if of_all:
         usage.text(element, f"{of_all.rpartition('/')[0]}/type")
@@ -237,12 +231,6 @@ def _plain_deviation(element: ET.Element, path: str, usage: Usage) -> float:
     return max(usage.value(noise, "stddev") or 0.0, 0.0)
 
 
-def _pose_config(pose: Pose) -> PoseConfig:
-    x, y, z = pose.position.tolist()
-    qw, qx, qy, qz = pose.quat_wxyz.tolist()
-    return PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
-
-
 _ALWAYS = ("preserveFixedJoint", "disableFixedJointLumping")
 """Elements that ask for what holds anyway: every link is a body."""
 _WHEEL_DRIVES = ("diff_drive", "diff-drive", "skid_steer")
@@ -266,11 +254,8 @@ class GazeboContent:
 
     Attributes:
         friction: Sliding friction by link.
-        mimics: Mimics by joint.
         velocity: Wheels that a plugin drives.
         sensors: IMUs, force-torque and contact sensors.
-        cameras: Cameras, each with its link as `body`.
-        lidars: Lidars.
     """
 
     friction: dict[str, float] = field(default_factory=dict)
@@ -369,8 +354,8 @@ def _read_plugin(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Us
         usage.use(plugin)
         link = urdf.joints[joint].child
         found.sensors.append(_of_plugin(plugin, SensorType.FORCE_TORQUE, link=link, joint=joint))
-    elif any(it in file for it in _WHEEL_DRIVES):
-        wheels = [it for it in plugin if it.tag.lower().endswith("joint")]
+    elif any(drive in file for drive in _WHEEL_DRIVES):
+        wheels = [child for child in plugin if child.tag.lower().endswith("joint")]
         for wheel in wheels:
             if (wheel.text or "").strip() in urdf.joints:
                 usage.use(wheel)
@@ -388,7 +373,9 @@ def _of_plugin(
 
 def _read_mimic(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Usage) -> None:
     leader, joint = (plugin.findtext(tag, "").strip() for tag in ("joint", "mimicJoint"))
-    scalar = [name for name, it in urdf.joints.items() if it.type in SCALAR_TYPES]
+    scalar = [
+        name for name, scalar_joint in urdf.joints.items() if scalar_joint.type in SCALAR_TYPES
+    ]
     if joint not in scalar or leader not in scalar or joint == leader:
         return
     usage.use(plugin)

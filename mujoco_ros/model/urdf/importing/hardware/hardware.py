@@ -21,7 +21,7 @@ from mujoco_ros.model.urdf.importing.hardware.site_sensors import (
     HIDDEN_GROUP,
     add_site_sensors,
 )
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import (
     HARDWARE,
     SCALAR_TYPES,
@@ -39,15 +39,7 @@ _LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hardware:
-    """What a URDF declares beyond links and joints.
-
-    Attributes:
-        elements: The elements that declare it.
-        control: Content of ``<ros2_control>``.
-        transmissions: Transmissions by joint.
-        gazebo: Content of ``<gazebo>``.
-        usage: Which elements are used.
-    """
+    """What a URDF declares beyond links and joints."""
 
     elements: tuple[ET.Element, ...]
     control: ControlledHardware
@@ -80,8 +72,10 @@ class Hardware:
         return carrying or set(urdf.joints)
 
     def _mimics(self, urdf: Urdf) -> dict[str, UrdfMimic]:
-        """Return all mimics by joint; those of ``<mimic>`` precede, and none mimics itself."""
-        found = {it.name: it.mimic for it in urdf.joints.values() if it.mimic is not None}
+        """Return all mimics by joint; ``<mimic>`` precedes, and none mimics itself."""
+        found = {
+            joint.name: joint.mimic for joint in urdf.joints.values() if joint.mimic is not None
+        }
         for name, mimic in (self.control.mimics | self.gazebo.mimics).items():
             leaders, leader = {name}, mimic.joint
             while leader in found and leader not in leaders:
@@ -140,16 +134,16 @@ class Hardware:
             return link == urdf.root or spec.body(link or "") is not None
 
         found = self.gazebo
-        dropped = [it.name for it in found.cameras if not is_mounted(it.body)]
-        dropped += [it.config.name for it in found.lidars if not is_mounted(it.link)]
+        dropped = [camera.name for camera in found.cameras if not is_mounted(camera.body)]
+        dropped += [lidar.config.name for lidar in found.lidars if not is_mounted(lidar.link)]
         if dropped:
             _LOGGER.warning(
                 "%s: sensors on massless links that are part of a joint are left out: %s",
                 urdf.path,
                 ", ".join(dropped),
             )
-            found.cameras[:] = [it for it in found.cameras if is_mounted(it.body)]
-            found.lidars[:] = [it for it in found.lidars if is_mounted(it.link)]
+            found.cameras[:] = [camera for camera in found.cameras if is_mounted(camera.body)]
+            found.lidars[:] = [lidar for lidar in found.lidars if is_mounted(lidar.link)]
 
     def _set_friction(self, spec: mujoco.MjSpec) -> None:
         """Let the smaller friction of two bodies count, as in Gazebo; MuJoCo takes the larger."""
@@ -165,16 +159,20 @@ class Hardware:
     @property
     def cameras(self) -> tuple[CameraConfig, ...]:
         """Return the settings of the cameras, which the spec has."""
-        return tuple(replace(it, body=None, pose=None) for it in self.gazebo.cameras)
+        return tuple(replace(camera, body=None, pose=None) for camera in self.gazebo.cameras)
 
     @property
     def lidars(self) -> tuple[LidarConfig, ...]:
         """Return the lidars, whose sites the spec has."""
-        return tuple(it.config for it in self.gazebo.lidars)
+        return tuple(lidar.config for lidar in self.gazebo.lidars)
 
     def log(self, urdf: Urdf) -> None:
         """Log the joints without a drive, and, as one warning, the elements that are not used."""
-        passive = [it.name for it in urdf.joints.values() if it.drive == "none" and not it.mimic]
+        passive = [
+            joint.name
+            for joint in urdf.joints.values()
+            if joint.drive == "none" and not joint.mimic
+        ]
         if passive:
             _LOGGER.info(
                 "%s: joints that have no command interface are passive: %s",
@@ -193,7 +191,7 @@ class Hardware:
 def read_hardware(urdf: Urdf) -> Hardware:
     """Read the elements of a URDF that declare drives and sensors."""
     usage = Usage()
-    of = {tag: [it for it in urdf.hardware if it.tag == tag] for tag in HARDWARE}
+    of = {tag: [element for element in urdf.hardware if element.tag == tag] for tag in HARDWARE}
     joints = {name for name, joint in urdf.joints.items() if joint.type in SCALAR_TYPES}
     for block in of["ros2_control"]:
         usage.use(block)

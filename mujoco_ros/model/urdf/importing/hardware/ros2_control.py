@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from mujoco_ros.model.urdf.importing.hardware.site_sensors import SensorRequest, SensorType
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage, is_plausible
+from mujoco_ros.model.urdf.importing.markup import Usage, is_plausible
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfMimic
 
 _ROTOR_INERTIA = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
@@ -42,8 +42,14 @@ def read_transmissions(
         of_joints = element.findall("joint")
         names = {joint.get("name", "").strip() for joint in of_joints}
         if not names:  # PR2's have <flexJoint> and <rollJoint>
-            named = {it.get("name", "") for it in element.iter() if it.tag.endswith("Joint")}
-            found |= {it: JointTransmission() for it in named if it in joints and it not in found}
+            named = {
+                child.get("name", "") for child in element.iter() if child.tag.endswith("Joint")
+            }
+            found |= {
+                joint: JointTransmission()
+                for joint in named
+                if joint in joints and joint not in found
+            }
             usage.reject(element, "it has no <joint>")
             continue
         missing = sorted(name for name in names if name not in joints)
@@ -54,12 +60,14 @@ def read_transmissions(
         for tag in ("type", "plugin"):
             usage.text(element, tag)
         armature = _armature(element, of_joints, usage) if len(names) == 1 else None
-        of_actuators = set().union(*(_interfaces(it, usage) for it in element.iterfind("actuator")))
+        of_actuators = set().union(
+            *(_interfaces(actuator, usage) for actuator in element.iterfind("actuator"))
+        )
         for joint in of_joints:
             usage.use(joint)
             name = joint.get("name", "").strip()
             before = found.get(name, JointTransmission())
-            armatures = [it for it in (before.armature, armature) if it is not None]
+            armatures = [value for value in (before.armature, armature) if value is not None]
             found[name] = JointTransmission(
                 interfaces=before.interfaces | (_interfaces(joint, usage) or of_actuators),
                 armature=sum(armatures) if armatures else None,
@@ -134,9 +142,7 @@ class ControlledHardware:
     Attributes:
         interfaces: Command interfaces by joint; empty for a joint that is only measured.
         initial: Start positions by joint [rad or m].
-        mimics: Mimics by joint.
         sensors: Sensors, without their links.
-        transmissions: Transmissions inside of blocks.
     """
 
     interfaces: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -162,7 +168,7 @@ def read_ros2_control(
             else:
                 usage.reject(joint, f"the robot has no movable joint '{name}'")
         found.sensors += [
-            request for it in block.findall("sensor") if (request := _sensor(it, usage))
+            request for element in block.findall("sensor") if (request := _sensor(element, usage))
         ]
     return found
 
@@ -240,6 +246,6 @@ def _sensor(element: ET.Element, usage: Usage) -> SensorRequest | None:
         name=element.get("name", "").strip(),
         type=kind,
         link=frame,
-        used=tuple(it for group in _MEASURED[kind] for it in groups.get(group, ())),
+        used=tuple(interface for group in _MEASURED[kind] for interface in groups.get(group, ())),
         has_orientation=kind is not SensorType.IMU or "orientation" in groups,
     )

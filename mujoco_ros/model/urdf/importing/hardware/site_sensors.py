@@ -10,7 +10,7 @@ import numpy as np
 
 from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint
 
 
@@ -27,13 +27,11 @@ class SensorRequest:
     """A sensor that a URDF declares.
 
     Attributes:
-        element: Its element.
         name: Its name, which may be taken or invalid.
-        type: Its type.
         link: The link that it is on; empty if the element names none.
-        joint: The joint whose load a force-torque sensor measures; empty for that of the link.
+        joint: The joint whose load a force-torque sensor measures; empty for the joint of the link.
         pose: Pose in the frame of the link.
-        in_parent_frame: Whether the axes are those of the joint's parent link.
+        in_parent_frame: Whether it reports in the axes of the joint's parent link.
         collisions: Names of the collision elements of a contact sensor; all without any.
         noise: Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
         has_orientation: Whether an IMU measures its orientation.
@@ -56,16 +54,15 @@ class SensorRequest:
 _SUFFIX = "_sensor"
 _LINK_SUFFIXES = ("", "_link", "_frame")
 _FORCE_TORQUE_FRAMES = ("ft_frame", "tool0")
-"""Frames of industrial arms at which forces are measured; ``tool0`` is that of REP-199."""
+"""Frames of industrial arms at which forces are measured; ``tool0`` is from REP-199."""
 
 
 class LinkTree:
     """The links of a URDF with the joints above them, and the masses below."""
 
     def __init__(self, urdf: Urdf) -> None:
-        """Index the links of `urdf`."""
         self._links = urdf.links
-        self._above: dict[str, UrdfJoint] = {it.child: it for it in urdf.joints.values()}
+        self._above: dict[str, UrdfJoint] = {joint.child: joint for joint in urdf.joints.values()}
         self._has_mass: set[str] = set()
         for joint, link in reversed(list(urdf.depth_first())):
             if link.inertial is not None:
@@ -131,16 +128,14 @@ _SENSORS = {
 def add_site_sensors(
     spec: mujoco.MjSpec, urdf: Urdf, requests: Iterable[SensorRequest], usage: Usage
 ) -> None:
-    """Add a site with MuJoCo sensors for each request, and reject those that are not possible.
+    """Add a site with MuJoCo sensors for each request, and reject impossible requests.
 
-    The site has the name of the sensor, after that of the link if it is taken. A sensor that
+    The site has the name of the sensor, or of link and sensor if that is taken. A sensor that
     only reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again.
 
     Args:
         spec: The spec of the URDF, with all its links.
-        urdf: The URDF.
-        requests: The sensors, those that others may read first.
-        usage: Records which elements are used.
+        requests: The sensors; sensors that others may read come first.
     """
     sites = _Sites(spec, urdf)
     for request in requests:
@@ -155,7 +150,7 @@ def add_site_sensors(
 class _Sites:
     def __init__(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
         self._spec, self._urdf, self._tree = spec, urdf, LinkTree(urdf)
-        self._names = {it.name for it in (*spec.sites, *spec.sensors)}
+        self._names = {element.name for element in (*spec.sites, *spec.sensors)}
         self._placed: set[tuple[SensorType, str]] = set()  # by name and by link
         self._model: mujoco.MjModel | None = None
 
@@ -221,12 +216,12 @@ class _Sites:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the corners of a box around collision shapes of a body, in its frame [m].
 
-        Names are those of the URDF; unknown ones, such as those of merged links, stand for all.
+        Shapes have their names in the URDF. If none is known (a merged link), all shapes count.
         """
         self._model = model = self._model or self._spec.compile()
         of_body = model.geom_bodyid == model.body(body.name).id
         geoms = np.flatnonzero(of_body & (model.geom_contype != 0)).tolist()
-        geoms = [it for it in geoms if model.geom(it).name in collisions] or geoms
+        geoms = [geom for geom in geoms if model.geom(geom).name in collisions] or geoms
         lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
         for geom in geoms:
             within = Pose(position=model.geom_pos[geom], quat_wxyz=model.geom_quat[geom])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.model.urdf.importing.importer import load_urdf
+from mujoco_ros.model.urdf.importing.importer import import_urdf
 
 
 def transmission(*joints: str, inside: str = "", interface: str = "Effort") -> str:
@@ -57,7 +57,7 @@ def test_the_armature_of_dynamics_precedes(assembled, tmp_path):
     path.write_text(path.read_text().replace('rpy="0 1.57079632679 0"/>',
         'rpy="0 1.57079632679 0"/><dynamics armature="0.3"/>'))  # fmt: skip
     assert robot.model.dof_armature[1] == 1.0
-    assert load_urdf(path).compile().dof_armature[1] == 0.3
+    assert import_urdf(path).spec.compile().dof_armature[1] == 0.3
 
 
 def test_several_joints_have_motors_and_no_armature(assembled, caplog):

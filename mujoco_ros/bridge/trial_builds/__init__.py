@@ -1,1 +1,0 @@
-"""Models of clients, built in another process before the simulator builds them."""

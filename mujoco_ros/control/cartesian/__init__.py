@@ -1,1 +1,0 @@
-"""Commands and settings of the Cartesian controller."""

@@ -1,1 +1,0 @@
-"""State diagrams as SVG."""

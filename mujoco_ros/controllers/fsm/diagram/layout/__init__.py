@@ -1,1 +1,0 @@
-"""Layout of state diagrams: positions of boxes and routes of arrows."""

@@ -1,0 +1,152 @@
+"""Positions of the boxes and arrows of a graph of states, computed by Graphviz."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_PIXELS_PER_INCH = 72.0
+"""Graphviz has sizes in inches and positions in points; a pixel of a diagram is a point."""
+_WEIGHT = 10
+"""How much shorter and straighter arrows are that are not aside."""
+
+
+class Point(NamedTuple):
+    """A point of the diagram [px]; y points down."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiagramBox:
+    """A state, with the size of its box [px]."""
+
+    name: str
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiagramLink:
+    """An arrow between two boxes, by name; one that is `aside` may be long and bent."""
+
+    start: str
+    goal: str
+    aside: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BoxPlacement:
+    """Upper left corner and size of a box [px]."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge."""
+        return self.y + self.height
+
+    @property
+    def middle(self) -> Point:
+        """Centre."""
+        return Point(self.x + 0.5 * self.width, self.y + 0.5 * self.height)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Route:
+    """The course of an arrow.
+
+    Attributes:
+        link: The arrow.
+        points: Its start, then three control points for each cubic Bézier curve.
+        tip: Where the arrow head ends; the curve ends at its foot.
+    """
+
+    link: DiagramLink
+    points: tuple[Point, ...]
+    tip: Point
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiagramLayout:
+    """A complete layout with its upper left corner at 0, 0 [px]."""
+
+    width: float
+    height: float
+    places: Mapping[str, BoxPlacement]
+    routes: tuple[Route, ...]
+
+
+def lay_out(
+    boxes: Sequence[DiagramBox], links: Sequence[DiagramLink], *, gap: float, head: float
+) -> DiagramLayout:
+    """Return positions of all boxes and arrows.
+
+    Without the extra ``diagrams`` it is a list: all boxes below each other, without arrows.
+
+    Args:
+        boxes: The boxes, at least one.
+        links: The arrows.
+        gap: Gap between two rows, and between two boxes of a row [px].
+        head: Length of an arrow head [px].
+    """
+    try:
+        from pygraphviz import AGraph
+    except ImportError:
+        return _column(boxes, gap)
+    graph = AGraph(directed=True, strict=False)
+    graph.graph_attr.update(nodesep=gap / _PIXELS_PER_INCH, ranksep=gap / _PIXELS_PER_INCH)
+    graph.node_attr.update(shape="box", fixedsize=True, label="")
+    graph.edge_attr.update(arrowsize=head / 10.0)  # Graphviz's own head has a length of 10
+    numbers = {box.name: str(number) for number, box in enumerate(boxes)}
+    for box in boxes:
+        width, height = box.width / _PIXELS_PER_INCH, box.height / _PIXELS_PER_INCH
+        graph.add_node(numbers[box.name], width=width, height=height)
+    edges = []
+    for number, link in enumerate(links):
+        ends = numbers[link.start], numbers[link.goal], str(number)
+        graph.add_edge(*ends, weight=0 if link.aside else _WEIGHT)
+        edges.append(graph.get_edge(*ends))
+    graph.layout(prog="dot")
+    left, bottom, right, top = _floats(graph.graph_attr["bb"])
+
+    def point(position: str) -> Point:
+        x, y = _floats(position)
+        return Point(x - left, top - y)
+
+    places, routes = {}, []
+    for box in boxes:
+        x, y = point(graph.get_node(numbers[box.name]).attr["pos"])
+        places[box.name] = _placed(box, x - 0.5 * box.width, y - 0.5 * box.height)
+    for link, edge in zip(links, edges, strict=True):
+        end, *curve = edge.attr["pos"].split()
+        points = tuple(map(point, curve))
+        routes.append(Route(link=link, points=points, tip=point(end.removeprefix("e,"))))
+    return DiagramLayout(
+        width=right - left, height=top - bottom, places=places, routes=tuple(routes)
+    )
+
+
+def _floats(text: str) -> list[float]:
+    return [float(number) for number in text.split(",")]
+
+
+def _placed(box: DiagramBox, x: float, y: float) -> BoxPlacement:
+    return BoxPlacement(x=x, y=y, width=box.width, height=box.height)
+
+
+def _column(boxes: Sequence[DiagramBox], gap: float) -> DiagramLayout:
+    """Return the boxes below each other."""
+    width, y, places = max(box.width for box in boxes), 0.0, {}
+    for box in boxes:
+        places[box.name] = _placed(box, 0.5 * (width - box.width), y)
+        y += box.height + gap
+    return DiagramLayout(width=width, height=y - gap, places=places, routes=())

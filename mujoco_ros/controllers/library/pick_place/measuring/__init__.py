@@ -1,1 +1,0 @@
-"""Measurements of pick_place, and the failures that follow from them."""

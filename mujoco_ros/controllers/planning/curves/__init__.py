@@ -1,1 +1,0 @@
-"""Joint-space curves and their time scaling."""

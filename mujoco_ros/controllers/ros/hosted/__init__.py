@@ -1,1 +1,0 @@
-"""The component of the simulator that runs hosted controllers."""

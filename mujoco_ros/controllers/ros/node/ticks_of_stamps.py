@@ -1,0 +1,179 @@
+"""Which messages of a robot are ticks of its controller, and messages that were lost."""
+
+from enum import Enum
+
+from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+from mujoco_ros.controllers.runtime.ticks import NANOSECONDS
+
+_SLOW = 0.75
+"""Part of a period; if messages are further apart, each of them is a tick."""
+_SMOOTHING = 0.1
+_NEAREST = 0.49
+"""Part of the message interval; a message this much before a multiple is nearest to it.
+
+With one half, the result would depend on rounding errors."""
+_ROUNDING = 1e-6
+"""Part of a period."""
+
+
+class Due(Enum):
+    """The action for a message with a new stamp."""
+
+    NOTHING = "nothing"
+    TICK = "tick"
+    BEGIN = "begin"  # a tick after a restart of the controller
+    LEAP = "leap"  # as BEGIN, after a gap in the stamps
+
+
+class Ticker:
+    """Selects the messages nearest to the multiples of a period as ticks.
+
+    Ticks are exact for a robot that stamps at multiples of the period, as a simulator does.
+
+    Attributes:
+        missed: Periods without a message.
+        interval: Time between two messages, smoothed [s].
+        unevenness: Difference of the time between two ticks from the period, smoothed [s].
+    """
+
+    def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
+        """Create a ticker; the next message restarts the controller.
+
+        Args:
+            period: Time between two ticks [s].
+            timeout: Gap between two stamps after which the controller restarts [s].
+            exact: Whether only exact multiples of the period are ticks.
+        """
+        self.ticks = self.missed = 0
+        self.interval = self.unevenness = 0.0
+        self.timeout = timeout
+        self._period, self._exact = period, exact
+        self._last: float | None = None  # message [s]
+        self._tick = 0.0  # last one [s]
+
+    def action(self, stamp: int) -> Due:
+        """Return the action for a message with a stamp [ns]."""
+        now, last = stamp / NANOSECONDS, self._last
+        if self._exact and not self.is_multiple(now):
+            return Due.NOTHING
+        if last is None or now < last:
+            return self._restart(now, Due.BEGIN)
+        gap = now - last
+        if gap > self.timeout:
+            return self._restart(now, Due.LEAP)
+        if gap == 0.0:
+            return Due.NOTHING
+        self._last = now
+        self.interval += (gap - self.interval) * (_SMOOTHING if self.interval else 1.0)
+        if not self._is_tick(now):
+            return Due.NOTHING
+        self.missed += max(0, round((now - self._tick) / self._period) - 1)
+        difference = abs(now - self._tick - self._period)
+        self.unevenness += _SMOOTHING * (difference - self.unevenness)
+        self._tick = now
+        self.ticks += 1
+        return Due.TICK
+
+    def restart(self) -> None:
+        """Make the next message restart the controller."""
+        self._last = None
+
+    def is_multiple(self, time: float) -> bool:
+        """Return whether a time [s] is a multiple of the period."""
+        periods = time / self._period
+        # As for the host in the simulator, periods may be that much longer than the steps of one.
+        return abs(periods - round(periods)) < _ROUNDING * max(1.0, periods)
+
+    def _is_tick(self, now: float) -> bool:
+        period = self._period
+        if self._exact or self.interval > _SLOW * period:
+            return True
+        early = _NEAREST * self.interval
+        return (now + early) // period > (self._tick + early) // period
+
+    def _restart(self, now: float, due: Due) -> Due:
+        self._last = self._tick = now
+        self.interval = self.unevenness = 0.0
+        self.ticks += 1
+        return due
+
+
+_MAX_VOID = 3
+"""Messages of before a reset that arrive after its report; subscriptions hold one."""
+_RENEW_S, _LONGEST_RENEW_S = 0.3, 10.0
+"""Wall time after which messages that a stopped clock has sent count as lost.
+
+It doubles with each attempt, because a simulator may be paused for hours."""
+
+
+class FirstTick:
+    """Distinguishes the first tick after a reset in lockstep from messages of before the reset.
+
+    Attributes:
+        is_expected: Whether it has not been received since the reset.
+    """
+
+    def __init__(self, period: float) -> None:
+        """Expect none; `period` is the time between two ticks [s]."""
+        self.is_expected = False
+        self._period = round(period * NANOSECONDS)
+        self._reset = self._count = 0
+
+    def expect(self, stamp: int, count: int) -> None:
+        """Expect the first tick after a reset.
+
+        Args:
+            stamp: Time after the reset [ns].
+            count: Number of the last message of before it.
+        """
+        self.is_expected, self._reset, self._count = True, stamp, count
+
+    def is_void(self, stamp: int, count: int) -> bool:
+        """Return whether a message is from before the reset.
+
+        Args:
+            stamp: Stamp of the message [ns].
+            count: Its number.
+        """
+        if self.is_expected and count > self._count:
+            is_first = -1 <= stamp - self._reset <= self._period + 1
+            self.is_expected = not is_first and count - self._count <= _MAX_VOID
+        return self.is_expected
+
+
+class LostMessages:
+    """Requests messages again that the simulator has sent before its clock stopped.
+
+    A simulator whose clock waits sends the messages of the tick to each new subscription.
+    """
+
+    def __init__(self, observations: TopicObservationSource) -> None:
+        self._observations = observations
+        self._stamp: int | None = None
+        self._renew_at, self._interval = 0.0, _RENEW_S
+
+    def poll(self, now: float) -> tuple[str, ...]:
+        """Return the topics that are incomplete, and renew them if they are for too long.
+
+        Args:
+            now: Wall time [s].
+        """
+        stamp = self._observations.stamp
+        if stamp is None:
+            return ()
+        incomplete = self._observations.incomplete
+        self._poll(now, stamp, incomplete)
+        return incomplete
+
+    def poll_all(self, now: float) -> None:
+        """Renew all topics if this is called for too long, at wall times `now` [s]."""
+        self._poll(now, -1, self._observations.topics)
+
+    def _poll(self, now: float, stamp: int, topics: tuple[str, ...]) -> None:
+        if stamp != self._stamp or not topics:
+            self._stamp, self._interval = stamp, _RENEW_S
+            self._renew_at = now + _RENEW_S
+        elif now > self._renew_at:
+            self._interval = min(2.0 * self._interval, _LONGEST_RENEW_S)
+            self._renew_at = now + self._interval
+            self._observations.renew(topics)

@@ -1,1 +1,0 @@
-"""The engine's callbacks, composed of the hooks of extensions."""

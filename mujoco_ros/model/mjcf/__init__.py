@@ -1,1 +1,0 @@
-"""MJCF files before MuJoCo reads them."""

@@ -1,1 +1,0 @@
-"""Imperfections of real sensors, buses and motors, as a scene or a profile declares them."""

@@ -1,0 +1,332 @@
+"""Collisions of one robot: pairs of links that do not collide, and concave meshes as parts.
+
+MuJoCo collides the convex hull of a mesh, so that hollows and holes in it are solid.
+"""
+
+import hashlib
+import io
+import logging
+import time
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.metadata import version
+from itertools import combinations
+from typing import Literal
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from mujoco_ros.extras import require
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
+from mujoco_ros.model.naming import numbered_name
+from mujoco_ros.model.reading import computed_once
+
+SelfCollision = Literal["auto", "none", "all"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def exclude_pairs(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]], where: str) -> None:
+    """Exclude the contacts between pairs of links.
+
+    Args:
+        pairs: Names of two links each.
+
+    Raises:
+        UserInputError: A link does not exist, or both are the same.
+    """
+    links = [body.name for body in spec.bodies[1:]]
+    excluded = {frozenset((exclude.bodyname1, exclude.bodyname2)) for exclude in spec.excludes}
+    for first, second in pairs:
+        for name in (first, second):
+            if name not in links:
+                raise unknown("link", name, links, where=where)
+        if first == second:
+            raise UserInputError(f"{where}: link '{first}' is paired with itself")
+        pair = frozenset((first, second))
+        if pair not in excluded:
+            excluded.add(pair)
+            spec.add_exclude(bodyname1=first, bodyname2=second)
+
+
+def exclude_all(spec: mujoco.MjSpec, where: str) -> None:
+    """Exclude the contacts between all links of a robot."""
+    solid = [
+        body.name
+        for body in spec.bodies[1:]
+        if any(geom.contype or geom.conaffinity for geom in body.geoms)
+    ]
+    exclude_pairs(spec, combinations(solid, 2), where)
+
+
+def exclude_overlaps(
+    spec: mujoco.MjSpec, keyframe: str | None, where: str, model: mujoco.MjModel | None = None
+) -> None:
+    """Exclude the contacts between links that overlap at the start, with a warning.
+
+    Such links push each other apart with a large force for as long as the simulation runs.
+
+    Args:
+        keyframe: Keyframe of the start; None for the first of the model, or else its zero.
+        model: The compiled spec, if there is one, which may lack the keyframes.
+    """
+    start = spec.key(keyframe) if keyframe else next(iter(spec.keys), None)
+
+    def compute() -> dict[tuple[str, str], float] | str:
+        compiled = model or spec.compile()
+        data = mujoco.MjData(compiled)
+        if start is not None and len(start.qpos):
+            data.qpos[:] = start.qpos
+        try:
+            return overlap_depths(compiled, data)
+        except mujoco.FatalError as error:  # thousands of links need more memory than there is
+            return " ".join(str(error).split())
+
+    depths = computed_once("overlaps", compute)
+    if isinstance(depths, str):
+        _LOGGER.warning("%s: links that overlap at the start are not excluded: %s", where, depths)
+        return
+    if not depths:
+        return
+    exclude_pairs(spec, depths, where)
+    deepest_first = sorted(depths.items(), key=lambda item: -item[1])
+    _LOGGER.warning(
+        "%s: links overlap at the start, and do not collide with each other: %s; "
+        "`self_collision: all` keeps their contacts",
+        where,
+        ", ".join(f"{a} and {b} ({1e3 * depth:.1f} mm)" for (a, b), depth in deepest_first),
+    )
+
+
+def overlap_depths(model: mujoco.MjModel, data: mujoco.MjData) -> dict[tuple[str, str], float]:
+    """Return the depth of each pair of overlapping bodies [m], without the world.
+
+    Args:
+        data: State whose positions count; its poses and contacts are computed.
+
+    Raises:
+        mujoco.FatalError: The contacts need more memory than the model has.
+    """
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    depths: dict[tuple[str, str], float] = {}
+    for contact in data.contact:
+        if min(contact.geom) < 0:  # of a flex
+            continue
+        first, second = sorted(int(model.geom_bodyid[geom]) for geom in contact.geom)
+        if first and contact.dist < 0:
+            pair = (model.body(first).name, model.body(second).name)
+            depths[pair] = max(depths.get(pair, 0.0), -float(contact.dist))
+    return depths
+
+
+Hull = NDArray[np.float32]
+"""Vertices of a convex part [m].  # (n, 3)"""
+
+
+_MESH = mujoco.mjtGeom.mjGEOM_MESH
+_SHELL = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+_COLLISION_GROUP = 3
+_KEPT = (
+    *("contype", "conaffinity", "condim", "friction", "gap", "margin", "priority"),
+    *("solimp", "solmix", "solref", "surfacevel", "rgba", "material"),
+)
+"""Attributes of a geom that its convex parts share."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConvexDecomposition:
+    """How the collision meshes of a link are decomposed.
+
+    Attributes:
+        threshold: Concavity up to which a part remains whole, as a share of the mesh's size, from
+            0.01 (many parts) to 1.
+        max_parts: Largest number of parts of a mesh; None is no limit.
+    """
+
+    threshold: float = 0.05
+    max_parts: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.01 <= self.threshold <= 1:
+            raise UserInputError(f"'threshold' must be from 0.01 to 1, got {self.threshold:g}")
+        if self.max_parts is not None and self.max_parts < 1:
+            raise UserInputError(f"'max_parts' must be at least 1, got {self.max_parts}")
+
+
+def decompose_meshes(
+    spec: mujoco.MjSpec, options: Mapping[str, ConvexDecomposition], where: str
+) -> None:
+    """Replace concave collision meshes of a robot by convex parts.
+
+    A mesh that gives its link mass, or is in a group that is visible, remains without contacts.
+
+    Args:
+        options: Settings by link, or by pattern of the shell (``*_finger``); of several for the
+            same link, the last one counts.
+
+    Raises:
+        UserInputError: A name matches no link with a collision mesh, or a contact pair or sensor
+            names a mesh that would be replaced.
+    """
+    if not options:
+        return
+    require("decomposition", f"{where}: 'convex_decomposition'")
+    chosen = _chosen_links(spec, options, where)
+    model = spec.compile()
+    meshes = [  # with their poses now: the numbers of geoms change below
+        (
+            geom,
+            chosen[body.name],
+            {"pos": model.geom_pos[geom.id].copy(), "quat": model.geom_quat[geom.id].copy()},
+        )
+        for body, geom in _collision_meshes(spec, chosen)
+    ]
+    keys = list(dict.fromkeys((geom.meshname, option) for geom, option, _ in meshes))
+    parts: dict[tuple[str, ConvexDecomposition], list[Hull]] = {}
+    cache = FileCache(user_folder("convex_parts"), ".npz", LIMIT_BYTES)
+    for number, key in enumerate(keys, start=1):
+        triangles = _triangles(model, key[0])
+        progress = f"{where}: mesh '{key[0]}' ({number} of {len(keys)})"
+        parts[key] = _cached_parts(*triangles, key[1], cache, progress)
+    for geom, option, pose in meshes:
+        found = parts[geom.meshname, option]
+        if len(found) > 1:
+            _check_references(spec, geom, where)
+            _replace(spec, geom, pose, found)
+
+
+def _chosen_links(
+    spec: mujoco.MjSpec, options: Mapping[str, ConvexDecomposition], where: str
+) -> dict[str, ConvexDecomposition]:
+    names = [body.name for body in spec.bodies[1:]]
+    solid = list(dict.fromkeys(body.name for body, _ in _collision_meshes(spec, names)))
+    chosen = {}
+    for pattern, option in options.items():
+        found = [name for name in solid if fnmatchcase(name, pattern)]
+        if not found:
+            place = f"{where}: convex_decomposition"
+            if any(fnmatchcase(name, pattern) for name in names):
+                raise UserInputError(
+                    f"{place}: '{pattern}' has no collision mesh; these links have: "
+                    f"{', '.join(solid) or 'none'}"
+                )
+            raise unknown("link with a collision mesh", pattern, solid, where=place)
+        chosen.update(dict.fromkeys(found, option))
+    return chosen
+
+
+def _collision_meshes(
+    spec: mujoco.MjSpec, links: Mapping[str, object] | list[str]
+) -> Iterator[tuple[mujoco.MjsBody, mujoco.MjsGeom]]:
+    for body in spec.bodies[1:]:
+        if body.name in links:
+            for geom in body.geoms:
+                if geom.type == _MESH and (geom.contype or geom.conaffinity):
+                    yield body, geom
+
+
+def _triangles(model: mujoco.MjModel, mesh: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return vertices [m] and faces of a compiled mesh, in the frame of its geoms."""
+    index = model.mesh(mesh).id
+    vertex, face = model.mesh_vertadr[index], model.mesh_faceadr[index]
+    return (
+        model.mesh_vert[vertex : vertex + model.mesh_vertnum[index]],
+        model.mesh_face[face : face + model.mesh_facenum[index]],
+    )
+
+
+def _cached_parts(
+    vertices: NDArray[np.float32],
+    faces: NDArray[np.int32],
+    option: ConvexDecomposition,
+    cache: FileCache,
+    progress: str,
+) -> list[Hull]:
+    """Return the convex parts of a mesh, from the cache if it has them."""
+    digest = hashlib.sha256(f"coacd {version('coacd')} {option}".encode())
+    digest.update(vertices.tobytes())
+    digest.update(faces.tobytes())
+    name = digest.hexdigest()[:32]
+    path = cache.find(name)
+    if path is not None:
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return [file[key] for key in file.files]
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+            _LOGGER.warning("'%s' cannot be read, and is made again", path)
+    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(faces))
+    began = time.monotonic()
+    parts = _decompose(vertices, faces, option)
+    took = time.monotonic() - began
+    _LOGGER.info("%s: %d convex parts, after %.1f s", progress, len(parts), took)
+    content = io.BytesIO()
+    np.savez(content, *parts)
+    try:
+        cache.write(name, content.getvalue())
+    except OSError as error:
+        _LOGGER.warning(
+            "convex parts cannot be written to '%s' (%s), so each start computes them again; set "
+            "XDG_CACHE_HOME to a folder that can be written to",
+            cache.folder,
+            error.strerror,
+        )
+    return parts
+
+
+def _decompose(
+    vertices: NDArray[np.float32], faces: NDArray[np.int32], option: ConvexDecomposition
+) -> list[Hull]:
+    import coacd  # loads a library, which few models need
+
+    coacd.set_log_level("error")
+    limit = -1 if option.max_parts is None else option.max_parts
+    mesh = coacd.Mesh(vertices, faces)
+    found = coacd.run_coacd(mesh, threshold=option.threshold, max_convex_hull=limit, seed=0)
+    return [np.asarray(hull, dtype=np.float32) for hull, _ in found]
+
+
+def _check_references(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, where: str) -> None:
+    if not geom.name:
+        return
+    for pair in spec.pairs:
+        if geom.name in (pair.geomname1, pair.geomname2):
+            raise UserInputError(
+                f"{where}: convex_decomposition: a contact pair of the model names '{geom.name}', "
+                "which would be replaced"
+            )
+    for sensor in spec.sensors:
+        objects = ((sensor.objtype, sensor.objname), (sensor.reftype, sensor.refname))
+        if (mujoco.mjtObj.mjOBJ_GEOM, geom.name) in objects:
+            raise UserInputError(
+                f"{where}: convex_decomposition: sensor '{sensor.name}' names '{geom.name}', "
+                "which would be replaced"
+            )
+
+
+def _replace(
+    spec: mujoco.MjSpec,
+    geom: mujoco.MjsGeom,
+    pose: Mapping[str, NDArray[np.float64]],
+    parts: list[Hull],
+) -> None:
+    body = geom.parent
+    group = max(int(geom.group), _COLLISION_GROUP)
+    names = {mesh.name for mesh in spec.meshes}
+    for hull in parts:
+        name = numbered_name(f"{geom.meshname}_part", names)
+        names.add(name)
+        spec.add_mesh(name=name, uservert=hull.ravel(), inertia=_SHELL)  # may be thin
+        part = body.add_geom(type=_MESH, meshname=name, group=group, density=0.0, **pose)
+        for attribute in _KEPT:
+            setattr(part, attribute, getattr(geom, attribute))
+    always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    if body.explicitinertial and not always and geom.group >= _COLLISION_GROUP:
+        spec.delete(geom)
+    else:
+        geom.contype = geom.conaffinity = 0

@@ -1,0 +1,175 @@
+"""Limits of worker processes, and calls of a function in a copy of this process with limits."""
+
+import gc
+import math
+import os
+import resource
+import select
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import NoReturn
+
+from mujoco_ros.process.child_process import exit_reason
+from mujoco_ros.process.fork_server import end_with
+
+GIB = 1 << 30
+_ADDRESSES_PER_BYTE = 8
+"""Programs reserve more addresses than they use memory."""
+_EXPENDABLE = b"1000"
+_NOTHING_WRITTEN, _NO_MEMORY = 1, 2
+"""Exit codes of a copy."""
+_BLOCK_BYTES = 1 << 20
+_FORKING = Lock()
+"""Held while a pipe can be written to here: a copy must not keep the pipe of another one open."""
+
+
+class WorkerDiedError(RuntimeError):
+    """The worker process ended before it answered."""
+
+
+class WorkerLimitError(WorkerDiedError):
+    """The worker process was ended because it exceeded a limit; the message states the limit."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkerLimits:
+    """Limits of one request.
+
+    Attributes:
+        processor_s: Processor time of all threads [s].
+        wall_s: Time until the answer [s].
+        memory_bytes: Memory in use [byte].
+    """
+
+    processor_s: float
+    wall_s: float
+    memory_bytes: int
+
+    def apply(self) -> None:
+        """Limit this process for the next request; it must not be called in the parent."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        end = math.ceil(used.ru_utime + used.ru_stime + self.processor_s)
+        addresses = self.memory_bytes * _ADDRESSES_PER_BYTE
+        _lower(resource.RLIMIT_CPU, end)
+        _lower(resource.RLIMIT_AS, addresses)
+        _lower(resource.RLIMIT_CORE, 0)  # a crash writes no file
+        # If memory runs out, the kernel ends this process rather than its parent.
+        Path("/proc/self/oom_score_adj").write_bytes(_EXPENDABLE)
+
+
+def _lower(kind: int, limit: int) -> None:
+    """Set a limit of this process, but not above the limit of the system."""
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def used_memory(pid: int) -> int:
+    """Return the memory that a process uses [byte]; 0 if it ended."""
+    try:
+        resident = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(resident) * os.sysconf("SC_PAGE_SIZE")
+
+
+def share_of_memory(divisor: int, largest: int) -> int:
+    """Return a part of this machine's memory [byte], but not more than `largest`."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(total // divisor, largest)
+
+
+def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
+    """Return the result of a function that runs in a copy of this process.
+
+    The copy takes a twentieth of the time of a new Python with the same imports. It has one thread,
+    so the function must not wait for others, and it is made of Python: it calls no library that has
+    threads or locks of its own. It cannot write files, and starts no program unless its user is
+    root; nothing that it changes is seen here.
+
+    Args:
+        function: The function; it raises MemoryError and no other exception.
+        limits: Its limits. The memory is in addition to what this process has.
+
+    Raises:
+        WorkerLimitError: It exceeded a limit; the message states the limit.
+        WorkerDiedError: The copy ended without a result; the message states how.
+    """
+    with _FORKING:
+        result, answer = os.pipe()
+        parent = os.getpid()
+        try:
+            pid = _fork()
+            if pid == 0:
+                _run(function, limits, parent, answer)
+        except OSError as error:
+            os.close(result)
+            raise WorkerDiedError(f"it cannot be started: {error.strerror}") from error
+        finally:
+            os.close(answer)
+    content = None
+    try:
+        content = _read(result, time.monotonic() + limits.wall_s)
+    finally:
+        os.close(result)
+        if content is None:
+            os.kill(pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if content is None:
+        raise WorkerLimitError(f"{limits.wall_s:g} s")
+    if code == -signal.SIGXCPU:
+        raise WorkerLimitError(f"{limits.processor_s:g} s of processor time")
+    if code == _NO_MEMORY:
+        raise WorkerLimitError(f"{limits.memory_bytes / GIB:.1f} GiB of memory")
+    if code:
+        raise WorkerDiedError(exit_reason(code))
+    return content
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # Python 3.12 warns of locks that other threads hold, which the function does not need.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _run(function: Callable[[], bytes], limits: WorkerLimits, parent: int, answer: int) -> NoReturn:
+    """Write the result of a function, and end this process."""
+    code = _NOTHING_WRITTEN
+    try:
+        end_with(parent)
+        gc.disable()  # objects of the parent must not be finalized here
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+        _apply(limits)
+        content = memoryview(function())
+        while content:
+            content = content[os.write(answer, content) :]
+        code = 0
+    except MemoryError:
+        code = _NO_MEMORY
+    finally:
+        os._exit(code)
+
+
+def _apply(limits: WorkerLimits) -> None:
+    limits.apply()
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    addresses = int(pages) * os.sysconf("SC_PAGE_SIZE") + limits.memory_bytes
+    _lower(resource.RLIMIT_AS, addresses)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_NPROC, 0)
+
+
+def _read(descriptor: int, deadline: float) -> bytes | None:
+    """Return everything that is written to a pipe; None if that takes until the deadline."""
+    blocks: list[bytes] = []
+    while select.select([descriptor], [], [], max(deadline - time.monotonic(), 0.0))[0]:
+        block = os.read(descriptor, _BLOCK_BYTES)
+        if not block:
+            return b"".join(blocks)
+        blocks.append(block)
+    return None

@@ -1,0 +1,97 @@
+"""Memory of a long run: returned to the system between two messages, and shared by Fast DDS.
+
+Shared memory of Fast DDS is made private, and ports that a killed process left unfinished are
+removed.
+"""
+
+import ctypes
+import gc
+import logging
+import os
+import re
+import struct
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from mujoco_ros.process.limits import used_memory
+
+_LOGGER = logging.getLogger(__name__)
+_MIN_GROWTH = 1_000_000
+"""Growth since the last trim [bytes] that is worth the milliseconds of another one."""
+_LIBC = ctypes.CDLL(None)
+
+SHARED_MEMORY = Path("/dev/shm")
+
+# The files of Fast DDS 2 and 3; those with further endings are its locks.
+_PORT = re.compile(r"(?:fastrtps|fastdds)_port\d+")
+_PREFIXES = ("fastrtps_", "fastdds_")
+# A living process needs microseconds.
+_CREATION_S = 2.0
+# First word of a managed segment of Boost.Interprocess, in which Fast DDS keeps a port.
+_INITIALIZED = 2
+
+
+class MemoryTrimmer:
+    """Collects garbage and returns free memory to the system between two messages.
+
+    Python's automatic collections could hold the GIL, which the physics thread needs, amid a
+    trajectory of 100 000 points. The C library does not return the fragments that old models leave.
+    """
+
+    def __init__(self) -> None:
+        """Turn automatic collection off; exempt all present objects, which stay until the end."""
+        gc.freeze()
+        gc.disable()
+        # glibc only; other C libraries have no such function.
+        self._trim = getattr(_LIBC, "malloc_trim", lambda _pad: 0)
+        self._resident = used_memory(os.getpid())
+
+    def trim(self) -> None:
+        """Collect reference cycles, and return free memory if much was allocated."""
+        gc.collect()
+        if used_memory(os.getpid()) > self._resident + _MIN_GROWTH:
+            self._trim(0)
+            self._resident = used_memory(os.getpid())
+
+
+def remove_unfinished_ports(folder: Path = SHARED_MEMORY) -> list[str]:
+    """Remove ports that a killed process began to create; return their names.
+
+    A process that is killed between the creation of a port and its initialization leaves a file for
+    whose initialization each later participant of the domain would wait without end.
+    """
+    removed = []
+    for path in folder.glob("*_port*"):
+        with suppress(OSError):  # removed by another process, or of another user
+            if _PORT.fullmatch(path.name) and _is_unfinished(path):
+                path.unlink()
+                removed.append(path.name)
+    if removed:
+        names = ", ".join(sorted(removed))
+        _LOGGER.warning("removed shared memory that a killed process left unfinished: %s", names)
+    return removed
+
+
+def restrict_shared_memory() -> list[Path]:
+    """Make the middleware's shared memory of this process private to its user; return the files.
+
+    Fast DDS creates its files readable by all users, whatever the umask is.
+    """
+    with Path("/proc/self/maps").open() as maps:
+        paths = {Path(line.split(maxsplit=5)[-1].strip()) for line in maps if "/dev/shm/" in line}
+    restricted = []
+    for path in sorted(paths):
+        if path.name.startswith(_PREFIXES):
+            with suppress(OSError):  # removed meanwhile, or of another user
+                path.chmod(0o600)
+                restricted.append(path)
+    return restricted
+
+
+def _is_unfinished(path: Path) -> bool:
+    if time.time() - path.stat().st_mtime < _CREATION_S:
+        return False
+    with path.open("rb") as file:
+        word = file.read(4)
+    return len(word) < 4 or struct.unpack("=I", word)[0] < _INITIALIZED

@@ -1,1 +1,0 @@
-"""External forces, mocap bodies, and changes of options and appearance."""
