@@ -237,8 +237,7 @@ def test_rows_can_be_added_and_one_that_fails_is_an_error_of_its_own(
     ):
         with pytest.raises(ValueError, match=problem):
             Diagnostics(context, components)
-    diagnostics._add_row(Broken())
-    diagnostics._add_row(Mine())
+    diagnostics._rows |= {"broken": Broken().report, "mine": Mine().report}
     stepped.diverge()
     diagnostics.close()
     broken, mine = published[0].status[-2:]
