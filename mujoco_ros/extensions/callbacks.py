@@ -197,7 +197,7 @@ def register(hooked: HookedModel) -> None:
 def unregister(hooked: HookedModel) -> None:
     """Serve a model no longer."""
     for table in (_of_data, _of_model):
-        for address in [address for address, it in table.items() if it is hooked]:
+        for address in [address for address, other in table.items() if other is hooked]:
             del table[address]
     _install()
 
@@ -208,7 +208,7 @@ def _install() -> None:
     If one model alone needs a kind, and all its hooks are C functions, it is called without Python.
     """
     for kind in WITHOUT:
-        served = [it for it in _of_model.values() if kind in it.kinds]
+        served = [model for model in _of_model.values() if kind in model.kinds]
         hooks = served[0].in_c.get(kind) if len(served) == 1 else None
         if kind in _open and _open[kind] is not hooks:
             _open.pop(kind).close()
@@ -248,7 +248,7 @@ def _word_of(array: str) -> int:
     model = mujoco.MjModel.from_xml_string(_ONE_GEOM)
     address = getattr(model, array).ctypes.data
     # Each array has its address in the struct, so it has at least these bytes.
-    arrays = sum(isinstance(getattr(model, it), np.ndarray) for it in dir(model))
+    arrays = sum(isinstance(getattr(model, name), np.ndarray) for name in dir(model))
     for word in range(0, arrays * _WORD, _WORD):
         if _VOID.from_address(model._address + word).value == address:
             return word

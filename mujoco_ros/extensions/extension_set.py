@@ -72,7 +72,7 @@ class ExtensionSet:
         Raises:
             UserInputError: As for the constructor.
         """
-        kept = {} if plant.fresh else {it.key: it for it in self.runners}
+        kept = {} if plant.fresh else {each.key: each for each in self.runners}
         bound = []
         for config, robot, part in _places(plant):
             key = config.label if robot is None else f"{robot.name}/{config.label}"
@@ -86,9 +86,9 @@ class ExtensionSet:
                 runner.settings = settings
                 runner.settings = self._initial_settings(runner)
             bound.append(_create(runner, plant, robot, part, self._simulation.seed))
-        self._bound, self.next = tuple(bound), tuple(it.runner for it in bound)
+        self._bound, self.next = tuple(bound), tuple(binding.runner for binding in bound)
         self._next_guard = WriteGuard(plant.data)
-        pairs = ((it.runner, it.extension) for it in bound)
+        pairs = ((binding.runner, binding.extension) for binding in bound)
         self._next_hooks = HookTable(plant, pairs, self._next_guard)
 
     def commit(self) -> None:
@@ -130,7 +130,9 @@ class ExtensionSet:
 
     def _overriding(self, method: str) -> tuple[ExtensionRunner, ...]:
         base = getattr(Extension, method)
-        return tuple(it for it in self.runners if getattr(type(it.extension), method) is not base)
+        return tuple(
+            runner for runner in self.runners if getattr(type(runner.extension), method) is not base
+        )
 
     def _reset(self) -> None:
         for runner in self.runners:
@@ -144,10 +146,12 @@ def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None,
         if not config.robot:
             yield config, None, None
             continue
-        found = [it for it in robots if fnmatchcase(it[0].name, config.robot)]
+        found = [candidate for candidate in robots if fnmatchcase(candidate[0].name, config.robot)]
         if not found and plant.fresh and not set(config.robot) & set("*?["):
             where = f"extension '{config.label}'"
-            raise unknown("robot", config.robot, [it.name for it, _ in robots], where=where)
+            raise unknown(
+                "robot", config.robot, [candidate.name for candidate, _ in robots], where=where
+            )
         for robot, part in found:
             yield config, robot, part
 
@@ -172,7 +176,7 @@ def _create(
         initial = extension.initial_values()
         parts = [np.array(numbers, dtype=float).reshape(-1) for numbers in initial.values()]
         state = ExtensionState(runner.key, part, np.concatenate([np.empty(0), *parts]), seed)
-        views = np.split(state.values, np.cumsum([len(it) for it in parts])[:-1])
+        views = np.split(state.values, np.cumsum([len(pieces) for pieces in parts])[:-1])
         extension.settings, extension.random = runner.settings, state.random
         extension.state = dict(zip(initial, views, strict=True)) if initial else {}
         extension.set_up()

@@ -68,7 +68,7 @@ class HookTable:
         self.kinds = frozenset(self._hooks)
         in_c: dict[str, CHooks] = {}
         for kind, hooks in self._hooks.items():
-            entries = [entry for it in hooks if (entry := it.entry()) is not None]
+            entries = [entry for each in hooks if (entry := each.entry()) is not None]
             callback = c_callback(kind) if len(entries) == len(hooks) else None
             if callback is not None:
                 parts = (self.model, self.data, guard.busy)
@@ -183,7 +183,7 @@ class _OwnValues:
     def __init__(self, slots: np.ndarray, names: list[str]) -> None:
         self.slots, self._names = as_slice(slots), names
         self.values = np.zeros(len(slots))
-        places = {name: [i for i, it in enumerate(names) if it == name] for name in names}
+        places = {name: [i for i, other in enumerate(names) if other == name] for name in names}
         self.views = {name: self.values[at[0] : at[-1] + 1] for name, at in places.items()}
 
     def culprit(self) -> str:
@@ -252,7 +252,7 @@ class _NumberHook:
 
     def _for(self, indices: tuple[int, ...]) -> str:
         element = "geom" if self.kind == "contact_filter" else "actuator"
-        named = [f"{element} '{self._own[it]}'" for it in indices if it in self._own]
+        named = [f"{element} '{self._own[index]}'" for index in indices if index in self._own]
         return f" for {' and '.join(named)}" if named else ""
 
 

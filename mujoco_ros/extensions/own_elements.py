@@ -96,7 +96,8 @@ class OwnElements:
         """Return the names of the elements of a kind, without the prefix of the robot."""
         number, count = _KINDS[kind]
         named = (
-            mujoco.mj_id2name(self.model, number, it) for it in range(getattr(self.model, count))
+            mujoco.mj_id2name(self.model, number, element)
+            for element in range(getattr(self.model, count))
         )
         return [self._scope.short(name) for name in named if name and self._scope.includes(name)]
 
@@ -114,8 +115,10 @@ class OwnElements:
     def geoms(self) -> dict[int, str]:
         """The names of the geoms by MuJoCo id; those without a name have their id."""
         found = np.flatnonzero(np.isin(self.model.geom_bodyid, self.bodies))
-        named = {int(it): self.model.geom(int(it)).name for it in found}
-        return {it: self._scope.short(name) if name else str(it) for it, name in named.items()}
+        named = {int(geom): self.model.geom(int(geom)).name for geom in found}
+        return {
+            geom: self._scope.short(name) if name else str(geom) for geom, name in named.items()
+        }
 
     def passive_slots(self) -> tuple[np.ndarray, list[str]]:
         """Return the indices in ``qfrc_passive`` (n,), and the name of the joint of each."""
@@ -127,8 +130,8 @@ class OwnElements:
         first, count = self.model.actuator_ctrladr, self.model.actuator_ctrlnum
         found = [
             (slot, f"actuator '{name}'")
-            for it, name in self.actuators.items()
-            for slot in range(int(first[it]), int(first[it] + count[it]))
+            for actuator, name in self.actuators.items()
+            for slot in range(int(first[actuator]), int(first[actuator] + count[actuator]))
         ]
         return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
 
@@ -159,14 +162,14 @@ class OwnElements:
         model, scope = self.model, self._scope
         first, width = model.sensor_adr, model.sensor_dim
         found = []
-        for it in scope.sensors:
-            if model.sensor_type[it] == kind and model.sensor_refid[it] < 0:
-                place = int(model.sensor_objtype[it]), int(model.sensor_objid[it])
+        for number in scope.sensors:
+            if model.sensor_type[number] == kind and model.sensor_refid[number] < 0:
+                place = int(model.sensor_objtype[number]), int(model.sensor_objid[number])
                 sensor = MountedSensor(
-                    name=scope.short(model.sensor(it).name) or f"sensor {it}",
+                    name=scope.short(model.sensor(number).name) or f"sensor {number}",
                     place=scope.name(*place),
                     body=body_of(model, *place),
-                    slots=slice(int(first[it]), int(first[it] + width[it])),
+                    slots=slice(int(first[number]), int(first[number] + width[number])),
                 )
                 found.append(sensor)
         return found
@@ -179,7 +182,9 @@ class OwnElements:
         """
         array, user = _USER[kind]
         types = getattr(self.model, array)
-        return {it: name for it, name in self.actuators.items() if types[it] == user}
+        return {
+            actuator: name for actuator, name in self.actuators.items() if types[actuator] == user
+        }
 
     @cached_property
     def actuators(self) -> dict[int, str]:
@@ -215,21 +220,21 @@ def find_imu(elements: OwnElements, name: str, body: int) -> list[slice | None]:
     kinds = (_TYPE.mjSENS_GYRO, _TYPE.mjSENS_ACCELEROMETER, _TYPE.mjSENS_FRAMEQUAT)
     rates, accelerations, orientations = map(elements.sensors_of_type, kinds)
     every = [*rates, *accelerations] or orientations
-    named = [it for it in every if name in (it.name, it.place)]
+    named = [sensor for sensor in every if name in (sensor.name, sensor.place)]
     if name and not named:
-        raise unknown("IMU", name, dict.fromkeys(it.place for it in every))
+        raise unknown("IMU", name, dict.fromkeys(sensor.place for sensor in every))
     part = weld[named[0].body if named else body]
-    near = [it for it in every if weld[it.body] == part] or every
-    if len({int(weld[it.body]) for it in near}) > 1:
+    near = [sensor for sensor in every if weld[sensor.body] == part] or every
+    if len({int(weld[sensor.body]) for sensor in near}) > 1:
         raise ambiguous("IMU", _listed(elements, near), _NAME_IMU)
     found: list[slice | None] = []
-    places = {it.place for it in named}
+    places = {sensor.place for sensor in named}
     for sensors in (rates, accelerations, orientations):
-        able = [it for it in sensors if near and weld[it.body] == weld[near[0].body]]
-        able = [it for it in able if it.place in places] or able
+        able = [sensor for sensor in sensors if near and weld[sensor.body] == weld[near[0].body]]
+        able = [sensor for sensor in able if sensor.place in places] or able
         if len(able) > 1:
             raise ambiguous("IMU", _listed(elements, able), _NAME_IMU)
-        places.update(it.place for it in able)
+        places.update(sensor.place for sensor in able)
         found.append(able[0].slots if able else None)
     return [found[2], *found[:2]]
 
@@ -259,11 +264,15 @@ def find_feet(
 def _named(touches: Sequence[MountedSensor], name: str) -> slice | None:
     if name == NONE:
         return None
-    found = [it for it in touches if it.name == name] or [it for it in touches if it.place == name]
+    found = [touch for touch in touches if touch.name == name] or [
+        touch for touch in touches if touch.place == name
+    ]
     if not found:
-        raise unknown("touch sensor", name, [it.name for it in touches])
+        raise unknown("touch sensor", name, [touch.name for touch in touches])
     if len(found) > 1:
-        raise ambiguous(f"foot '{name}'", [it.name for it in found], "use the name of a sensor")
+        raise ambiguous(
+            f"foot '{name}'", [touch.name for touch in found], "use the name of a sensor"
+        )
     return found[0].slots
 
 
@@ -277,9 +286,11 @@ def _foot(
     if not all(_carries(model, upper, lower) for upper, lower in pairwise(bodies)):
         what = f"foot of the joints {', '.join(leg)}, which are no leg"
         raise ambiguous(what, _listed(elements, touches), remedy)
-    found = [it for it in touches if _carries(model, bodies[-1], it.body)]
+    found = [touch for touch in touches if _carries(model, bodies[-1], touch.body)]
     if len(found) > 1:
-        found = [it for it in found if "foot" in f"{it.name} {it.place}".lower()] or found
+        found = [
+            touch for touch in found if "foot" in f"{touch.name} {touch.place}".lower()
+        ] or found
     if len(found) > 1:
         raise ambiguous(f"foot of joint '{leg[-1]}'", _listed(elements, found), remedy)
     return found[0].slots if found else None
@@ -295,6 +306,6 @@ def _carries(model: mujoco.MjModel, body: int, other: int) -> bool:
 def _listed(elements: OwnElements, sensors: Sequence[MountedSensor]) -> list[str]:
     body = elements.model.body
     return [
-        f"{it.name} on {body(it.body).name.removeprefix(elements.prefix) or it.body}"
-        for it in sensors
+        f"{sensor.name} on {body(sensor.body).name.removeprefix(elements.prefix) or sensor.body}"
+        for sensor in sensors
     ]

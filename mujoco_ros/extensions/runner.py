@@ -52,7 +52,11 @@ class WriteGuard:
     def __init__(self, data: mujoco.MjData) -> None:
         """Guard the state of a model, which must be finite now."""
         # What the next step reads, but the time, and what is no number but a switch.
-        names = [it.name for it in state_fields(data.model, data) if it.bit and it.shape]
+        names = [
+            state_field.name
+            for state_field in state_fields(data.model, data)
+            if state_field.bit and state_field.shape
+        ]
         arrays = {name: getattr(data, name, None) for name in names}
         self._arrays = {
             name: array.reshape(-1)

@@ -177,7 +177,7 @@ def _choose(
         if joint in skipped:
             raise UserInputError(f"joint '{joint}' cannot be fitted: {skipped[joint]}")
     if joints:
-        skipped |= {it: "it is not among --joints" for it in chosen if it not in joints}
+        skipped |= {joint: "it is not among --joints" for joint in chosen if joint not in joints}
         chosen = list(joints)
     if not chosen:
         reasons = "; ".join(f"'{joint}': {reason}" for joint, reason in skipped.items())
@@ -187,7 +187,9 @@ def _choose(
 
 def _noise(record: JointRecord) -> np.ndarray:
     """Return the noise of position, velocity and effort.  # (3, k)"""
-    return np.stack([noise_of(it) for it in (record.position, record.velocity, record.effort)])
+    return np.stack(
+        [noise_of(signal) for signal in (record.position, record.velocity, record.effort)]
+    )
 
 
 class _Residuals:

@@ -71,9 +71,9 @@ def _rounded(value: float) -> float:
 def _plain(value: Any) -> Any:
     """Return data of plain types without shared parts, which YAML would write as aliases."""
     if isinstance(value, Mapping):
-        return {key: _plain(it) for key, it in value.items()}
+        return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(it) for it in value]
+        return [_plain(entry) for entry in value]
     return str(value) if isinstance(value, Path) else value
 
 

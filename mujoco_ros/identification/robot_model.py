@@ -38,7 +38,7 @@ class SceneRealism:
 
     def delay(self, joints: Sequence[str]) -> float:
         """Return the largest delay of the commands of some joints [s]."""
-        delays = [it.settings.delay for it, _ in self._entries("actuators", joints)]
+        delays = [entry.settings.delay for entry, _ in self._entries("actuators", joints)]
         return max(delays, default=0.0)
 
     def delayed(self, joints: Sequence[str], delay: float) -> dict[str, dict[str, Any]]:

@@ -25,7 +25,7 @@ _DUMP = signal.SIGRTMAX
 """The signal at which a program writes the frames of its main thread."""
 _DUMP_S = 0.3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_REQUESTS: dict[int, str] = {int(it): f"it received {it.name}" for it in _SIGNALS}
+_REQUESTS: dict[int, str] = {int(number): f"it received {number.name}" for number in _SIGNALS}
 _REQUESTS[_EXIT] = "its work is complete"
 _FRAMES = 3
 _UNKNOWN = "code without Python frames"

@@ -158,7 +158,7 @@ class ManagedProcess:
             return False
         times = processor_times(pid)
         self._times = before = self._times or times
-        used, waited = (time - it for time, it in zip(times, before, strict=True))
+        used, waited = (time - earlier for time, earlier in zip(times, before, strict=True))
         return now > deadline + _FRESH_S + min(used, BUSY_S) + waited
 
     def _read_output(self, process: "subprocess.Popen[bytes]") -> None:

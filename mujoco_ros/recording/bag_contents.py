@@ -150,7 +150,7 @@ class BagContents:
             for index, block in enumerate(scan.blocks)
             if any(scan.channels[channel].topic in topics for channel in block.counts)
         ]
-        blocks.sort(key=lambda it: it[:3])
+        blocks.sort(key=lambda row: row[:3])
         waiting: list[tuple[int, int, McapScan, McapMessage]] = []
         place = 0
         for first, _, _, scan, block in blocks:

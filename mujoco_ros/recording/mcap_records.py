@@ -124,9 +124,9 @@ class McapRecords:
                 return Opcode.CHUNK, min(size, room)  # a file may end in it
             if opcode == Opcode.CHUNK:
                 sizes = [
-                    it
-                    for it in (size, chunk)
-                    if len(head) < it <= min(room, LARGEST) and self._may_start(at + it)
+                    length
+                    for length in (size, chunk)
+                    if len(head) < length <= min(room, LARGEST) and self._may_start(at + length)
                 ]
                 return Opcode.CHUNK, sizes[0] if sizes else 0
         if size > min(room, LARGEST):

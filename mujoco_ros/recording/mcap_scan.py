@@ -342,8 +342,8 @@ class McapScan:
             if begin in found or length > size or end > self._end:
                 continue  # a sound chunk, or a damaged index
             left -= size
-            first = bisect_right(self.blocks, begin, key=lambda it: it.end)
-            last = bisect_left(self.blocks, end, key=lambda it: it.begin)
+            first = bisect_right(self.blocks, begin, key=lambda damage: damage.end)
+            last = bisect_left(self.blocks, end, key=lambda damage: damage.begin)
             over = self.blocks[first:last]
             if left < 0 or any(block.is_checked for block in over):
                 continue  # a damaged index
@@ -366,9 +366,9 @@ class McapScan:
         """Drop wrong statistics; replace wrong times of damaged bytes by the neighbours' times."""
         if self.statistics is not None and self.statistics.message_count < self.counts.total():
             self.statistics = None  # more messages were found
-        self.damages.sort(key=lambda it: it.offset)
+        self.damages.sort(key=lambda damage: damage.offset)
         for damage in self.damages:
-            at = bisect_left(self.blocks, damage.offset, key=lambda it: it.begin)
+            at = bisect_left(self.blocks, damage.offset, key=lambda damage: damage.begin)
             before = self.blocks[at - 1] if at else None
             after = self.blocks[at] if at < len(self.blocks) else None
             earliest, latest = before.first if before else 0, after.last if after else 1 << 63
@@ -384,7 +384,10 @@ class McapScan:
                 found[known.record.id].append(known)
         chosen: dict[int, Any] = {}
         for number, definitions in found.items():
-            best = max(definitions, key=lambda it: (it.is_checked, it.name in expected, it.copies))
+            best = max(
+                definitions,
+                key=lambda topic: (topic.is_checked, topic.name in expected, topic.copies),
+            )
             # Damaged bytes rarely repeat; a writer that uses a number twice does.
             rivals = [known for known in definitions if known.is_checked == best.is_checked]
             rivals = [known for known in rivals if known.is_checked or known.copies > 1]

@@ -92,9 +92,9 @@ class DirectSubscriptions:
         if self._served:
             held = [entity for entity in self._passed if _exists(entity)]
             wanted = {
-                it
-                for it in (*self._node.subscriptions, *self._node.services, *held)
-                if self._has_peer(it)
+                endpoint
+                for endpoint in (*self._node.subscriptions, *self._node.services, *held)
+                if self._has_peer(endpoint)
             }
         for entity in wanted - self._passed:
             self._entities(entity).remove(entity)
@@ -213,7 +213,7 @@ class DirectSubscriptions:
 
     def _arrange(self) -> None:
         """Hand over the subscriptions whose topic is served, and take back the others."""
-        wanted = {it for it, (topic, _) in self._known.items() if topic in self._topics}
+        wanted = {key for key, (topic, _) in self._known.items() if topic in self._topics}
         for subscription in wanted - self._served:
             if subscription in self._passed:
                 self._passed.remove(subscription)

@@ -162,9 +162,9 @@ class LockstepParameters(Component):
         node = self._node
         publishers = node.get_publishers_info_by_topic(node.resolve_topic_name(topic))
         names = {
-            f"{it.node_namespace.rstrip('/')}/{it.node_name}/get_parameters"
-            for it in publishers
-            if it.node_name != UNKNOWN
+            f"{publisher.node_namespace.rstrip('/')}/{publisher.node_name}/get_parameters"
+            for publisher in publishers
+            if publisher.node_name != UNKNOWN
         }
         known = self._round_trips.get(topic)
         if known is None or known.services != names:

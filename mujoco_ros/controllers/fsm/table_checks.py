@@ -73,12 +73,17 @@ class _CycleChecker:
             case CompositeState() as machine:
                 outcome = self._end(machine)
             case ParallelState() as parallel:
-                outcomes = {name: self._outcome(it) for name, it in parallel.branches.items()}
+                outcomes = {
+                    name: self._outcome(branch) for name, branch in parallel.branches.items()
+                }
                 if any(
-                    outcomes[name] is None and it.outcomes for name, it in parallel.branches.items()
+                    outcomes[name] is None and branch.outcomes
+                    for name, branch in parallel.branches.items()
                 ):
                     return None
-                outcome = next((it.outcome for it in parallel.joins if it.holds(outcomes)), None)
+                outcome = next(
+                    (join.outcome for join in parallel.joins if join.holds(outcomes)), None
+                )
         is_short = state.timeout is not None and state.timeout < 0.5 * self._period
         return TIMEOUT if outcome is None and is_short else outcome
 

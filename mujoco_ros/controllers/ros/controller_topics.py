@@ -73,7 +73,9 @@ class DrawingTopic:
             self._has_failed = True
             _LOG.exception("what the controller displays cannot be computed")
             return
-        markers = [_line(it) for it in drawing.lines] + [_point(it) for it in drawing.points]
+        markers = [_line(line) for line in drawing.lines] + [
+            _point(point) for point in drawing.points
+        ]
         second, nanosecond = split(time)
         for marker in markers:
             marker.header.frame_id, marker.lifetime = self._frame, _LIFETIME

@@ -89,7 +89,9 @@ class ExtensionRules(Component):
 
     def __init__(self, context: NodeContext) -> None:
         """Allow the extensions of the present scene."""
-        self._allowed = {it.use for it in context.simulation.assembly.config.extensions}
+        self._allowed = {
+            extension.use for extension in context.simulation.assembly.config.extensions
+        }
 
     def build(self, plant: Plant) -> None:
         """Reject a world with other extensions.
@@ -146,7 +148,9 @@ class ExtensionHost(Component):
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies settings."""
         concerned = [
-            it for it in self._parameters.values() if not values.keys().isdisjoint(it.names)
+            parameter
+            for parameter in self._parameters.values()
+            if not values.keys().isdisjoint(parameter.names)
         ]
         if not concerned:
             return None
@@ -159,7 +163,7 @@ class ExtensionHost(Component):
 
     def reports(self) -> Mapping[str, DiagnosticReport]:
         """Return a row for each extension."""
-        return {ROW.replace("<name>", it.key): _report(it) for it in self._set.runners}
+        return {ROW.replace("<name>", runner.key): _report(runner) for runner in self._set.runners}
 
     def build(self, plant: Plant) -> None:
         """Create the extensions for the next model."""
@@ -176,12 +180,14 @@ class ExtensionHost(Component):
     def commit(self) -> None:
         """Call the extensions of the next model from now on."""
         self._set.commit()
-        self._publishing = tuple(self._endpoints[it] for it in self._set.runners)
+        self._publishing = tuple(self._endpoints[runner] for runner in self._set.runners)
 
     def finish(self) -> None:
         """Close the parameters and endpoints of extensions whose robot is gone."""
         self._added = []
-        self._remove([it for it in self._parameters if it not in self._set.runners])
+        self._remove(
+            [parameter for parameter in self._parameters if parameter not in self._set.runners]
+        )
 
     def rollback(self) -> None:
         """Close what `prepare` opened."""

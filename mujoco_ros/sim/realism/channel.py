@@ -138,13 +138,17 @@ class ImperfectChannel:
         is_new = self._configured is None
         self._configured = tuple(streams), timestep
         self._streams = np.arange(len(streams))
-        widths = [it.numbers.stop - it.numbers.start for it in streams]
+        widths = [stream.numbers.stop - stream.numbers.start for stream in streams]
         self._stream_of = np.repeat(self._streams, widths)
         transports = [part.transport for part in streams]
-        self._every = np.array([max(1, round(it.interval / timestep)) for it in transports])
-        self._delay = np.array([round(it.delay / timestep) for it in transports])
-        self._jitter = np.array([round(it.jitter / timestep) + 1 for it in transports])
-        self._dropout = np.array([it.dropout for it in transports])
+        self._every = np.array(
+            [max(1, round(transport.interval / timestep)) for transport in transports]
+        )
+        self._delay = np.array([round(transport.delay / timestep) for transport in transports])
+        self._jitter = np.array(
+            [round(transport.jitter / timestep) + 1 for transport in transports]
+        )
+        self._dropout = np.array([transport.dropout for transport in transports])
         self._each_step = bool((self._every == 1).all())
         self._has_jitter = bool((self._jitter > 1).any())
         self._has_loss = bool(self._dropout.any())
@@ -165,7 +169,7 @@ class ImperfectChannel:
         self._has_bias = self._is_walking or bool(self._bias.any())
         self._quantised = np.flatnonzero(self._quantum)
         self._quanta = self._quantum[self._quantised]
-        capacity = max(_capacity(it, timestep) for it in transports)
+        capacity = max(_capacity(transport, timestep) for transport in transports)
         self._is_direct = capacity == 1 and self._each_step and not self._has_loss
         self._allocate(capacity)
         if is_new:

@@ -73,9 +73,11 @@ class Measurements:
             place = f"{where}: {entry.section}.{entry.name}"
             if entry.section == "sensors":
                 for group in _sensors(model, robot, entry, place):
-                    _claim(taken, [f"sensor {model.sensor(it).name}" for it in group], place)
-                    numbers = [_numbers(model, it) for it in group]
-                    sensordata += [it for row in numbers for it in row]
+                    _claim(
+                        taken, [f"sensor {model.sensor(sensor).name}" for sensor in group], place
+                    )
+                    numbers = [_numbers(model, sensor) for sensor in group]
+                    sensordata += [number for row in numbers for number in row]
                     self._widths.append((entry, sum(map(len, numbers))))
             elif entry.section == "joints":
                 names = entry.selection.select(robot.joints.names, "joint", place)
@@ -83,14 +85,14 @@ class Measurements:
                 if names:
                     of_joints.append((entry, np.flatnonzero(np.isin(robot.joints.names, names))))
             elif entry.section == "bases":
-                every = {it.name: it for it in robot.bases}
+                every = {base.name: base for base in robot.bases}
                 names = entry.selection.select(every, "floating base", place)
                 _claim(taken, [f"base {name}" for name in names], place)
                 if names:
                     of_bases.append((entry, [every[name] for name in names]))
         self._sensordata = np.array(sensordata, dtype=np.intp)
         self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
-        self.addresses: Addresses = {("sensordata", it) for it in sensordata}
+        self.addresses: Addresses = {("sensordata", address) for address in sensordata}
         self._size = len(sensordata)
         for entry, which in of_joints:
             qpos, dof = robot.joints.qpos[which], robot.joints.dof[which]
@@ -101,8 +103,8 @@ class Measurements:
         for entry, bases in of_bases:
             starts = [self._size + _POSE * index + 3 for index in range(len(bases))]
             quaternions += [slice(start, start + 4) for start in starts]
-            self._move(sample, "measured_qpos", _from([it.qpos for it in bases], _POSE))
-            self._move(sample, "measured_qvel", _from([it.dof for it in bases], _TWIST))
+            self._move(sample, "measured_qpos", _from([base.qpos for base in bases], _POSE))
+            self._move(sample, "measured_qvel", _from([base.dof for base in bases], _TWIST))
             self._widths.append((entry, (_POSE + _TWIST) * len(bases)))
         self._sample = sample
         self._truth = np.zeros(self._size)
@@ -115,11 +117,11 @@ class Measurements:
         truth, output = getattr(sample, _TRUE[measured]), getattr(sample, measured)
         self._moves.append((truth, output, at, part))
         self._size = part.stop
-        self.addresses |= {(measured, int(it)) for it in at}
+        self.addresses |= {(measured, int(address)) for address in at}
 
     def configure(self, entries: Iterable[Entry], timestep: float) -> None:
         """Set the settings of the entries, and the simulated time of a step [s]."""
-        settings = {(it.section, it.name): it.settings for it in entries}
+        settings = {(each.section, each.name): each.settings for each in entries}
         streams, first = [], 0
         for entry, width in self._widths:
             numbers = slice(first, first + width)
@@ -151,23 +153,28 @@ def _sensors(
     Raises:
         UserInputError: A pattern or the type matches nothing.
     """
-    topics: list[Sequence[int]] = [it.elements for it in robot.every_sensor]
-    topics += [(it.element,) for it in robot.states]
-    topics += [(it.element,) for it in robot.arrays]
-    every = list(dict.fromkeys(it for elements in topics for it in elements))
-    names = {it: model.sensor(it).name.removeprefix(robot.prefix) or f"sensor{it}" for it in every}
+    topics: list[Sequence[int]] = [sensor.elements for sensor in robot.every_sensor]
+    topics += [(state.element,) for state in robot.states]
+    topics += [(array.element,) for array in robot.arrays]
+    every = list(dict.fromkeys(element for elements in topics for element in elements))
+    names = {
+        sensor: model.sensor(sensor).name.removeprefix(robot.prefix) or f"sensor{sensor}"
+        for sensor in every
+    }
     selected = set(entry.selection.select(names.values(), "sensor", where))
     kind = entry.selection.type
     if kind and f"mjSENS_{kind.upper()}" not in mujoco.mjtSensor.__members__:
-        known = [it.removeprefix("mjSENS_").lower() for it in mujoco.mjtSensor.__members__]
+        known = [name.removeprefix("mjSENS_").lower() for name in mujoco.mjtSensor.__members__]
         raise unknown("type of sensor", kind, known, where=where)
     found: list[tuple[int, ...]] = []
     taken: set[int] = set()
     for elements in topics:
         group = tuple(
-            it
-            for it in elements
-            if names[it] in selected and it not in taken and (not kind or _type(model, it) == kind)
+            element
+            for element in elements
+            if names[element] in selected
+            and element not in taken
+            and (not kind or _type(model, element) == kind)
         )
         taken.update(group)
         found += [group] if group else []
@@ -244,7 +251,7 @@ def _base_stream(numbers: slice, settings: BaseChannel, bases: int) -> ChannelPa
 
 def _from(starts: Iterable[int], count: int) -> np.ndarray:
     """Return `count` addresses from each start on."""
-    return np.array([start + it for start in starts for it in range(count)], dtype=np.intp)
+    return np.array([start + offset for start in starts for offset in range(count)], dtype=np.intp)
 
 
 def _correction(
@@ -265,7 +272,9 @@ def _correction(
     ]
     quaternions += others
     distances = Distances(model)
-    own = np.array([it for it in distances.addresses.tolist() if it in place], dtype=np.intp)
+    own = np.array(
+        [address for address in distances.addresses.tolist() if address in place], dtype=np.intp
+    )
     if not quaternions and not len(own):
         return None
     return partial(_correct, quaternions, _Ranges(distances, own, place, model.nsensordata))
@@ -277,7 +286,7 @@ class _Ranges:
     def __init__(
         self, distances: Distances, addresses: np.ndarray, place: dict[int, int], size: int
     ) -> None:
-        self.places = np.array([place[int(it)] for it in addresses], dtype=np.intp)
+        self.places = np.array([place[int(address)] for address in addresses], dtype=np.intp)
         self._addresses, self._distances = addresses, distances
         self._readings = np.zeros(size)
         self._place = np.full(size, -1, dtype=np.intp)

@@ -87,9 +87,9 @@ class Realism:
         self._sent = References(np.zeros((3, count)))
         self._q, self._dq = np.zeros((2, count))
         each = self.robots.values()
-        self._measuring = [it for it in each if it.has_measurements]
-        self._driving = [it for it in each if it.has_commands]
-        self.addresses: Addresses = set().union(*(it.measurements.addresses for it in each))
+        self._measuring = [robot for robot in each if robot.has_measurements]
+        self._driving = [robot for robot in each if robot.has_commands]
+        self.addresses: Addresses = set().union(*(robot.measurements.addresses for robot in each))
         self.measured_fields = {
             "true_sensordata": data.sensordata,
             "measured_qpos": sample.measured_qpos,

@@ -47,7 +47,7 @@ class MotorLimits:
         for name, joints in groups:
             for joint in joints.tolist():
                 actuators = sorted(drives.actuators(joint))
-                rows += [(it, joint, len(actuators)) for it in actuators]
+                rows += [(actuator, joint, len(actuators)) for actuator in actuators]
                 self._entry += [name] * len(actuators)
         self._actuators, self._joints, sharing = np.array(rows, dtype=np.intp).reshape(-1, 3).T
         self._outputs = model.actuator_outadr[self._actuators]
@@ -327,8 +327,10 @@ class RobotRealism:
     def change(self, section: Section, name: str, settings: Channel) -> None:
         """Set the settings of an entry, between two steps; `configure` applies them."""
         self.entries = [
-            replace(it, settings=settings) if (it.section, it.name) == (section, name) else it
-            for it in self.entries
+            replace(entry, settings=settings)
+            if (entry.section, entry.name) == (section, name)
+            else entry
+            for entry in self.entries
         ]
 
     def configure(self) -> None:
@@ -336,7 +338,9 @@ class RobotRealism:
         timestep = float(self._model.opt.timestep)
         self.measurements.configure(self.entries, timestep)
         actuators = {
-            it.name: it.settings for it in self.entries if isinstance(it.settings, ActuatorChannel)
+            entry.name: entry.settings
+            for entry in self.entries
+            if isinstance(entry.settings, ActuatorChannel)
         }
         self.commands.configure(actuators, timestep)
         self.motors.configure(actuators, timestep)

@@ -116,20 +116,20 @@ class PluginAttributes:
             for before, after in zip(*same.pairs[kind], strict=True)
         }
         values = {
-            (index_of.get(old._places[it].number), it.attribute): number
-            for it, number in old.values().items()
+            (index_of.get(old._places[name].number), name.attribute): number
+            for name, number in old.values().items()
         }
-        keys = {it: (place.number, it.attribute) for it, place in self._places.items()}
+        keys = {name: (place.number, name.attribute) for name, place in self._places.items()}
         try:
-            self.set({it: values[key] for it, key in keys.items() if key in values}, *datas)
+            self.set({name: values[key] for name, key in keys.items() if key in values}, *datas)
         except UserInputError as error:
             _LOG.warning("%s; it has the values of its file again", error)
 
     def _changed(self, changes: Mapping[PluginAttribute, float]) -> dict[PluginAttribute, float]:
         return {
-            it: number
-            for it, number in changes.items()
-            if it in self._places and number != _read(self._model, self._places[it])
+            change: number
+            for change, number in changes.items()
+            if change in self._places and number != _read(self._model, self._places[change])
         }
 
     def _create(self, indices: list[int], datas: tuple[mujoco.MjData, ...]) -> bool:

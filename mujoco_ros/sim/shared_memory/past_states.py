@@ -106,7 +106,7 @@ class PastStates(RowRing):
     def after(self, number: int) -> list[int]:
         """Return the numbers of the rows of `times` that are larger than `number`."""
         numbers = self._states()[0]
-        return [int(it) for it in numbers[np.searchsorted(numbers, number, side="right") :]]
+        return [int(later) for later in numbers[np.searchsorted(numbers, number, side="right") :]]
 
     def span(self, start: float, end: float) -> np.ndarray:
         """Return a copy of the rows from one time to another [s], oldest first.  # (n, words)"""

@@ -369,8 +369,8 @@ def _violations(plant: Plant) -> list[str]:
         equality, amount = int(data.efc_id[row]), abs(float(data.efc_pos[row]))
         worst[equality] = max(amount, worst.get(equality, 0.0))
     return [
-        f"the equality '{model.equality(it).name or f'equality{it}'}' is violated by {amount:.3g} "
-        "and pulls its elements together"
-        for it, amount in worst.items()
+        f"the equality '{model.equality(equality).name or f'equality{equality}'}' is violated by "
+        f"{amount:.3g} and pulls its elements together"
+        for equality, amount in worst.items()
         if amount > _VIOLATED
     ]

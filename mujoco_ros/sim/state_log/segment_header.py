@@ -235,10 +235,10 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
         objects=tuple(config for config in configs if isinstance(config, ObjectConfig)),
         # The first logs lack cameras and lidars.
         cameras=tuple(
-            _config(CameraConfig, it, f"{where}: cameras") for it in header.get("cameras", ())
+            _config(CameraConfig, entry, f"{where}: cameras") for entry in header.get("cameras", ())
         ),
         lidars=tuple(
-            _config(LidarConfig, it, f"{where}: lidars") for it in header.get("lidars", ())
+            _config(LidarConfig, entry, f"{where}: lidars") for entry in header.get("lidars", ())
         ),
         merged=header["merged"],
     )

@@ -35,7 +35,9 @@ class BaseTilt:
         if observation.base is not None:
             quat: np.ndarray | None = observation.base.pose.quat_wxyz
         else:
-            found = {it: imu for it, imu in observation.imus.items() if imu.quat_wxyz is not None}
+            found = {
+                name: imu for name, imu in observation.imus.items() if imu.quat_wxyz is not None
+            }
             if not found and not self._imu:
                 return None
             name = self._imu or self._choose(tuple(found))

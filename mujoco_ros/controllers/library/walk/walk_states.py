@@ -142,7 +142,7 @@ def _commanded(context: StateContext, timeout: float, fastest: BodyVelocity) -> 
     if command is None:
         return None
     return BodyVelocity(
-        *(min(max(it, -most), most) for it, most in zip(command, fastest, strict=True))
+        *(min(max(wanted, -most), most) for wanted, most in zip(command, fastest, strict=True))
     )
 
 

@@ -94,7 +94,7 @@ class MarkerDetector:
         ]
         if not seen:
             return []
-        points = np.concatenate([it for it, _ in seen])
+        points = np.concatenate([corner for corner, _ in seen])
         pixels = np.concatenate([found for _, found in seen]).astype(float)
         _, turns, positions, _ = cv2.solvePnPGeneric(
             *(points, pixels, image.matrix, None), flags=cv2.SOLVEPNP_SQPNP

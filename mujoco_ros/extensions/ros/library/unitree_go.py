@@ -14,7 +14,9 @@ from mujoco_ros.extensions.settings import setting
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import rpy_of
 
-_LEGS = [f"{leg}_{it}_joint" for leg in ("FR", "FL", "RR", "RL") for it in ("hip", "thigh", "calf")]
+_LEGS = [
+    f"{leg}_{part}_joint" for leg in ("FR", "FL", "RR", "RL") for part in ("hip", "thigh", "calf")
+]
 _STOP, _LARGEST = (2.1e9, 16000.0), 1e4  # [rad], [rad/s] switch off their loop; any other number
 
 
@@ -62,8 +64,10 @@ class UnitreeGo(Extension):
     @subscription(LowCmd, "lowcmd", of_robot=True)
     def lowcmd(self, message: LowCmd) -> None:
         """Set the commands of all motors; those in another mode than 1 have no torque."""
-        command = np.array([(it.q, it.dq, it.tau, it.kp, it.kd) for it in message.motor_cmd])
-        command[[it.mode != 1 for it in message.motor_cmd]] = 0.0
+        command = np.array(
+            [(motor.q, motor.dq, motor.tau, motor.kp, motor.kd) for motor in message.motor_cmd]
+        )
+        command[[motor.mode != 1 for motor in message.motor_cmd]] = 0.0
         for loop, stop in enumerate(_STOP):
             command[np.ix_(np.abs(command[:, loop]) >= stop, (loop, 3 + loop))] = 0.0
         if not (np.abs(command) <= _LARGEST).all():
