@@ -1,7 +1,4 @@
-"""The sound contents of an MCAP file that may be damaged, and what is missing.
-
-mcap's own readers end at the first error, and read a whole chunk before they check its sum.
-"""
+"""The sound contents of a damaged MCAP file; mcap's own readers end at the first error."""
 
 import os
 import zlib

@@ -25,11 +25,11 @@ from mujoco_ros.control.events import (
 from mujoco_ros.control.joints import POSITION, ControlledJoints
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
-from mujoco_ros.control.trajectory.controller import check_speed_scaling
 from mujoco_ros.control.trajectory.trajectory import (
     PointArrays,
     Tolerances,
     Trajectory,
+    check_speed_scaling,
     hold_trajectory,
     tolerances,
     trajectory,

@@ -9,7 +9,6 @@ import numpy as np
 
 from mujoco_ros.control.events import (
     ActionGoal,
-    CommandError,
     CommandRejected,
     CommandSource,
     Event,
@@ -20,7 +19,7 @@ from mujoco_ros.control.events import (
 )
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
-from mujoco_ros.control.settings import SPEED_SCALING, TrajectorySettings
+from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.follower import (
     TrackingErrors,
     TrajectoryFollower,
@@ -72,19 +71,6 @@ class _Execution:
         kept = ~np.isin(self.joints, joints)
         self.joints, self.path_tolerance = self.joints[kept], self.path_tolerance[:, kept]
         self.__post_init__()
-
-
-def check_speed_scaling(factor: float) -> None:
-    """Reject an invalid speed of trajectories.
-
-    Raises:
-        CommandError: The factor is neither 0 nor in the range of `SPEED_SCALING`.
-    """
-    slowest, fastest = SPEED_SCALING
-    if factor != 0.0 and not slowest <= factor <= fastest:
-        raise CommandError(
-            f"speed scaling factor {factor:g}; it must be 0, or from {slowest:g} to {fastest:g}"
-        )
 
 
 class TrajectoryController:

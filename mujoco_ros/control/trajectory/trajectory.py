@@ -15,7 +15,7 @@ from mujoco_ros.control.joints import (
     ControlledJoints,
     check_numbers,
 )
-from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
+from mujoco_ros.control.settings import SPEED_SCALING, OutOfLimits, TrajectorySettings
 from mujoco_ros.control.trajectory.spline import Spline, Waypoints, spline
 
 LEADING = 3
@@ -349,3 +349,16 @@ def _degree(given: np.ndarray) -> np.ndarray:
         if wrong.any():
             raise CommandError(f"point {int(np.flatnonzero(wrong)[0])} has {problem}")
     return np.where(acceleration, 5, np.where(velocity, 3, 1))
+
+
+def check_speed_scaling(factor: float) -> None:
+    """Reject an invalid speed of trajectories.
+
+    Raises:
+        CommandError: The factor is neither 0 nor in the range of `SPEED_SCALING`.
+    """
+    slowest, fastest = SPEED_SCALING
+    if factor != 0.0 and not slowest <= factor <= fastest:
+        raise CommandError(
+            f"speed scaling factor {factor:g}; it must be 0, or from {slowest:g} to {fastest:g}"
+        )

@@ -10,7 +10,7 @@ import pytest
 from commanded_robot import CommandedRobot, points, some_joints
 
 from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
-from mujoco_ros.control.trajectory.controller import check_speed_scaling
+from mujoco_ros.control.trajectory.trajectory import check_speed_scaling
 
 STEP = 0.001
 MOTION = points([0.3, 1.0], [[0.5], [0.2]], [[0.4], [0.0]], [[1.0], [0.0]])
