@@ -1,8 +1,10 @@
 """State diagram of a controller as SVG, drawn from its table by Graphviz."""
 
+import os
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -38,8 +40,29 @@ def draw(table: Table) -> str:
     graph.node_attr.update(fontname="Helvetica", fontsize=_LARGE, shape="box", style="filled")
     graph.edge_attr.update(fontname="Helvetica", fontsize=_SMALL, arrowsize=0.8)
     _add_machine(graph, table.root, table.name)
-    svg: str = graph.draw(format="svg", prog="dot").decode()
+    with _silent_libraries():
+        svg: str = graph.draw(format="svg", prog="dot").decode()
     return svg[svg.index("<svg") :]  # before it is Graphviz's version
+
+
+@contextmanager
+def _silent_libraries() -> Iterator[None]:
+    """Discard what C libraries write to stderr: Graphviz' Fontconfig warns of newer font settings.
+
+    Errors of Graphviz are exceptions.
+    """
+    try:
+        stderr = os.dup(2)
+    except OSError:  # closed
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
 
 
 def _add_machine(graph: Any, machine: StateDef, name: str) -> None:
