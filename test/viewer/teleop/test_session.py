@@ -191,14 +191,14 @@ def test_control_passes_to_the_pages_that_wait_in_their_order():
     slot = ControlSlot()
     for page in ("a", "b", "c", "b"):
         slot.request(page)
-    slot.take("d")
+    slot.take_control("d")
     assert (slot.owner, slot.waiting) == ("a", ["b", "c"])
     slot.release("b")
     slot.release("a")
     assert (slot.owner, slot.waiting) == ("c", [])
     slot.release("c")
     assert slot.owner is None
-    slot.take("d")
+    slot.take_control("d")
     assert slot.owner == "d"
 
 
