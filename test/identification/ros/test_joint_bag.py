@@ -16,7 +16,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.metadata import RecordedTopic, definition
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
 
 JOINTS = ("hip", "knee", "toe")
@@ -80,7 +80,7 @@ def write(tmp_path: Path):
             name = "/" + key.replace("controller_state", CONTROLLER_STATE[1:])
             kind = KINDS[type(messages[0])]
             topic = RecordedTopic(name=name, kind=kind, type_hash="", qos=())
-            bag.add(topic, definition(kind))
+            bag.add(topic)
             for number, message in enumerate(messages):
                 bag.write(topic, number, number, number, serialize_message(message))
         bag.finish()
