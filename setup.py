@@ -27,7 +27,7 @@ NATIVE = Extension(
     f"{NAME}.native.compiled",
     [f"{NAME}/native/messages.c", f"{NAME}/native/callbacks.c"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    extra_compile_args=["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"],
+    extra_compile_args=["-O2", "-std=gnu11", "-Wall", "-Wextra"],
     py_limited_api=True,
     optional=True,
 )

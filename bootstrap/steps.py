@@ -252,8 +252,12 @@ class Setup:
     def build_native(self) -> None:
         """Compile what a step does in C, beside its source."""
         temporary = self.build.with_name(f"native-{self.ros}")
-        build = ["setup.py", "-q", "build_ext", "--inplace", "--build-temp", str(temporary)]
-        self.command([str(self.python), *build])
+        # An older result would hide that nothing was compiled.
+        shutil.rmtree(temporary, ignore_errors=True)
+        for compiled in NATIVE.glob("*.so"):
+            compiled.unlink()
+        folders = ["--build-temp", str(temporary), "--build-lib", str(temporary)]
+        self.command([str(self.python), "setup.py", "-q", "build_ext", "--inplace", *folders])
         if not any(NATIVE.glob("*.so")):
             raise SetupError(f"setup.py compiled nothing in {NATIVE}; is python3-dev installed?")
 

@@ -1,9 +1,10 @@
 """Plots of references and responses: each runs mujoco_ros.control itself."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from control_msgs.msg import JointTolerance
 from plot import INK, Line, Panel, draw
 
 from mujoco_ros.control.events import CommandSource
@@ -12,12 +13,7 @@ from mujoco_ros.control.joints import INTERFACES, ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings, TrajectorySettings
-from mujoco_ros.control.trajectory.trajectory import (
-    JointTolerance,
-    PointArrays,
-    tolerances,
-    trajectory,
-)
+from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
 
 TIMESTEP_S = 0.001
 BLUE, ORANGE, GREEN, GREY, RED = "#2f6fad", "#d9822b", "#3d8b57", "#9aa7b3", "#b8405e"
@@ -109,7 +105,7 @@ class Run:
         )
         path = [JointTolerance(name=JOINT, position=tolerance)]
         allowed = tolerances(self.joints, self.settings, checked.joints, path)
-        self.control.follow(checked, allowed, "goal", self.now)
+        self.control.follow(replace(checked, tolerances=allowed, goal="goal"), self.now)
 
     def command(self, position: float, velocity: float | None = None) -> None:
         """Send a command of a stream."""

@@ -48,6 +48,7 @@ class _Current:
             computed, known = next(self._results, ("", None))
             if computed == name:
                 return cast(T, known)
+            self._results = iter(())  # the others may belong to another element
         result = compute()
         self.reading.results.append((name, result))
         return result

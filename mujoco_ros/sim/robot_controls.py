@@ -117,7 +117,7 @@ class JointFeedback:
     """Sets measured positions, velocities and efforts of each `RobotControl`, from the state.
 
     Where the joints of a robot are consecutive in the state, its control gets views, which are
-    always current. Those of other robots are copied when they are needed.
+    always current. The states of other robots are copied when they are needed.
     """
 
     def __init__(

@@ -277,6 +277,7 @@ class Publishers(Component):
         if stage.settings != settings:  # changed since it was prepared
             stage.arrange(settings)
         self._stage, self._settings = stage, settings
+        self._due.clear()  # their batches would keep the publishers open that `finish` closes
 
     def finish(self) -> None:
         """Close the publishers that only the previous plant had."""

@@ -136,7 +136,7 @@ class Realism:
         sample.measured_effort[:] = sample.qfrc_actuator
 
     def change(self, part: ScenePart, changes: Mapping[tuple[Section, str], Channel]) -> None:
-        """Set settings of entries between two steps; those of a robot that is gone are ignored."""
+        """Set settings of entries between two steps; a robot that is gone is ignored."""
         if part in self.robots:
             for (section, name), settings in changes.items():
                 self.robots[part].change(section, name, settings)

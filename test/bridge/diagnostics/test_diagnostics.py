@@ -176,9 +176,15 @@ def context_of(stepped: SteppedNode) -> NodeContext:
 
 
 @pytest.fixture
-def diagnostics(stepped: SteppedNode) -> Iterator[Diagnostics]:
+def components() -> list[Component]:
+    """Components that report rows."""
+    return []
+
+
+@pytest.fixture
+def diagnostics(stepped: SteppedNode, components: list[Component]) -> Iterator[Diagnostics]:
     """The reports on a simulation that no thread steps."""
-    diagnostics = Diagnostics(context_of(stepped), [])
+    diagnostics = Diagnostics(context_of(stepped), components)
     diagnostics.start()
     yield diagnostics
     stepped.node.destroy_timer(diagnostics._timer)
@@ -208,27 +214,29 @@ def test_a_report_that_the_middleware_rejects_is_dropped(
     assert len(refused) == 1
 
 
-def test_rows_can_be_added_and_one_that_fails_is_an_error_of_its_own(
-    stepped: SteppedNode, diagnostics: Diagnostics, published: list[DiagnosticArray]
-) -> None:
-    class Mine(Component):
-        name = "mine"
+class Mine(Component):
+    name = "mine"
 
-        def report(self) -> DiagnosticReport:
-            return DiagnosticReport("all right", {"answer": "42"})
+    def report(self) -> DiagnosticReport:
+        return DiagnosticReport("all right", {"answer": "42"})
 
-    class Broken(Component):
-        name = "broken"
 
-        def report(self) -> DiagnosticReport:
-            raise LookupError("no such thing")
+class Broken(Component):
+    name = "broken"
 
-    class Engine(Mine):
-        name = "engine"
+    def report(self) -> DiagnosticReport:
+        raise LookupError("no such thing")
 
-    class Unnamed(Mine):
-        name = ""
 
+class Engine(Mine):
+    name = "engine"
+
+
+class Unnamed(Mine):
+    name = ""
+
+
+def test_a_row_has_a_name_of_its_own(stepped: SteppedNode) -> None:
     context = context_of(stepped)
     for components, problem in (
         ([Mine(), Mine()], "has a row 'mine' already"),
@@ -237,7 +245,12 @@ def test_rows_can_be_added_and_one_that_fails_is_an_error_of_its_own(
     ):
         with pytest.raises(ValueError, match=problem):
             Diagnostics(context, components)
-    diagnostics._rows |= {"broken": Broken().report, "mine": Mine().report}
+
+
+@pytest.mark.parametrize("components", [[Broken(), Mine()]])
+def test_a_row_that_fails_is_an_error_of_its_own(
+    stepped: SteppedNode, diagnostics: Diagnostics, published: list[DiagnosticArray]
+) -> None:
     stepped.diverge()
     diagnostics.close()
     broken, mine = published[0].status[-2:]

@@ -24,6 +24,7 @@ from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.model.scene.config import RATES, load_scene
+from mujoco_ros.model.scene.worlds import no_world
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep, LockstepConfig, SourceConfig
 from mujoco_ros.wire.qos import SENSOR
@@ -496,3 +497,19 @@ def test_lost_messages_are_logged_once(watched: Watched) -> None:
     assert publishers.report().judged(limits) == (OK, "accepts every message")
     publishers._clock.lost = 0
     assert publishers.report().judged(limits) == (OK, "accepts every message")
+
+
+def test_publishers_of_the_previous_model_close_while_the_simulation_is_paused(
+    ros_node: Node,
+) -> None:
+    simulation = Simulation(load_scene(_PROBE))
+    publishers = publishers_of(ros_node, simulation)
+    publishers.publish(everything=True)
+    assert ros_node.count_publishers("joint_states") == 1
+    plant = simulation.build_plant(no_world())
+    publishers.build(plant)
+    publishers.prepare(plant)
+    simulation.switch_model(plant)
+    publishers.commit()
+    publishers.finish()
+    assert ros_node.count_publishers("joint_states") == 0

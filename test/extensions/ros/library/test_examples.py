@@ -126,7 +126,7 @@ def test_a_row_of_a_log_stepped_once_is_the_next_row(tmp_path: Path, name: str) 
         other.set.before_step()
         state, row = state_vector(model, data), log.row(index + 1)
         for field in compared:
-            assert field.of(state).tobytes() == row[field.name].tobytes(), field.name
+            assert field.view(state).tobytes() == row[field.name].tobytes(), field.name
         for key, array in states.arrays.items():
             assert (array == row[key]).all(), key
     other.close()
