@@ -179,8 +179,8 @@ def is_stale(name: str) -> bool:
         return True
     texts = (path.read_text(encoding="utf-8"), DRAWN[name]())
     if name in DIAGRAMS:  # the fonts of this machine determine where Graphviz puts the texts
-        committed, drawn = (sorted(_TEXT.findall(text)) for text in texts)
-        return committed != drawn
+        before, after = (sorted(_TEXT.findall(text)) for text in texts)
+        return before != after
     committed, drawn = (_CLIP_ID.sub("#clip", text) for text in texts)
     if _NUMBER.split(committed) != _NUMBER.split(drawn):
         return True
