@@ -39,7 +39,7 @@ class Messages:
         """Write the numbers, the stamp and the durations of all messages.
 
         Raises:
-            ValueError: A duration is no number.
+            ValueError: A duration is not a number below 2^31 s.
         """
 
     def send(self, wanted: bytes) -> Sequence[tuple[int, str]]:

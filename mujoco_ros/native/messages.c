@@ -12,7 +12,7 @@
 enum { DOUBLE, NEGATED_DOUBLE, FLOAT, NEGATED_FLOAT, FORMS };
 enum { NUMBER_COLUMNS = 4, DURATION_COLUMNS = 3, MESSAGE_COLUMNS = 3 };
 static const int64_t SECOND_NS = 1000000000;
-static const double LONGEST_S = 9e9;  // its nanoseconds are an int64
+static const double LONGEST_S = 2147483648.0;  // seconds of a message are an int32
 
 // rcutils_uint8_array_t and rcutils_error_string_t (rcutils/types/uint8_array.h, error_handling.h).
 typedef struct {
@@ -303,7 +303,7 @@ static PyObject *fill_method(Messages *self, PyObject *arguments) {
   unsigned int nanosec;
   if (!PyArg_ParseTuple(arguments, "iI", &sec, &nanosec)) return NULL;
   if (!fill(self, sec, nanosec)) {
-    PyErr_SetString(PyExc_ValueError, "a duration is no number");
+    PyErr_SetString(PyExc_ValueError, "a duration is not a number of seconds below 2^31");
     return NULL;
   }
   Py_RETURN_NONE;

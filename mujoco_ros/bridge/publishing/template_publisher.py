@@ -264,8 +264,8 @@ def _compiled(
     owner: Batch,
 ) -> "Messages | None":
     """Return the compiled form of a layout, if any; its publishers stay open as long as `owner`."""
-    kind = messages_type()
-    if kind is None:
+    kind, functions = messages_type(), publish_functions()
+    if kind is None or functions is None:
         return None
     index = {name: number for number, name in enumerate(arrays)}
     handles = [publisher.handle for publisher in publishers]
@@ -290,7 +290,7 @@ def _compiled(
                 for (start, end), handle in zip(layout.messages, handles, strict=True)
             ]
         ),
-        publish_functions(),
+        functions,
     )
 
 
