@@ -36,7 +36,7 @@ def script_part(name: str) -> bytes:
 
 
 _SCRIPT = b"".join(map(script_part, _PARTS))
-_OVERLAY = b'<script type="module" src="/teleop/overlay.js"></script>'
+_OVERLAY = b'<script type="module" data-optional src="/teleop/overlay.js"></script>'
 
 
 def add_script(path: str, response: Response, *, title: str) -> None:
