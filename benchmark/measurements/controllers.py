@@ -54,8 +54,8 @@ def controllers(durations: Durations) -> list[Row]:
         if not complete:
             raise KeyboardInterrupt
         is_lab = (controller, name) == ("pick_place", "lab")
-        shown = [it if is_lab else replace(it, lab="") for it in (*LAB, SPEED)]
-        shown += [it for it in required if it.name not in {other.name for other in shown}]
+        shown = [bound if is_lab else replace(bound, lab="") for bound in (*LAB, SPEED)]
+        shown += [bound for bound in required if bound.name not in {other.name for other in shown}]
         where = name if controller == "pick_place" else f"{controller}, {name}"
         rows += _rows(f"{where}, {count} episodes", summarize(episodes), shown, required)
     return rows
@@ -67,7 +67,7 @@ def hosted(durations: Durations) -> list[Row]:
     for count in range(len(_HOSTED) + 1):
         names = list(_HOSTED)[:count]
         of_controllers = {
-            key: it for key, it in _SETTINGS.items() if key.partition(".")[0] in names
+            key: value for key, value in _SETTINGS.items() if key.partition(".")[0] in names
         }
         parameters = {"controllers": f"[{', '.join(names)}]", **of_controllers} if names else {}
         with TemporaryDirectory() as name:
@@ -89,7 +89,7 @@ def _rows(
     low, high = (100.0 * end for end in summary.interval)
     interval = "95 % interval of success, {} end"
     return [
-        *(_row(where, it, summary, limits.get(it.name)) for it in shown),
+        *(_row(where, bound, summary, limits.get(bound.name)) for bound in shown),
         result("r", f"{where}: {interval.format('lower')}", low, "%"),
         result("r", f"{where}: {interval.format('upper')}", high, "%"),
         *(
