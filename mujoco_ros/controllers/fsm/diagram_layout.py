@@ -110,12 +110,10 @@ def lay_out(
     for box in boxes:
         width, height = box.width / _PIXELS_PER_INCH, box.height / _PIXELS_PER_INCH
         graph.add_node(numbers[box.name], width=width, height=height)
-    edges = []
-    for number, link in enumerate(links):
-        ends = numbers[link.start], numbers[link.goal], str(number)
-        graph.add_edge(*ends, weight=0 if link.aside else _WEIGHT)
-        edges.append(graph.get_edge(*ends))
-    graph.layout(prog="dot")
+    ends = [(numbers[link.start], numbers[link.goal], str(key)) for key, link in enumerate(links)]
+    for link, edge in zip(links, ends, strict=True):
+        graph.add_edge(*edge, weight=0 if link.aside else _WEIGHT)
+    graph.layout(prog="dot")  # pygraphviz 1 replaces the graph here, with its nodes and edges
     left, bottom, right, top = _floats(graph.graph_attr["bb"])
 
     def point(position: str) -> Point:
@@ -126,8 +124,8 @@ def lay_out(
     for box in boxes:
         x, y = point(graph.get_node(numbers[box.name]).attr["pos"])
         places[box.name] = _placed(box, x - 0.5 * box.width, y - 0.5 * box.height)
-    for link, edge in zip(links, edges, strict=True):
-        end, *curve = edge.attr["pos"].split()
+    for link, edge in zip(links, ends, strict=True):
+        end, *curve = graph.get_edge(*edge).attr["pos"].split()
         points = tuple(map(point, curve))
         routes.append(Route(link=link, points=points, tip=point(end.removeprefix("e,"))))
     return DiagramLayout(

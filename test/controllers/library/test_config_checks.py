@@ -2,7 +2,8 @@
 
 import pytest
 
-from mujoco_ros.controllers.library.pick_place.gripping import GrippingConfig
+from mujoco_ros.controllers.library.handover.handover_states import PlanReach
+from mujoco_ros.controllers.library.pick_place.gripping import GrippingConfig, Weigh
 from mujoco_ros.controllers.library.pick_place.straight_motion import LineConfig
 from mujoco_ros.model.errors import UserInputError
 
@@ -13,6 +14,8 @@ from mujoco_ros.model.errors import UserInputError
         (LineConfig, {"speed": -1.0}, "speed must be positive, got -1"),
         (LineConfig, {"planning_time": -0.1}, "planning_time must not be negative, got -0.1"),
         (LineConfig, {"settled": 0.0}, "settled must be positive, got 0"),
+        (Weigh.Config, {"acceleration": 0.0}, "acceleration must be positive, got 0"),
+        (PlanReach.Config, {"clearance": -0.1}, "clearance must not be negative, got -0.1"),
         (GrippingConfig, {"finger_speed": 0.0}, "finger_speed must be positive, got 0"),
         (GrippingConfig, {"latency": -1.0}, "latency must not be negative, got -1"),
     ],

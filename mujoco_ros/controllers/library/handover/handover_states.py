@@ -86,7 +86,7 @@ class PlanReach(PlanningState):
             stale: Largest age of its pose [s].
         """
 
-        clearance: float = 0.1
+        clearance: NotNegative = 0.1
         patience: NotNegative = 1.0
         measuring: Positive = 0.1
         stale: Positive = 0.3

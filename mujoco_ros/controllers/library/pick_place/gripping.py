@@ -235,8 +235,8 @@ class Weigh(LineMotionState):
             lightest: Minimum mass of an object [kg].
         """
 
-        speed: float = 0.05
-        acceleration: float = (GRIP_MARGIN - 1.0) * GRAVITY
+        speed: Positive = 0.05
+        acceleration: Positive = (GRIP_MARGIN - 1.0) * GRAVITY
         height: Positive = 0.008
         weighing: Positive = 0.15
         lightest: NotNegative = 0.02
