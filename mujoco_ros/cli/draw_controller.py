@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from mujoco_ros.cli.command_line import add_output, create_parser, run_command, write_output
 from mujoco_ros.controllers.catalogue import load_table, names
 from mujoco_ros.controllers.fsm.state_diagram import draw
-from mujoco_ros.extras import require
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,9 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _draw(options: argparse.Namespace) -> None:
-    table = load_table(options.controller)
-    require("diagrams", "a diagram")
-    write_output(draw(table), options.output)
+    write_output(draw(load_table(options.controller)), options.output)
 
 
 if __name__ == "__main__":

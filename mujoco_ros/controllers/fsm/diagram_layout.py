@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 _PIXELS_PER_INCH = 72.0
 """Graphviz has sizes in inches and positions in points; a pixel of a diagram is a point."""
+_MOST_BOXES, _MOST_LINKS = 60, 160
+"""Larger graphs, which other programs may offer, would take Graphviz seconds: they are a list."""
 _WEIGHT = 10
 """How much shorter and straighter arrows are that are not aside."""
 
@@ -90,7 +92,8 @@ def lay_out(
 ) -> DiagramLayout:
     """Return positions of all boxes and arrows.
 
-    Without the extra ``diagrams`` it is a list: all boxes below each other, without arrows.
+    Without the extra ``diagrams``, and of a very large graph, it is a list: all boxes below each
+    other, without arrows.
 
     Args:
         boxes: The boxes, at least one.
@@ -98,6 +101,8 @@ def lay_out(
         gap: Gap between two rows, and between two boxes of a row [px].
         head: Length of an arrow head [px].
     """
+    if len(boxes) > _MOST_BOXES or len(links) > _MOST_LINKS:
+        return _column(boxes, gap)
     try:
         from pygraphviz import AGraph
     except ImportError:

@@ -32,9 +32,11 @@ _ANY = "any state"
 
 
 def draw(table: Table) -> str:
-    """Return the diagram of a table as SVG; it needs the extra ``diagrams``."""
-    from pygraphviz import AGraph
-
+    """Return the diagram of a table as SVG; a list without the extra ``diagrams``."""
+    try:
+        from pygraphviz import AGraph
+    except ImportError:
+        return _listed(table)
     graph = AGraph(directed=True, strict=False, compound=True)
     graph.graph_attr.update(fontname="Helvetica", fontsize=_LARGE, nodesep=0.4, ranksep=0.4)
     graph.node_attr.update(fontname="Helvetica", fontsize=_LARGE, shape="box", style="filled")
@@ -43,6 +45,31 @@ def draw(table: Table) -> str:
     with _silent_libraries():
         svg: str = graph.draw(format="svg", prog="dot").decode()
     return svg[svg.index("<svg") :]  # before it is Graphviz's version
+
+
+def _listed(table: Table) -> str:
+    """Return a picture with a line for each state and for each of its transitions."""
+    lines: list[str] = []
+
+    def add(states: Mapping[str, StateDef], indent: str) -> None:
+        for state in states.values():
+            lines.append(f"{indent}{state.name}   {_note(state)}")
+            for arrow in _arrows({state.name: state}):
+                begin = f"{_ANY}: " if arrow.start == _ANY else ""
+                lines.append(f"{indent}    {begin}{', '.join(arrow.labels)} → {arrow.goal}")
+            add(state.children, f"{indent}        ")
+
+    add(table.root.children, "")
+    width, height = 0.62 * _LARGE * max(map(len, lines)) + _LARGE, 1.5 * _LARGE
+    texts = "".join(
+        f'<text x="{_SMALL}" y="{row * height:g}" xml:space="preserve">{escape(line)}</text>\n'
+        for row, line in enumerate(lines, 1)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
+        f'height="{(len(lines) + 1) * height:.0f}" font-family="monospace" '
+        f'font-size="{_LARGE}" fill="{_INK}">\n{texts}</svg>\n'
+    )
 
 
 @contextmanager

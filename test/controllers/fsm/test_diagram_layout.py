@@ -87,3 +87,9 @@ def test_without_graphviz_boxes_are_a_list(monkeypatch):
     a, b, c = (layout.places[name] for name in "ABC")
     assert a.bottom < b.y < b.bottom < c.y
     assert (layout.height, layout.routes) == (c.bottom, ())
+
+
+def test_a_graph_too_large_for_graphviz_is_a_list():
+    boxes = [DiagramBox(name=str(number), width=10.0, height=10.0) for number in range(200)]
+    links = [DiagramLink(start=start, goal=goal) for start in "123" for goal in "456"]
+    assert lay_out(boxes, links, **SIZES).routes == ()
