@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rclpy
 import yaml
 from contexts import make_context
 from control_msgs.msg import JointTrajectoryControllerState
@@ -502,14 +503,17 @@ def test_lost_messages_are_logged_once(watched: Watched) -> None:
 def test_publishers_of_the_previous_model_close_while_the_simulation_is_paused(
     ros_node: Node,
 ) -> None:
+    # Nodes of other tests may publish the same topics without a namespace.
+    node = rclpy.create_node("closing", context=ros_node.context, namespace="closing")
     simulation = Simulation(load_scene(_PROBE))
-    publishers = publishers_of(ros_node, simulation)
+    publishers = publishers_of(node, simulation)
     publishers.publish(everything=True)
-    assert ros_node.count_publishers("joint_states") == 1
+    assert node.count_publishers("joint_states") == 1
     plant = simulation.build_plant(no_world())
     publishers.build(plant)
     publishers.prepare(plant)
     simulation.switch_model(plant)
     publishers.commit()
     publishers.finish()
-    assert ros_node.count_publishers("joint_states") == 0
+    assert node.count_publishers("joint_states") == 0
+    node.destroy_node()
