@@ -26,7 +26,7 @@ _COLLISION_RGBA = (0.9, 0.55, 0.2, 1.0)
 _BACKGROUND = 240
 _HEADLIGHT = 0.45
 """Light of models alone; most have no light."""
-_MARGIN = 0.75
+_MARGIN = 0.95
 """Distance in terms of the sphere around the boxes of all geoms, which robots do not fill."""
 
 

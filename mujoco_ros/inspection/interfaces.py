@@ -103,7 +103,7 @@ def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEnt
         kind_name = _sensor_kind(model, model.sensor(robot.prefix + name).id)
         entries.append(SensorEntry(name=name, kind=kind_name))
     for camera in robot.cameras:
-        topic = _absolute(camera.namespace, "camera", topic_token(camera.name))
+        topic = _absolute(camera.namespace, "camera", topic_token(camera.name), "image_raw")
         size = f"camera, {camera.width} x {camera.height} pixels"
         message = "sensor_msgs/msg/Image"
         entries.append(SensorEntry(name=camera.name, kind=size, topic=topic, message=message))

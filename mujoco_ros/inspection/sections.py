@@ -114,7 +114,7 @@ def _joints(robot: RobotReport, seconds: float, where: str) -> Section:
     lines[0] += " in mrad (mm): expected from the weight, and simulated in"
     lines[0] += f" {seconds:g} s; J is the inertia at the start with the other joints locked"
     if pd:
-        origin = "the gains file" if robot.has_gains_file else "derived from the inertia"
+        origin = "from the gains file" if robot.has_gains_file else "derived from the inertia"
         lines.append(f"PD gains of {len(pd)} torque motors are {origin}")
     if weak:
         lines.append(f"TOO WEAK for the weight at the start: {', '.join(weak)}")
