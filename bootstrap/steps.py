@@ -251,15 +251,16 @@ class Setup:
 
     def build_native(self) -> None:
         """Compile what a step does in C, beside its source."""
-        temporary = self.build.with_name(f"native-{self.ros}")
+        folder = self.build.with_name(f"native-{self.ros}")
         # An older result would hide that nothing was compiled.
-        shutil.rmtree(temporary, ignore_errors=True)
-        for compiled in NATIVE.glob("*.so"):
-            compiled.unlink()
-        folders = ["--build-temp", str(temporary), "--build-lib", str(temporary)]
-        self.command([str(self.python), "setup.py", "-q", "build_ext", "--inplace", *folders])
-        if not any(NATIVE.glob("*.so")):
-            raise SetupError(f"setup.py compiled nothing in {NATIVE}; is python3-dev installed?")
+        shutil.rmtree(folder, ignore_errors=True)
+        folders = ["--build-temp", str(folder), "--build-lib", str(folder)]
+        self.command([str(self.python), "setup.py", "-q", "build_ext", *folders])
+        compiled = list((folder / NATIVE.relative_to(ROOT)).glob("*.so"))
+        if not compiled:
+            raise SetupError(f"setup.py compiled nothing in {folder}; is python3-dev installed?")
+        for library in compiled:  # at once: another set-up of this tree may run
+            library.replace(NATIVE / library.name)
 
     def build_interfaces(self) -> None:
         """Build and install another version of simulation_interfaces, apart from the others."""
