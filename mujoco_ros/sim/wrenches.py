@@ -80,7 +80,7 @@ class Spring:
             self._move()
 
     def _bound(self) -> None:
-        """Bound inertias by that of the whole kinematic tree as one rigid body."""
+        """Bound inertias by the inertia of the whole kinematic tree as one rigid body."""
         data, root = self._data, int(self._model.body_rootid[self.place.body])
         mass, lever = self._model.body_subtreemass[root], data.subtree_com[root] - data.xpos[root]
         self._mass.bound(float(mass))
@@ -150,7 +150,7 @@ class AppliedWrench:
 
     force: tuple[float, float, float]  # [N] (3,)
     torque: tuple[float, float, float]  # [Nm] (3,)
-    in_world: bool = False  # whether they are in the axes of the world; else in those of the frame
+    in_world: bool = False  # whether they are in the axes of the world; else of the frame
     until: float = np.inf  # simulated time at which it ends [s]
 
 

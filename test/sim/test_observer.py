@@ -186,7 +186,7 @@ def test_a_state_copied_to_another_model_gives_the_forces_of_the_step(settled):
     model, stepped = settled
     before = mujoco.MjData(model)
     mujoco.mj_copyState(model, stepped, before, int(mujoco.mjtState.mjSTATE_INTEGRATION))
-    mujoco.mj_step(model, stepped)  # its contacts are those of the state before
+    mujoco.mj_step(model, stepped)  # it has the contacts of the state before
     other = mujoco.MjModel.from_xml_string(BLOCKS)
     data = mujoco.MjData(other)
     mujoco.mj_copyState(other, before, data, int(mujoco.mjtState.mjSTATE_INTEGRATION))

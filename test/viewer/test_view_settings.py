@@ -306,7 +306,7 @@ KEPT = {
 def start(kept: dict[str, Any]) -> tuple[DisplayFlags, Any]:
     """Return the flags of a viewer that starts with kept settings, and the viewer."""
     flags, rendering = DisplayFlags(), ux.RenderFlags()
-    rendering.flags = [1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 1]  # those of Studio
+    rendering.flags = [1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 1]  # as Studio sets them
     viewer = SimpleNamespace(vis_options=mujoco.MjvOption(), render_flags=rendering)
     flags.restore(kept)
     flags.viewer = viewer

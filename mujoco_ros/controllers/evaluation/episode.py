@@ -279,7 +279,7 @@ class EpisodeFile:
 
         Args:
             path: The file; its folder exists.
-            identity: That of the evaluation, see `identity_of`.
+            identity: Identity of the evaluation, see `identity_of`.
             count: Number of episodes of the whole evaluation.
             resume: Whether the episodes in an existing file are kept. Else a file that lacks some
                 of its episodes is an error, and one with all of them is replaced.

@@ -205,7 +205,7 @@ def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, tabs):
 
 
 def test_a_page_without_its_overlay_is_not_loaded_again(served, browser):
-    page, paths = browser.new_page(), []  # the clock is that of the whole context
+    page, paths = browser.new_page(), []  # the whole context has one clock
     page.clock.install()
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.route("**/teleop/overlay.js", lambda route: route.fulfill(status=404))

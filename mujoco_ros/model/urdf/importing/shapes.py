@@ -36,7 +36,7 @@ def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.floa
     if np.abs(moments).max() < 1e-12 * mass:
         radius = (0.75 * mass / (np.pi * WATER)) ** (1 / 3)
         moments[:] = 0.4 * mass * radius**2
-        fault = "mass without inertia, which get that of a ball of water"
+        fault = "mass without inertia, which get the inertia of a ball of water"
     else:
         excess = moments[2] - max(moments[0], 0.0) - max(moments[1], 0.0)
         if moments[0] < -slack or excess > slack:
