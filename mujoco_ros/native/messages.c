@@ -103,72 +103,55 @@ static const double *source(Messages *self, int64_t array, int64_t element) {
   return (const double *)view->buf + element;
 }
 
-static int plan_numbers(Messages *self, PyObject *rows) {
-  Py_buffer view;
-  Py_ssize_t count = view_rows(rows, NUMBER_COLUMNS, &view);
-  if (count < 0) return -1;
-  self->numbers = PyMem_Calloc((size_t)count + 1, sizeof(Number));
-  const int64_t *row = view.buf;
-  int failed = self->numbers == NULL;
-  for (; !failed && self->number_count < count; row += NUMBER_COLUMNS) {
-    Number *number = &self->numbers[self->number_count];
-    int64_t form = row[3], size = form < FLOAT ? sizeof(double) : sizeof(float);
-    if (form < 0 || form >= FORMS) PyErr_SetString(PyExc_ValueError, "a form does not exist");
-    number->form = (int)form;
-    failed = form < 0 || form >= FORMS || !(number->from = source(self, row[0], row[1])) ||
-             !(number->to = destination(self, row[2], size));
-    self->number_count += !failed;
+// Readers of one row each; return 0, or -1 with an error.
+
+static int read_number(Messages *self, const int64_t *row, Py_ssize_t at) {
+  Number *number = &self->numbers[at];
+  if (row[3] < 0 || row[3] >= FORMS) {
+    PyErr_SetString(PyExc_ValueError, "a form does not exist");
+    return -1;
   }
-  PyBuffer_Release(&view);
-  return failed ? -1 : 0;
+  number->form = (int)row[3];
+  number->from = source(self, row[0], row[1]);
+  if (number->from == NULL) return -1;
+  number->to = destination(self, row[2], row[3] < FLOAT ? sizeof(double) : sizeof(float));
+  return number->to == NULL ? -1 : 0;
 }
 
-static int plan_stamps(Messages *self, PyObject *rows) {
-  Py_buffer view;
-  Py_ssize_t count = view_rows(rows, 1, &view);
-  if (count < 0) return -1;
-  self->stamps = PyMem_Calloc((size_t)count + 1, sizeof(uint8_t *));
-  const int64_t *row = view.buf;
-  int failed = self->stamps == NULL;
-  for (; !failed && self->stamp_count < count; row++) {
-    failed = !(self->stamps[self->stamp_count] = destination(self, *row, 8));
-    self->stamp_count += !failed;
-  }
-  PyBuffer_Release(&view);
-  return failed ? -1 : 0;
+static int read_stamp(Messages *self, const int64_t *row, Py_ssize_t at) {
+  self->stamps[at] = destination(self, row[0], 8);
+  return self->stamps[at] == NULL ? -1 : 0;
 }
 
-static int plan_durations(Messages *self, PyObject *rows) {
-  Py_buffer view;
-  Py_ssize_t count = view_rows(rows, DURATION_COLUMNS, &view);
-  if (count < 0) return -1;
-  self->durations = PyMem_Calloc((size_t)count + 1, sizeof(Duration));
-  const int64_t *row = view.buf;
-  int failed = self->durations == NULL;
-  for (; !failed && self->duration_count < count; row += DURATION_COLUMNS) {
-    Duration *duration = &self->durations[self->duration_count];
-    failed = !(duration->from = source(self, row[0], row[1])) ||
-             !(duration->to = destination(self, row[2], 8));
-    self->duration_count += !failed;
-  }
-  PyBuffer_Release(&view);
-  return failed ? -1 : 0;
+static int read_duration(Messages *self, const int64_t *row, Py_ssize_t at) {
+  Duration *duration = &self->durations[at];
+  duration->from = source(self, row[0], row[1]);
+  if (duration->from == NULL) return -1;
+  duration->to = destination(self, row[2], 8);
+  return duration->to == NULL ? -1 : 0;
 }
 
-static int plan_messages(Messages *self, PyObject *rows) {
+static int read_message(Messages *self, const int64_t *row, Py_ssize_t at) {
+  Message *message = &self->messages[at];
+  message->message.buffer = destination(self, row[0], row[1]);
+  message->message.length = message->message.capacity = (size_t)row[1];
+  message->publisher = (const void *)(intptr_t)row[2];
+  return message->message.buffer == NULL ? -1 : 0;
+}
+
+// Allocate an entry for each row, at `*entries`, and read the rows into them.
+static int plan(Messages *self, PyObject *rows, int columns, size_t size, void *entries,
+                Py_ssize_t *count, int (*read)(Messages *, const int64_t *, Py_ssize_t)) {
   Py_buffer view;
-  Py_ssize_t count = view_rows(rows, MESSAGE_COLUMNS, &view);
-  if (count < 0) return -1;
-  self->messages = PyMem_Calloc((size_t)count + 1, sizeof(Message));
+  Py_ssize_t wanted = view_rows(rows, columns, &view);
+  if (wanted < 0) return -1;
+  void *allocated = PyMem_Calloc((size_t)wanted + 1, size);
+  memcpy(entries, &allocated, sizeof allocated);
   const int64_t *row = view.buf;
-  int failed = self->messages == NULL;
-  for (; !failed && self->message_count < count; row += MESSAGE_COLUMNS) {
-    Message *message = &self->messages[self->message_count];
-    message->message.buffer = destination(self, row[0], row[1]);
-    message->message.length = message->message.capacity = (size_t)row[1];
-    message->publisher = (const void *)(intptr_t)row[2];
-    failed = message->message.buffer == NULL;
-    self->message_count += !failed;
+  int failed = allocated == NULL;
+  for (; !failed && *count < wanted; row += columns) {
+    failed = read(self, row, *count);
+    *count += !failed;
   }
   PyBuffer_Release(&view);
   return failed ? -1 : 0;
@@ -211,8 +194,13 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywo
   self->reset = (ResetFunction)(uintptr_t)reset;
   int flags = PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
   if (PyObject_GetBuffer(buffer, &self->buffer, flags) < 0 || view_arrays(self, arrays) < 0 ||
-      plan_numbers(self, numbers) < 0 || plan_stamps(self, stamps) < 0 ||
-      plan_durations(self, durations) < 0 || plan_messages(self, messages) < 0) {
+      plan(self, numbers, NUMBER_COLUMNS, sizeof(Number), &self->numbers, &self->number_count,
+           read_number) < 0 ||
+      plan(self, stamps, 1, sizeof(uint8_t *), &self->stamps, &self->stamp_count, read_stamp) < 0 ||
+      plan(self, durations, DURATION_COLUMNS, sizeof(Duration), &self->durations,
+           &self->duration_count, read_duration) < 0 ||
+      plan(self, messages, MESSAGE_COLUMNS, sizeof(Message), &self->messages, &self->message_count,
+           read_message) < 0) {
     if (!PyErr_Occurred()) PyErr_NoMemory();
     Py_DECREF(self);
     return NULL;
