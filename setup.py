@@ -1,5 +1,6 @@
 """Install mujoco_ros as an ament_python package, or into a plain virtual environment."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,12 +23,18 @@ EXTRAS = {
     "video": ["av>=14"],
 }
 
+# The engine's headers come with its package.
+ENGINE = find_spec("mujoco")
+FOLDERS = ENGINE.submodule_search_locations or [] if ENGINE else []
 # Without a compiler the package installs, too: Python does what is compiled here.
 NATIVE = Extension(
     f"{NAME}.native.compiled",
-    [f"{NAME}/native/messages.c", f"{NAME}/native/callbacks.c"],
+    [f"{NAME}/native/{part}.c" for part in ("plan", "messages", "steps", "callbacks")],
+    include_dirs=[str(Path(folder) / "include") for folder in FOLDERS],
+    depends=[f"{NAME}/native/plan.h"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    extra_compile_args=["-O2", "-std=gnu11", "-Wall", "-Wextra"],
+    # As in Python, no product is fused with a sum.
+    extra_compile_args=["-O2", "-std=gnu11", "-ffp-contract=off", "-Wall", "-Wextra"],
     py_limited_api=True,
     optional=True,
 )

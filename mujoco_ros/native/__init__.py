@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mujoco_ros.native.compiled import Messages
+    from mujoco_ros.native.compiled import Messages, Steps
 
 
 def messages_type() -> "type[Messages] | None":
@@ -20,6 +20,18 @@ def messages_type() -> "type[Messages] | None":
     except ImportError:  # no C compiler when the package was installed
         return None
     return Messages
+
+
+def steps_type(engine_version: int) -> "type[Steps] | None":
+    """Return the compiled class of steps; None as for `messages_type`, or for another engine.
+
+    `engine_version` is ``mj_version()``; the layout of the engine's structures depends on it.
+    """
+    if messages_type() is None:
+        return None
+    from mujoco_ros.native import compiled
+
+    return compiled.Steps if compiled.ENGINE_VERSION == engine_version else None
 
 
 def library() -> ctypes.CDLL | None:

@@ -165,6 +165,17 @@ class Drives:
         np.minimum(out, self._most, out=out)
         ctrl[self._slots] = out
 
+    def affine_map(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the map of `write` for each input, for compiled code.
+
+        Factors of the three references (inputs, 3), which follow the gains, and offsets (inputs,);
+        then the slot and the joint (inputs, 2).
+        """
+        # A negative zero changes no number, not even a zero.
+        offsets = self._offset if self._is_offset else np.full(len(self._inputs), -0.0)
+        addresses = [(row.slot, row.joint) for row in self._inputs]
+        return self._factors_by_input, offsets, np.array(addresses, dtype=np.int64)
+
     def _bind(self, values: np.ndarray) -> None:
         """Make `write` read other references.  # (3, n)"""
         self._values = values

@@ -71,70 +71,59 @@ class ForceLimits:
         self._model.actuator_forcelimited[actuators] = self.limited[actuators]
 
 
-_BATCH = 64
-"""Steps that are evaluated together; evaluating each takes half the time of a small step."""
-
-
 class Saturation:
     """Counts the steps in which an actuator, or all those of a joint, were at their limit."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joints: Joints) -> None:
-        self._names = joints.names
+        self._model, self._names = model, joints.names
         self._actuators = [joint_actuators(model, int(joint)) for joint in joints.ids]
         # Actuators of a joint have one output each; only actuators of sites may have more.
-        self._outputs = slice(None) if model.nout == model.nactuator else model.actuator_outadr
+        self._outputs = model.actuator_outadr
         self._force, self._qfrc_actuator = data.actuator_force, data.qfrc_actuator
-        self._ranges, self._limited = model.actuator_forcerange, model.actuator_forcelimited
+        self._low, self._high = model.actuator_forcerange.T  # may change while it runs
         self._steps = np.zeros(model.nactuator, dtype=np.int64)
-        limited = np.flatnonzero(model.jnt_actfrclimited[joints.ids])
-        self._of_joints = limited
-        self._dof = joints.dof[limited]
-        self._joint_low, self._joint_high = model.jnt_actfrcrange[joints.ids[limited]].T.copy()
+        self._of_joints = np.flatnonzero(model.jnt_actfrclimited[joints.ids])
+        self._ids, self._dof = joints.ids[self._of_joints], joints.dof[self._of_joints]
+        self._joint_low, self._joint_high = model.jnt_actfrcrange[self._ids].T.copy()
         self._joint_steps = np.zeros(len(joints.names), dtype=np.int64)
-        self._forces = np.zeros((_BATCH, model.nout))
-        self._torques = np.zeros((_BATCH, model.nv if len(limited) else 0))
-        self._recorded = 0
-        self._take_limits()
 
     def count(self) -> None:
         """Count the current step."""
-        # Limits may change while the simulation runs.
-        changed = self._ranges.tobytes() != self._ranges_then
-        if changed or self._recorded == _BATCH or self._limited.tobytes() != self._limited_then:
-            self._evaluate()
-        self._forces[self._recorded] = self._force
-        if len(self._dof):
-            self._torques[self._recorded] = self._qfrc_actuator
-        self._recorded += 1
+        force = self._force[self._outputs]
+        at_limit = (force <= self._low) | (force >= self._high)
+        self._steps += at_limit & self._model.actuator_forcelimited.astype(bool)
+        torque = self._qfrc_actuator[self._dof]
+        at_limit = (torque <= self._joint_low) | (torque >= self._joint_high)
+        self._joint_steps[self._of_joints] += at_limit
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The limits of joints, and the counts of actuators and of joints, for compiled code."""
+        return self._model.jnt_actfrcrange, self._steps, self._joint_steps
+
+    def rows(self, first: int) -> np.ndarray:
+        """Return what is counted, as ``read_limited`` in steps.c names it.
+
+        `first` is the number of `arrays` among all arrays.
+        """
+        of_actuators = [
+            (actuator, output, 0, 0, first + 1, actuator)
+            for actuator, output in enumerate(self._outputs)
+        ]
+        joints = zip(self._dof, self._ids, self._of_joints, strict=True)
+        of_joints = [(-1, dof, first, 2 * joint, first + 2, index) for dof, joint, index in joints]
+        return np.array([*of_actuators, *of_joints], dtype=np.int64)
 
     def transfer(self, old: "Saturation", actuators: Pairs, joints: Pairs) -> None:
         """Continue the counts of the previous plant, for shared actuators and joints."""
-        old._evaluate()
         self._steps[actuators[1]] = old._steps[actuators[0]]
         self._joint_steps[joints[1]] = old._joint_steps[joints[0]]
 
     def steps(self) -> dict[str, int]:
         """Return the steps at the limit since the start, for each joint with any."""
-        self._evaluate()
         steps = self._steps.tolist()
         counts = [
             max([own, *(steps[actuator] for actuator in actuators)])
             for own, actuators in zip(self._joint_steps.tolist(), self._actuators, strict=True)
         ]
         return {name: count for name, count in zip(self._names, counts, strict=True) if count}
-
-    def _evaluate(self) -> None:
-        """Evaluate the recorded steps with the limits of that time."""
-        force = self._forces[: self._recorded, self._outputs]
-        at_limit = ((force <= self._low) | (force >= self._high)) & self._are_limited
-        self._steps += at_limit.sum(axis=0)
-        torque = self._torques[: self._recorded, self._dof]
-        at_limit = (torque <= self._joint_low) | (torque >= self._joint_high)
-        self._joint_steps[self._of_joints] += at_limit.sum(axis=0)
-        self._recorded = 0
-        self._take_limits()
-
-    def _take_limits(self) -> None:
-        self._ranges_then, self._limited_then = self._ranges.tobytes(), self._limited.tobytes()
-        self._low, self._high = self._ranges.T.copy()
-        self._are_limited = self._limited.astype(bool)

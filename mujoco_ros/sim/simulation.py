@@ -2,12 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.events import Event, SimulationReset
+from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -22,6 +24,7 @@ from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.robot_controls import JointFeedback
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, Outcome
 from mujoco_ros.sim.wrenches import ExternalWrenches
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
@@ -70,8 +73,7 @@ class Simulation:
         self.commands = CommandQueue()
         self.on_divergence: OnDivergence = on_divergence
         self.paused = False
-        self.time = 0.0
-        """Time of the last sample [s]."""
+        self._time = np.zeros(1)
         self.divergences = 0
         self.epochs = ClockEpochs()
         """Detects stamps from before a reset."""
@@ -92,6 +94,9 @@ class Simulation:
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
         self._timestep = 0.0
+        self._warnings_seen = np.zeros(mujoco.mjtWarning.mjNWARNING, dtype=np.int64)
+        self.compiled: CompiledSteps | None = None
+        """The steps in C, where they are possible."""
         self.origin = 0.0
         """Time of step zero, less than a timestep [s]; the time of a step follows from its number.
 
@@ -140,6 +145,11 @@ class Simulation:
             self.set_current_sample(now)
 
     @property
+    def time(self) -> float:
+        """Time of the last sample [s]."""
+        return float(self._time[0])
+
+    @property
     def options(self) -> PhysicsConfig:
         """The physics options."""
         return read_options(self.model.opt)
@@ -171,10 +181,12 @@ class Simulation:
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
         if timestep == self._timestep:
+            self._compile()
             return
         self._timestep = timestep
         self._last_time = END_OF_TIME_S - timestep
         self._align(float(self.data.time))
+        self._compile()
         for control in self.controls:
             control.timestep = timestep
         if self.plant.realism is not None:
@@ -199,7 +211,7 @@ class Simulation:
 
     def set_time(self, time: float) -> None:
         """Set only the simulated time [s]; the next step begins at it."""
-        self.data.time = self.time = time
+        self.data.time = self._time[0] = time
         self._align(time)
 
     def step(self) -> bool:
@@ -224,27 +236,52 @@ class Simulation:
         self._feedback.update_controls(time)
         realism = plant.realism
         sent = self.references if realism is None else realism.command(self.references)
-        self.drives.write(sent, self._ctrl)
         if self.wrenches.acting:
             self.wrenches.apply(time)
-        plant.present.read()
         plant.extensions.note_step()
+        if self.compiled is not None:
+            is_valid = self.complete_step(self.compiled.step(sent.values))
+        else:
+            is_valid = self._step_in_python(sent, time)
+        if is_valid and plant.is_measured:
+            plant.measure()
+        return is_valid
+
+    def _step_in_python(self, sent: References, time: float) -> bool:
+        """Advance by one timestep from `time` [s], as the compiled step; return as `step`."""
+        plant, data = self.plant, self.data
+        self.drives.write(sent, self._ctrl)
+        plant.present.read()
         if self._sense_first:
             plant.sense()
         plant.newton.step(data, plant.present.state)
-        if self._warnings.tobytes() != self._warnings_seen and self._diverged():
+        if (self._warnings != self._warnings_seen).any() and self._diverged():
             self._recover(time)
             return False
         if self._sense_first:
             plant.copy_sensed()
         plant.saturation.count()
         plant.sample.state[:] = plant.present.state
-        self.time = time
+        self._time[0] = time
         # The engine sums timesteps; the rounding errors would show in stamps after minutes.
         origin, timestep = self.origin, self._timestep
         data.time = origin + round((time + timestep - origin) / timestep) * timestep
-        if plant.is_measured:
-            plant.measure()
+        return True
+
+    def complete_step(self, outcome: int) -> bool:
+        """Do what a compiled step leaves to Python, by its `Outcome`; return as `step`."""
+        if outcome == Outcome.TAKEN:
+            return True
+        plant, compiled = self.plant, self.compiled
+        assert compiled is not None
+        if outcome == Outcome.UNSOLVED:
+            plant.newton.check(mujoco.mj_step, self.data, plant.present.state)
+            outcome = compiled.finish()
+        if outcome == Outcome.WARNED:
+            if self._diverged():
+                self._recover(compiled.begun)
+                return False
+            compiled.complete()
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
@@ -284,7 +321,7 @@ class Simulation:
     def note_state(self) -> None:
         """Make the current state the last valid one, to which a divergence returns."""
         self.plant.note_state()
-        self._warnings_seen = self._warnings.tobytes()
+        self._warnings_seen[:] = self._warnings
 
     def emit(self, event: Event) -> None:
         """Add an event; in the physics thread."""
@@ -316,6 +353,10 @@ class Simulation:
         self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number
         plant.bind()
         self._feedback = JointFeedback(plant.data, plant.layout.robots, plant.controls)
+        self._planned = None
+        with suppress(LookupError):
+            warn = self.engine_messages.append
+            self._planned = CompiledSteps(plant, self._time, self._warnings_seen, warn)
         self._options_changed()
 
     def set_current_sample(self, time: float, *, origin: float | None = None) -> None:
@@ -328,17 +369,25 @@ class Simulation:
         self._feedback.read()
         if origin is not None:
             self.origin = origin
+            self._compile()
 
     def _align(self, time: float) -> None:
         """Count steps from the first time that is a whole number of steps before `time` [s]."""
         whole = round(time / self._timestep) * self._timestep
         near = abs(time - whole) < _ROUNDING * self._timestep
         self.origin = 0.0 if near else time % self._timestep
+        self._compile()
+
+    def _compile(self) -> None:
+        """Use compiled steps where they are possible, with the present options."""
+        planned = self._planned
+        self.compiled = planned if planned is not None and planned.applies else None
+        if self.compiled is not None:
+            self.compiled.configure(self.origin, self._last_time)
 
     def _diverged(self) -> bool:
-        seen = np.frombuffer(self._warnings_seen, dtype=self._warnings.dtype)
-        bad = any(self._warnings[kind] > seen[kind] for kind in _BAD)
-        self._warnings_seen = self._warnings.tobytes()
+        bad = any(self._warnings[kind] > self._warnings_seen[kind] for kind in _BAD)
+        self._warnings_seen[:] = self._warnings
         return bad
 
     def _recover(self, time: float) -> None:
@@ -349,7 +398,7 @@ class Simulation:
         if self.on_divergence == "pause":
             self.plant.revert()
             self.data.time = time  # later than the sample: no stamp is repeated
-            self._warnings_seen = self._warnings.tobytes()
+            self._warnings_seen[:] = self._warnings
             self.paused = True
         else:
             # The clock continues: a jump back would make every TF listener drop its buffer.

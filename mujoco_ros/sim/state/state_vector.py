@@ -76,6 +76,7 @@ class StateReader:
 
     Attributes:
         state: The vector.  # (nstate,)
+        components: Its components of ``mjtState``, a view.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
@@ -83,7 +84,7 @@ class StateReader:
         self._model, self._data = model, data
         fields = state_fields(model, data)
         self.state = np.zeros(fields[-1].part.stop)
-        self._components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
+        self.components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
         carried = [field for field in fields if not field.bit and field.size]
         self._all_carried = [
             (field.view(self.state), getattr(data, field.name)) for field in carried
@@ -98,9 +99,14 @@ class StateReader:
         carries = self._model.opt.enableflags & _CARRYING
         self._carried = self._all_carried if carries else []
 
+    @property
+    def carries(self) -> bool:
+        """Whether steps depend on arrays that are no component."""
+        return bool(self._carried)
+
     def read(self) -> None:
         """Read the state."""
-        mujoco.mj_getState(self._model, self._data, self._components, INTEGRATION)
+        mujoco.mj_getState(self._model, self._data, self.components, INTEGRATION)
         for vector, array in self._carried:
             vector[:] = array
 

@@ -77,6 +77,14 @@ class SparseNewton:
         if self._is_affected and not len(self._ancestors):
             self._ancestors = _ancestors(self._model.dof_parentid)
 
+    @property
+    def limits(self) -> tuple[bool, float, float]:
+        """Whether steps are checked, then the largest gradient and number of iterations.
+
+        Steps below both have converged.
+        """
+        return self._is_affected, self._small, self._limit
+
     def step(self, data: mujoco.MjData, state: np.ndarray) -> None:
         """Advance by one timestep, as ``mj_step``, from a state of `state_vector`.  # (nstate,)"""
         self._evaluate(mujoco.mj_step, data, state)
@@ -90,6 +98,10 @@ class SparseNewton:
             self._evaluate_densely(evaluate, data)
             return
         evaluate(self._model, data)
+        self.check(evaluate, data, state)
+
+    def check(self, evaluate: Evaluation, data: mujoco.MjData, state: np.ndarray) -> None:
+        """Repeat an evaluation that was made from a state, if its factor was wrong."""
         if self._is_affected and data.nefc and not self._is_solved(data):
             set_state(self._model, data, state)
             self._evaluate_densely(evaluate, data)
