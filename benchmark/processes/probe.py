@@ -45,6 +45,7 @@ from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps
 from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
@@ -110,10 +111,30 @@ class Stopwatch:
             if self._next:
                 rows[self._next - COLUMNS + SHARED] = monotonic_ns()
 
+        self._trace_compiled_steps()
         _replace(SharedStateWriter, "write", timed_share)
         _replace(Pacer, "__init__", prepared)
         _replace(Simulation, "step", timed_step)
         _replace(Publishers, "publish", timed_publish)
+
+    def _trace_compiled_steps(self) -> None:
+        """Have compiled steps note their times."""
+        run, columns = CompiledSteps.run, SHARED + 1
+        trace = np.zeros(1 + columns * MANY, dtype=np.int64)
+        if self._commands:  # which are recorded after steps in Python
+            _replace(Simulation, "is_idle", False)
+
+        def traced(steps: CompiledSteps, references: Any, most: int, cells: Any) -> Any:
+            trace[0] = 0
+            result = run(steps, references, most, (*cells, trace))
+            for row in trace[1:].reshape(-1, columns)[: trace[0]].tolist():
+                if self._next < CAPACITY * COLUMNS:
+                    for column, value in enumerate(row):
+                        self._rows[self._next + column] = value
+                    self._next += COLUMNS
+            return result
+
+        _replace(CompiledSteps, "run", traced)
 
     def result(self) -> np.ndarray:
         """Return the rows.  # (steps, COLUMNS) int64."""
@@ -167,6 +188,7 @@ def alternate_with_objects() -> None:
             publish(topics)
         count += 1
 
+    _replace(Simulation, "is_idle", False)  # compiled steps have no message objects
     _replace(Publishers, "__init__", prepared)
     _replace(Publishers, "publish", alternating)
 
@@ -211,7 +233,7 @@ class Profile:
         return np.array([(k, *v) for k, v in self._spent.items()], dtype=dtype)
 
 
-def _replace(owner: Any, name: str, function: Callable[..., Any]) -> None:
+def _replace(owner: Any, name: str, function: Any) -> None:
     setattr(owner, name, function)
 
 

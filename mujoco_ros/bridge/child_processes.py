@@ -17,6 +17,7 @@ from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.writer import Describe, SegmentWriter, SharedStateWriter
+from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 CHILD_PROCESS_PARAMETERS = (
@@ -126,6 +127,12 @@ class ChildProcesses(Component):
         """Share the state of the step."""
         if self._write is not None:
             self._write()
+
+    def idle_steps(self) -> int:
+        """Compiled steps share the state, but for past states."""
+        if self._writer is None:
+            return MANY
+        return self._writer.idle_steps()
 
     def while_paused(self) -> None:
         """Share changes of a paused simulation."""

@@ -31,7 +31,7 @@ def steps_type(engine_version: int) -> "type[Steps] | None":
         return None
     from mujoco_ros.native import compiled
 
-    return compiled.Steps if compiled.ENGINE_VERSION == engine_version else None
+    return compiled.Steps if engine_version == compiled.ENGINE_VERSION else None
 
 
 def library() -> ctypes.CDLL | None:

@@ -605,6 +605,15 @@ static double wait_for_step(double *pace, double time) {
   return 0.0;
 }
 
+typedef struct {  // times of complete steps, for measurements: their number, then a row for each
+  int64_t *count, *rows;
+  Py_ssize_t most;
+} Trace;
+
+enum { BEGUN, STEPPED, PUBLISHED, STAMP, LATE_STEPS, SHARED, TRACED };
+
+static int64_t nanoseconds(double seconds) { return (int64_t)rint(seconds * 1e9); }
+
 typedef struct {
   const double *references;
   Py_ssize_t joints;
@@ -612,7 +621,17 @@ typedef struct {
   double *pace;
   volatile const int64_t *attention;
   Counts periods, costs;
+  Trace trace;
 } Run;
+
+static void trace_step(const Run *run, const Steps *self, const double times[4]) {
+  const Trace *trace = &run->trace;
+  if (trace->count == NULL || *trace->count >= trace->most) return;
+  int64_t *row = trace->rows + TRACED * (*trace->count)++;
+  row[BEGUN] = nanoseconds(times[0]), row[STEPPED] = nanoseconds(times[1]);
+  row[PUBLISHED] = nanoseconds(times[2]), row[SHARED] = nanoseconds(times[3]);
+  row[STAMP] = nanoseconds(*self->time), row[LATE_STEPS] = (int64_t)run->pace[LATE];
+}
 
 static int run_steps(Steps *self, const Run *run, int64_t *steps, PyObject **rejected) {
   double begun = now(), dropped = run->pace[DROPPED];
@@ -628,12 +647,17 @@ static int run_steps(Steps *self, const Run *run, int64_t *steps, PyObject **rej
     }
     count_duration(&run->periods, time - run->pace[LAST]);
     run->pace[LAST] = time;
+    double times[4] = {time};
     outcome = advance(self, run->references, run->joints);
+    times[1] = now();
     if (outcome == TAKEN) outcome = publish(self, rejected);
+    times[2] = now();
     if (outcome == TAKEN) {
       share(self);
       ++*steps;
-      count_duration(&run->costs, now() - time);
+      times[3] = now();
+      count_duration(&run->costs, times[3] - time);
+      trace_step(run, self, times);
     }
   }
   return outcome;
@@ -676,6 +700,10 @@ static PyObject *run_method(Steps *self, PyObject *arguments) {
       (run.periods.cells = integers_at(&arrays, 2, 0, 1)) != NULL &&
       (run.costs.cells = integers_at(&arrays, 3, 0, 1)) != NULL) {
     run.periods.last = arrays.views[2].len / 8 - 1, run.costs.last = arrays.views[3].len / 8 - 1;
+    if (arrays.count > 4 && (run.trace.count = integers_at(&arrays, 4, 0, 1)) != NULL) {
+      run.trace.rows = run.trace.count + 1;
+      run.trace.most = (arrays.views[4].len / 8 - 1) / TRACED;
+    }
     int64_t steps = 0;
     PyThreadState *thread = PyEval_SaveThread();
     int outcome = run_steps(self, &run, &steps, &rejected);

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from mujoco_ros.control.events import QueueFullError
 
 _FARTHEST_START_S = 86_400.0
@@ -113,6 +115,8 @@ class CommandQueue:
         # Another way by which commands come, if there is one; the physics thread sets it
         self.inlet: Inlet | None = None
         self.held = False  # whether commands wait for the next tick of the lockstep, which sets it
+        # Not 0 while a command or something else waits for the physics thread.  # (1,)
+        self.attention = np.zeros(1, dtype=np.int64)
         self.longest = 0  # most commands that waited at a time, since it was last set to 0
         self._limit = limit
         self._closed = False
@@ -148,7 +152,8 @@ class CommandQueue:
         self._submitted.clear()  # before the next `drain`, so that no later command is missed
 
     def wake(self) -> None:
-        """Make `wait` return."""
+        """Make `wait` return, and end compiled steps."""
+        self.attention[0] = 1
         if not self._submitted.is_set():
             self._submitted.set()
         inlet = self.inlet
@@ -167,6 +172,7 @@ class CommandQueue:
 
     def drain(self) -> None:
         """Run the commands of the inlet, and the queued ones in order; for the physics thread."""
+        self.attention[0] = 0
         inlet = self.inlet
         if inlet is not None:
             inlet.take()

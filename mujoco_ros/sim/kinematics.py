@@ -9,9 +9,11 @@ import numpy as np
 from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.model.naming import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import FloatingBase
+from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.sample import Sample
+from mujoco_ros.sim.stepping.compiled_steps import Updates
 
 Poses: TypeAlias = "Sample | mujoco.MjData"
 """What has the poses of bodies and cameras."""
@@ -59,6 +61,12 @@ class BaseMotion:
             rotate(linear, velocity, inverse)
             rotate(classical, acceleration, inverse)
 
+    def compile(self, updates: Updates) -> None:
+        """Add what `update` does."""
+        for quat, velocity, acceleration, linear, classical in self._rows:
+            updates.rotate(quat, velocity, linear)
+            updates.rotate(quat, acceleration, classical)
+
 
 class RelativePoses:
     """Poses of bodies in the frames of their parents; body 0 is the world."""
@@ -80,6 +88,12 @@ class RelativePoses:
         child_w, child_v = child[:, :1], child[:, 1:]
         self.values[:, 3:4] = w * child_w - np.sum(v * child_v, axis=1, keepdims=True)
         self.values[:, 4:] = w * child_v + child_w * v + _cross(v, child_v)
+
+    def compile(self, updates: Updates) -> None:
+        """Add what `update` does."""
+        xpos, xquat = self._sample.xpos, self._sample.xquat
+        for parent, body, pose in zip(self._parents, self._bodies, self.values, strict=True):
+            updates.relate((xpos[parent], xquat[parent]), (xpos[body], xquat[body]), pose)
 
 
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -109,6 +123,31 @@ class OpticalPoses:
             at[:] = position
             mujoco.mju_mat2Quat(self._quat, matrix)
             mujoco.mju_mulQuat(quat, self._quat, self._turn)
+
+    def compile(self, updates: Updates) -> None:
+        """Add what `update` does."""
+        for (position, matrix, _, _), pose in zip(self._rows, self.values, strict=True):
+            updates.face(position, matrix, self._turn, pose)
+
+
+class MarkedDistances:
+    """Sensor readings with +inf for distances that are out of range."""
+
+    def __init__(self, model: mujoco.MjModel, readings: np.ndarray) -> None:
+        self._distances, self._readings = Distances(model), readings
+        self.values = np.zeros_like(readings)  # (nsensordata,)
+
+    def update(self) -> None:
+        """Compute `values` of the current sample."""
+        np.copyto(self.values, self._readings)
+        self._distances.mark(self.values)
+
+    def compile(self, updates: Updates) -> None:
+        """Add what `update` does."""
+        updates.copy(self._readings, self.values)
+        farthest = self._distances.farthest
+        for index, address in enumerate(self._distances.addresses):
+            updates.mark(farthest[index : index + 1], self.values[address : address + 1])
 
 
 _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)

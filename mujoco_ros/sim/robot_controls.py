@@ -141,6 +141,11 @@ class JointFeedback:
                 parts = tuple(zip(measured, (joints.qpos, joints.dof, joints.dof), strict=True))
             self._robots.append((control, parts))
 
+    @property
+    def has_work(self) -> bool:
+        """Whether the control of a robot needs updates."""
+        return any(control.active or control.reset_hold.active for control, _ in self._robots)
+
     def update_controls(self, time: float) -> None:
         """Update the references of all robots for the step at `time` [s], in the physics thread."""
         for control, parts in self._robots:

@@ -268,6 +268,18 @@ class Simulation:
         data.time = origin + round((time + timestep - origin) / timestep) * timestep
         return True
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether steps change nothing but the state of the engine, so that compiled ones do."""
+        plant = self.plant
+        if self.compiled is None or self.paused or plant.is_measured or plant.extensions.at_step:
+            return False
+        return not (self.wrenches.acting or self._feedback.has_work)
+
+    def note_idle_steps(self) -> None:
+        """Follow compiled steps that were taken while `is_idle`."""
+        self._feedback.update_controls(self.time)
+
     def complete_step(self, outcome: int) -> bool:
         """Do what a compiled step leaves to Python, by its `Outcome`; return as `step`."""
         if outcome == Outcome.TAKEN:

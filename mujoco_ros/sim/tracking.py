@@ -6,6 +6,7 @@ import numpy as np
 
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.stepping.compiled_steps import Updates
 
 
 class PositionCommands:
@@ -86,3 +87,21 @@ class Tracking:
             self.acceleration[part] = control.trajectory.accelerations(time)
             self.elapsed[index] = control.trajectory.elapsed(time)
             self.speed_scaling[index] = control.trajectory.speed_scaling
+
+    def compile(self, updates: Updates) -> None:
+        """Add the update of the errors, which change without a command."""
+        joints, sample, error = self._joints, self._sample, self.error
+        for control, part in self._parts:
+            desired, continuous = control.references.values, control.joints.continuous
+            for own, joint in enumerate(range(part.start, part.stop)):
+                for row, measured, addresses in (
+                    (0, sample.measured_qpos, joints.qpos),
+                    (1, sample.measured_qvel, joints.dof),
+                ):
+                    address = addresses[joint]
+                    updates.subtract(
+                        desired[row, own : own + 1],
+                        measured[address : address + 1],
+                        error[row, joint : joint + 1],
+                        angles=not row and bool(continuous[own]),
+                    )

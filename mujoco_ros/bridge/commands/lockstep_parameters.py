@@ -22,6 +22,7 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.round_trip import RoundTrip
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig
 from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
 from mujoco_ros.wire.parameter_spec import ParameterSpec
@@ -114,6 +115,10 @@ class LockstepParameters(Component):
             self._responding = False
             return self._lockstep.wait(now)
         return _RESPONSE_S
+
+    def idle_steps(self) -> int:
+        """Without lockstep the clock waits for nothing."""
+        return 0 if self._responding or self._lockstep.robots else MANY
 
     def confirm(self, topics: Iterable[str]) -> None:
         """Wait until the controller_managers of these topics have taken what was published.

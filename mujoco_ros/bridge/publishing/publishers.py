@@ -27,6 +27,7 @@ from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps, CompiledTopics, Updates
 from mujoco_ros.sim.stepping.lockstep_sources import whole_steps
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSign
@@ -69,12 +70,14 @@ class _TopicGroup:
     Attributes:
         every: Steps from one message to the next.
         robots: Robots at whose ticks they are published as well.
+        topics: The topics by their publishers.
         updates: Compute the derived arrays.
         batch: The messages.
     """
 
     every: int
     robots: frozenset[str]
+    topics: Mapping[TopicPublisher, SerializedTopic]
     updates: list[Callable[[], None]]
     batch: Batch | ContactStates
 
@@ -88,6 +91,7 @@ class _Stage:
     settings: _Settings
     batches: list[_TopicGroup] = field(default_factory=list)
     epoch: int = -1
+    before_compiled: list[Callable[[], None]] = field(default_factory=list)
     labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
 
     def label(self, epoch: int) -> None:
@@ -122,11 +126,29 @@ class _Stage:
             _TopicGroup(
                 every=every,
                 robots=frozenset(robots),
+                topics=topics,
                 updates=self.plan.updates(topics.values()),
                 batch=self._batch(topics),
             )
             for (every, _, robots), topics in sorted(groups.items(), key=lambda group: group[0])
         ]
+
+    def compile(self) -> list[CompiledTopics]:
+        """Return the batches for compiled steps, which belong to no tick of the lockstep."""
+        self.before_compiled.clear()
+        return [self._compile(group) for group in self.batches]
+
+    def _compile(self, group: _TopicGroup) -> CompiledTopics:
+        messages = group.batch.compiled if isinstance(group.batch, Batch) else None
+        planned = self.plan.compiled_updates(group.topics.values())
+        if messages is not None and planned is not None:
+            updates, before = planned
+            self.before_compiled += before
+            return CompiledTopics(every=group.every, messages=messages, updates=updates)
+        updates = Updates()
+        for publisher in group.topics:
+            updates.count(publisher.sent_by_compiled)
+        return CompiledTopics(every=group.every, messages=None, updates=updates)
 
     def _with_epoch(self, serialized: SerializedTopic) -> SerializedTopic:
         if serialized not in self.labelled:
@@ -209,6 +231,8 @@ class Publishers(Component):
         self._clock_last = not self._controllers
         self._due: list[_TopicGroup] = []
         self._settings = _Settings()
+        # What the compiled steps were told to publish.
+        self._compiled: tuple[CompiledSteps | None, list[_TopicGroup]] = None, []
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
         clock = SerializedTopic(clock_topic())
@@ -317,6 +341,30 @@ class Publishers(Component):
             time = round(self._simulation.time * _SECOND) + min(change, 0)
             self._clock_batch.publish(*divmod(time, _SECOND))
         return 0.0
+
+    def idle_steps(self) -> int:
+        """Compiled steps publish what belongs to no tick of the lockstep."""
+        compiled = self._simulation.compiled
+        if compiled is None or self._lockstep.robots:
+            return 0
+        batches, clock = self._batches(), self._clock_batch.compiled
+        if not all(publisher.handle for publisher in (self._clock, *self._stage.topics)):
+            return 0
+        known, arranged = self._compiled
+        if known is not compiled or arranged is not batches:
+            self._compiled = compiled, batches
+            every = self._settings.clock_every
+            compiled.publish(self._stage.compile(), clock, every, clock_last=self._clock_last)
+        for update in self._stage.before_compiled:
+            update()
+        return MANY
+
+    def note_lost(self, messages: Any, index: int, reason: str) -> None:
+        """Count a message that the middleware rejected in a compiled step."""
+        batches = (self._clock_batch, *(group.batch for group in self._stage.batches))
+        for batch in batches:
+            if isinstance(batch, Batch) and batch.compiled is messages:
+                batch.note_lost(index, reason)
 
     def after_step(self) -> None:
         """Publish the topics that are due."""

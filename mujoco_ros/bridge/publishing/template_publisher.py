@@ -216,8 +216,9 @@ class Batch:
         data = layout.buffer.data
         views = [memoryview(data)[start:end] for start, end in layout.messages]
         self._parts = list(zip(topics, views, strict=True))
-        self._native = _compiled(layout, arrays, list(topics), self)
-        self._fill = (self._native or _ArrayOperations(layout, arrays)).fill
+        self.compiled = _compiled(layout, arrays, list(topics), self)
+        """The messages for compiled code; None where nothing is compiled."""
+        self._fill = (self.compiled or _ArrayOperations(layout, arrays)).fill
 
     @property
     def has_subscriptions(self) -> bool:
@@ -236,18 +237,17 @@ class Batch:
         self._send()
 
     def _send(self) -> None:
-        native, parts = self._native, self._parts
-        if native is not None:
-            wanted = [
-                bool(publisher.subscriptions) and publisher.handle is not None
-                for publisher, _ in parts
-            ]
-            for index, reason in native.send(bytes(wanted)):
-                parts[index][0].note_lost(reason)
-            parts = [part for part, is_sent in zip(parts, wanted, strict=True) if not is_sent]
-        for publisher, view in parts:
-            if publisher.subscriptions:
+        compiled = self.compiled
+        if compiled is not None:
+            for _, index, reason in compiled.send():
+                self.note_lost(index, reason)
+        for publisher, view in self._parts:
+            if publisher.subscriptions and (compiled is None or publisher.handle is None):
                 publisher.send(view.tobytes())
+
+    def note_lost(self, index: int, reason: str) -> None:
+        """Count a message that the middleware rejected, by its index."""
+        self._parts[index][0].note_lost(reason)
 
     def repeat(self, sec: int, nanosec: int, publishers: Collection[TopicPublisher]) -> None:
         """Publish the same sample again with some of the publishers."""
@@ -268,6 +268,7 @@ def _compiled(
     if kind is None or functions is None:
         return None
     index = {name: number for number, name in enumerate(arrays)}
+    counts = [publisher.sent_by_compiled for publisher in publishers]
     handles = [publisher.handle for publisher in publishers]
     opened = ExitStack()
     for handle in filter(None, handles):
@@ -275,7 +276,7 @@ def _compiled(
     finalize(owner, opened.close)
     return kind(
         layout.buffer,
-        list(arrays.values()),
+        [*arrays.values(), *counts],
         _rows(
             [
                 (index[number.array], number.address, at, 2 * is_single + (number.sign < 0))
@@ -286,8 +287,10 @@ def _compiled(
         _rows([(index[number.array], number.address, at) for number, at in layout.durations]),
         _rows(
             [
-                (start, end - start, 0 if handle is None else handle.pointer)
-                for (start, end), handle in zip(layout.messages, handles, strict=True)
+                (start, end - start, 0 if handle is None else handle.pointer, count)
+                for count, ((start, end), handle) in enumerate(
+                    zip(layout.messages, handles, strict=True), len(arrays)
+                )
             ]
         ),
         functions,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,15 +15,16 @@ from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.kinematics import (
     BaseMotion,
     FrameMotions,
+    MarkedDistances,
     MeasuredPoses,
     OpticalPoses,
     RelativePoses,
 )
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.stepping.compiled_steps import Updates
 from mujoco_ros.sim.tracking import PositionCommands, Tracking
 from mujoco_ros.wire.parameter_spec import WrenchSign
 
@@ -89,6 +90,14 @@ _MEASURED = {"qpos": "measured_qpos"}
 """Array with the measured poses of free bodies by that with the true ones."""
 
 
+class _Derived(NamedTuple):
+    """Arrays that are computed for messages."""
+
+    update: Callable[[], None]
+    compile: Callable[[Updates], None] | None = None  # adds the update for compiled steps
+    follows_references: bool = False  # whether only numbers that follow the sample are compiled
+
+
 class TopicPlan:
     """The topics that are published at a rate, and the arrays with their numbers.
 
@@ -134,8 +143,8 @@ class TopicPlan:
             optical = OpticalPoses(frames.following, self._measured.data)
         tracking, motions = Tracking(plant), FrameMotions(plant)
         commands = PositionCommands(plant)
-        distances = Distances(plant.model)
-        marked, true_marked = np.zeros((2, *sample.sensordata.shape))
+        distances = MarkedDistances(plant.model, sample.sensordata)
+        true_distances = MarkedDistances(plant.model, plant.data.sensordata)
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
             "qvel": sample.qvel,
@@ -145,9 +154,9 @@ class TopicPlan:
             "measured_qvel": sample.measured_qvel,
             "measured_effort": sample.measured_effort,
             "sensordata": sample.sensordata,
-            "distances": marked,
+            "distances": distances.values,
             "true_sensordata": plant.data.sensordata,
-            "true_distances": true_marked,
+            "true_distances": true_distances.values,
             "base_motion": motion.values,
             "measured_base_motion": measured_motion.values,
             "relative_poses": poses.values,
@@ -166,22 +175,18 @@ class TopicPlan:
             CARTESIAN_STATE: motions.values,
         }
 
-        def update_distances(into: np.ndarray, readings: np.ndarray) -> None:
-            np.copyto(into, readings)
-            distances.mark(into)
-
-        self._derived: dict[str, Callable[[], None]] = {
-            "distances": partial(update_distances, marked, sample.sensordata),
-            "true_distances": partial(update_distances, true_marked, plant.data.sensordata),
-            "base_motion": motion.update,
-            "measured_base_motion": measured_motion.update,
-            "relative_poses": poses.update,
-            "optical_poses": optical.update,
-            "true_relative_poses": true_poses.update,
-            "true_optical_poses": true_optical.update,
-            CARTESIAN_STATE: motions.update,
-            "position_error": lambda: tracking.update(now()),
-            "position_commands": commands.update,
+        self._derived: dict[str, _Derived] = {
+            "distances": _Derived(distances.update, distances.compile),
+            "true_distances": _Derived(true_distances.update, true_distances.compile),
+            "base_motion": _Derived(motion.update, motion.compile),
+            "measured_base_motion": _Derived(measured_motion.update, measured_motion.compile),
+            "relative_poses": _Derived(poses.update, poses.compile),
+            "optical_poses": _Derived(optical.update, optical.compile),
+            "true_relative_poses": _Derived(true_poses.update, true_poses.compile),
+            "true_optical_poses": _Derived(true_optical.update, true_optical.compile),
+            CARTESIAN_STATE: _Derived(motions.update),
+            "position_error": _Derived(lambda: tracking.update(now()), tracking.compile, True),
+            "position_commands": _Derived(commands.update, lambda _updates: None, True),
         }
         topics: list[Topic] = []
         first_base = first_joint = 0
@@ -223,10 +228,30 @@ class TopicPlan:
         assert topic.robot is not None
         return ContactStates(self._plant, self._plant.layout.robots[topic.robot], publisher)
 
+    def compiled_updates(
+        self, contents: Iterable[SerializedTopic]
+    ) -> tuple[Updates, list[Callable[[], None]]] | None:
+        """Return the updates that `contents` need, for compiled steps; None if Python makes one.
+
+        Also returned are the updates to be made in Python before such steps.
+        """
+        updates, before = Updates(), []
+        for derived in self._used(contents):
+            if derived.compile is None or self._measured is not None:
+                return None
+            derived.compile(updates)
+            if derived.follows_references:
+                before.append(derived.update)
+        return updates, before
+
+    def _used(self, contents: Iterable[SerializedTopic]) -> list[_Derived]:
+        used = {number.array for c in contents for number in c.topic.numbers.values()}
+        return [derived for name, derived in self._derived.items() if name in used]
+
     def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:
         """Return the updates of the derived arrays that `contents` need."""
         used = {number.array for c in contents for number in c.topic.numbers.values()}
-        found = [update for name, update in self._derived.items() if name in used]
+        found = [derived.update for derived in self._used(contents)]
         if self._measured is not None and used & {"relative_poses", "optical_poses"}:
             found.insert(0, self._measured.update)
         return list(dict.fromkeys(found))  # two names may be of one array

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -18,7 +19,7 @@ class TopicPublisher:
 
     Attributes:
         topic: Name of the topic.
-        subscriptions: Number of matched subscriptions.
+        sent_by_compiled: Number of subscriptions that compiled code serves.  # (1,) int64
         joined: Whether a subscription has matched since this was last set to False.
         lost: Messages that the middleware rejected, as it does under overload.
         publish: Passes a message to the middleware.
@@ -28,10 +29,21 @@ class TopicPublisher:
     def __init__(self, topic: str) -> None:
         """Publish on a topic; `publish` is set later."""
         self.topic = topic
-        self.subscriptions = 0
         self.joined = False
         self.lost = 0
         self.handle: Any = None
+        self._subscriptions = 0
+        self.sent_by_compiled = np.zeros(1, dtype=np.int64)
+
+    @property
+    def subscriptions(self) -> int:
+        """Number of matched subscriptions."""
+        return self._subscriptions
+
+    @subscriptions.setter
+    def subscriptions(self, count: int) -> None:
+        self._subscriptions = count
+        self.sent_by_compiled[0] = 0 if self.handle is None else count
 
     @property
     def publish(self) -> Callable[[Any], None]:
@@ -40,11 +52,15 @@ class TopicPublisher:
 
     @publish.setter
     def publish(self, function: Callable[[Any], None]) -> None:
-        self._publish, self.handle = function, None
+        self._publish_by(function, None)
 
     def publish_bytes_by(self, handle: Any) -> None:
         """Pass the bytes of messages to a publisher of rclpy, its ``handle``."""
-        self._publish, self.handle = handle.publish_raw, handle
+        self._publish_by(handle.publish_raw, handle)
+
+    def _publish_by(self, function: Callable[[Any], None], handle: Any) -> None:
+        self._publish, self.handle = function, handle
+        self.subscriptions = self._subscriptions
 
     def send(self, message: Any) -> None:
         """Publish a message, or count it as lost."""

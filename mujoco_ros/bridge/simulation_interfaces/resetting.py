@@ -104,6 +104,11 @@ class ResetService:
             return 0.0
         return _POLL_S
 
+    @property
+    def is_known(self) -> bool:
+        """Whether `wait` has waited for the last reset."""
+        return not self._is_new
+
     def _begin(self) -> None:
         """Note a reset, in the physics thread."""
         self._sent, self._is_new = False, True

@@ -18,6 +18,7 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -302,6 +303,10 @@ class RunControlServices(Component):
     def wait(self, now: float) -> float:
         """Make a clock in lockstep wait after a reset until the subscribers have its report."""
         return self._reset.wait(now)
+
+    def idle_steps(self) -> int:
+        """The clock waits after a reset only."""
+        return MANY if self._reset.is_known else 0
 
     def on_reset(self, event: SimulationReset) -> None:
         """Publish the reset on ``~/reset_event``."""

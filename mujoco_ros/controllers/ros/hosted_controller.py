@@ -176,6 +176,10 @@ class HostedController(Component):
             self._wait.end()
         return duration
 
+    def idle_steps(self) -> int:
+        """Between two ticks there is nothing to do."""
+        return self.host.steps_until_tick()
+
     def after_step(self) -> None:
         """Run the tick that is due, and measure its cost."""
         begin = perf_counter()

@@ -32,6 +32,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.compiled_steps import MANY
 
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
@@ -156,6 +157,14 @@ class ControllerHost:
         if not self._awaited or not self._next_step_is_tick():
             return 0.0
         return _POLL_S if self.is_waiting else 0.0
+
+    def steps_until_tick(self) -> int:
+        """Return the steps before the one that leads to the next tick, at most `MANY`."""
+        if self._simulation.plant is not self._bindings.plant or self._awaited:
+            return 0
+        if not self.is_active or self.supervised.error:
+            return MANY
+        return -self._next_step_number() % self._steps_per_tick
 
     def after_step(self) -> bool:
         """Run a tick if the new sample is one; return whether it was."""

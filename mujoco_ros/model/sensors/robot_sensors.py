@@ -279,6 +279,7 @@ class Distances:
 
     Attributes:
         addresses: Their addresses in sensordata.  # (n,)
+        farthest: From which distance on each is out of range [m].  # (n,)
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -290,12 +291,12 @@ class Distances:
             for address in distance_addresses(model, sensor)
         ]
         self.addresses = np.array([address for address, _ in found], dtype=np.intp)
-        self._farthest = np.array([farthest for _, farthest in found])
+        self.farthest = np.array([farthest for _, farthest in found])
 
     def out_of_range(self, sensordata: np.ndarray) -> np.ndarray:
         """Return the addresses of the distances at which nothing was hit."""
         distances = sensordata[self.addresses]
-        return self.addresses[(distances < 0) | (distances >= self._farthest)]
+        return self.addresses[(distances < 0) | (distances >= self.farthest)]
 
     def mark(self, sensordata: np.ndarray) -> None:
         """Write +inf to the distances that are out of range (REP-117)."""

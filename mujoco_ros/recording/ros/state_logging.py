@@ -19,6 +19,7 @@ from mujoco_ros.sim.state_log.writer import (
     StateLogWriter,
     describe_robots,
 )
+from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)
@@ -88,6 +89,10 @@ class StateLogging(Component):
         ring = self._ring
         if ring is not None and not ring.closed:
             ring.add_step()
+
+    def idle_steps(self) -> int:
+        """Without a log there is nothing to do."""
+        return 0 if self._ring is not None and not self._ring.closed else MANY
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject a file that could not be created."""

@@ -1,5 +1,6 @@
 """Writing present and past states to shared memory, in the physics thread."""
 
+import math
 from collections.abc import Callable, Sequence
 from math import inf
 
@@ -22,6 +23,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
 from mujoco_ros.sim.state.state_vector import set_state
 from mujoco_ros.sim.state_log.writer import describe
+from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
@@ -84,6 +86,14 @@ class SegmentWriter:
         time = self._plant.data.time
         if time >= self._due or time < self._last:
             self.add_past()
+
+    def steps_until_past(self) -> int:
+        """Return after how many steps, at most `MANY`, the next state is to be added."""
+        if not self._past.capacity:
+            return MANY
+        plant = self._plant
+        left = (self._due - plant.data.time) / plant.model.opt.timestep
+        return max(0, min(MANY, math.ceil(left) - 1)) if math.isfinite(left) else 0
 
     def add_past(self) -> None:
         """Add the state."""
@@ -193,12 +203,14 @@ class SharedStateWriter:
         self.header.factor = factor
         self._simulation, self._describe = simulation, describe
         self._history = history or HistorySettings()
-        self._generations = self._count = 0
+        self._generations = 0
+        self._compiled: tuple[CompiledSteps, SegmentWriter] | None = None
         self._paused = False
         self._reset_at = -1
         self._paused_state: bytes | None = None  # at the last call of `idle`
         self._keep_order = fence()
         self._previous: list[SegmentWriter] = []
+        self._counter: np.ndarray | None = None
         self._use(self.prepare(simulation.plant))
         simulation.on_reset.append(self._note_reset)
 
@@ -234,6 +246,16 @@ class SharedStateWriter:
         self._share(self._stepped)
         self._current.add_past_if_due()
 
+    def idle_steps(self) -> int:
+        """Return how many steps can be shared by compiled steps, which are told how."""
+        compiled, current = self._simulation.compiled, self._current
+        if compiled is None or self._paused:
+            return 0
+        if self._compiled != (compiled, current):
+            self._compiled = compiled, current
+            compiled.share(self._stepped, (self._counter, *self._times))
+        return current.steps_until_past()
+
     def load(self, time: float, *, rewind: bool = True) -> float:
         """Return to the last past state not later than `time`; in the physics thread.
 
@@ -247,7 +269,7 @@ class SharedStateWriter:
             self.header.paused = self._paused = True
         present = self._current.read_paused()
         changed = self._paused_state is not None and self._paused_state != present
-        if changed or self._reset_at == self._count:
+        if changed or self._reset_at == self._counter[0]:
             self._share(self._current.paused)
         self._paused_state = present
 
@@ -263,8 +285,10 @@ class SharedStateWriter:
 
     def _use(self, prepared: SegmentWriter) -> None:
         prepared.share_edits()
+        count = 0 if self._counter is None else self._counter[0]
         self._current, self._paused_state = prepared, None
         self._counter, self._times = prepared.segment.counter, prepared.segment.times
+        self._counter[0] = count
         self._stepped = prepared.stepped
         self._share(self._stepped)
         (self._keep_order or no_fence)()
@@ -272,16 +296,16 @@ class SharedStateWriter:
 
     def _share(self, rows: Sequence[Copies]) -> None:
         """Write the next row."""
-        count = self._count + 1
+        count = int(self._counter[0]) + 1
         slot = count % SLOTS
         self._times[slot][0] = self._simulation.time
         for target, source in rows[slot]:
             target[:] = source
         if self._keep_order is not None:
             self._keep_order()
-        self._counter[0] = self._count = count
+        self._counter[0] = count
 
     def _note_reset(self) -> None:
-        self._reset_at = self._count
+        self._reset_at = int(self._counter[0])
         self.header.resets += 1
         self._current.add_past()

@@ -1,7 +1,6 @@
 """Steps in C, with the bits of `Simulation.step` and without the interpreter."""
 
 import ctypes
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,8 +9,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.references import References
 from mujoco_ros.model.scene.engine_plugins import ENGINE
-from mujoco_ros.native import messages_type, steps_type
+from mujoco_ros.native import steps_type
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import INTEGRATION
 
@@ -26,6 +26,8 @@ _FUNCTIONS = (
     "mju_mulQuat",
 )
 """The engine's functions, in the order of ``Engine`` in steps.c."""
+MANY = 1_000
+"""Most steps between two calls of Python; their duration is limited as well."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
@@ -101,6 +103,31 @@ class CompiledSteps:
             return self._compiled.step(references)
         except RuntimeError as error:
             raise mujoco.FatalError(str(error)) from None
+
+    def run(
+        self, references: References, most: int, cells: Sequence[np.ndarray]
+    ) -> tuple[int, int, Sequence[Any]]:
+        """Step, publish and share in real time, until something is to be done in Python.
+
+        Args:
+            references: The references, which stay as they are.
+            most: Largest number of steps.
+            cells: The pace, `CommandQueue.attention`, and the counts of periods and of costs.
+
+        Returns:
+            An `Outcome`, the number of complete steps, and the messages that were rejected.
+
+        Raises:
+            mujoco.FatalError: The engine reported an error.
+        """
+        try:
+            return self._compiled.run(references.values, most, cells)
+        except RuntimeError as error:
+            raise mujoco.FatalError(str(error)) from None
+
+    def share(self, rows: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Plan what `run` shares: copies to each row; the counter, and the time of each row."""
+        self._compiled.set_sharing(rows, arrays)
 
     def configure(self, origin: float, last_time: float) -> None:
         """Follow changed options; `origin` and `last_time` are as of `Simulation` [s]."""

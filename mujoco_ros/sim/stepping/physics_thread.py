@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
+from mujoco_ros.sim.stepping.compiled_steps import MANY, Outcome
 from mujoco_ros.sim.stepping.real_time import Histogram, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
@@ -36,6 +38,20 @@ class StepListener:
 
     def while_paused(self) -> None:
         """Act while the simulation is paused: after commands, and every 0.1 s."""
+
+    def idle_steps(self) -> int:
+        """Return before how many further steps these methods have nothing to do that matters.
+
+        What they would do after such steps, `CompiledSteps` does. Called before them.
+        """
+        kind, methods = type(self), (StepListener.wait, *_AROUND_STEPS)
+        return MANY if all(getattr(kind, m.__name__) is m for m in methods) else 0
+
+    def note_lost(self, messages: Any, index: int, reason: str) -> None:
+        """Act on a message that the middleware rejected in a compiled step."""
+
+
+_AROUND_STEPS = StepListener.before_step, StepListener.after_step
 
 
 def overrides(
@@ -105,6 +121,8 @@ class PhysicsThread:
         self._before_step = overrides(listeners, StepListener.before_step)
         self._after_step = overrides(listeners, StepListener.after_step)
         self._while_paused = overrides(listeners, StepListener.while_paused)
+        self._note_lost = overrides(listeners, StepListener.note_lost)
+        self._listeners = tuple(listeners)
         self._priority = RealTimePriority(priority, "steps")
         self._stepping, self._factor = False, pacer.factor
         self._on_end = on_end
@@ -112,6 +130,7 @@ class PhysicsThread:
         self._ending = False
         self._period = Histogram()
         self._cost = Histogram()
+        self._pace = np.zeros(len(pacer.numbers()) + 1)  # of compiled steps
         self._steps, self._waited_s = 0, 0.0  # since the last status
         self._since = 0.0
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
@@ -158,6 +177,52 @@ class PhysicsThread:
         self._since = now
         self._priority.excuse(pacer.dropped_s)
         return status
+
+    def _idle_steps(self) -> int:
+        """Return how many steps can be taken without Python, at most `MANY`."""
+        simulation = self._simulation
+        if self._clock.now is not WallClock.now or not simulation.is_idle:
+            return 0
+        steps = MANY
+        for listener in self._listeners:
+            steps = min(steps, listener.idle_steps())
+            if not steps:
+                return 0
+        return steps
+
+    def _take_compiled(self, most: int, last: float) -> float:
+        """Take compiled steps, and finish the last one where it needs Python.
+
+        Args:
+            most: Largest number of steps.
+            last: Wall time at which the step before began [s].
+
+        Returns:
+            Wall time at which the last step began [s].
+        """
+        simulation, pacer = self._simulation, self._pacer
+        assert simulation.compiled is not None
+        pace = self._pace
+        pace[:-1], pace[-1] = pacer.numbers(), last
+        cells = pace, simulation.commands.attention, self._period.counts, self._cost.counts
+        outcome, steps, rejected = simulation.compiled.run(simulation.references, most, cells)
+        pacer.take_numbers(pace[:-1])
+        last = float(pace[-1])
+        simulation.note_idle_steps()
+        for lost in rejected:
+            for call in self._note_lost:
+                call(*lost)
+        self._steps += steps
+        if outcome not in (Outcome.TAKEN, Outcome.IN_PYTHON):
+            if outcome == Outcome.PUBLISH or simulation.complete_step(outcome):
+                for call in self._after_step:
+                    call()
+            self._steps += 1
+            self._cost.add(self._clock.now() - last)
+        elif outcome == Outcome.IN_PYTHON:
+            simulation.step()
+        self._priority.check(last, pacer.dropped_s)
+        return last
 
     def _reschedule(self, now: float, *, stepping: bool) -> None:
         """Request the real-time priority, or none for a run that never yields the processor."""
@@ -214,6 +279,10 @@ class PhysicsThread:
                     self._waited_s += after - now
                     pacer.excuse(after)
                     continue
+            idle = 0 if stepping else self._idle_steps()
+            if idle > 1:
+                last = self._take_compiled(idle, last)
+                continue
             if not stepping:
                 delay = pacer.wait(now)
                 if delay > 0.0:

@@ -73,6 +73,16 @@ class Pacer:
             self._due = now - self.catch_up_s
         self._due += self._period
 
+    def numbers(self) -> tuple[float, ...]:
+        """Return the state, for compiled steps; the time of the next step is NaN if it is due."""
+        due = math.nan if self._due is None else self._due
+        return due, self._period, self.catch_up_s, self.dropped_s, self.lag_s, self.late_steps
+
+    def take_numbers(self, numbers: np.ndarray) -> None:
+        """Continue from `numbers` after compiled steps."""
+        due, _, _, self.dropped_s, self.lag_s, late = numbers.tolist()
+        self._due, self.late_steps = None if math.isnan(due) else due, int(late)
+
     def restart(self) -> None:
         """Drop the lag without counting it: the next step is due at once, as after a pause."""
         self._due = None
@@ -91,8 +101,9 @@ class Histogram:
         self._limit = limit_us
         # An element of an array of Python is increased in half the time of one of NumPy.
         self._cells = array("q", bytes(8 * (limit_us + 1)))
-        self._counts = np.frombuffer(self._cells, dtype=np.int64)
-        self._cumulative = np.zeros_like(self._counts)
+        self.counts = np.frombuffer(self._cells, dtype=np.int64)
+        """Count of each bin.  # (limit_us + 1,)"""
+        self._cumulative = np.zeros_like(self.counts)
 
     def add(self, duration_s: float) -> None:
         """Count one duration [s]."""
@@ -101,7 +112,7 @@ class Histogram:
 
     def percentiles(self, *percents: float) -> tuple[float, ...]:
         """Return percentiles [s], each the upper edge of its bin; NaN while empty."""
-        cumulative = np.cumsum(self._counts, out=self._cumulative)
+        cumulative = np.cumsum(self.counts, out=self._cumulative)
         if not cumulative[-1]:
             return (float("nan"),) * len(percents)
         # Integers, or all counts would be converted.
@@ -110,7 +121,7 @@ class Histogram:
 
     def clear(self) -> None:
         """Discard all counts."""
-        self._counts[:] = 0
+        self.counts[:] = 0
 
 
 _LOG = logging.getLogger(__name__)
