@@ -122,7 +122,7 @@ class Stopwatch:
         run, columns = CompiledSteps.run, SHARED + 1
         trace = np.zeros(1 + columns * MANY, dtype=np.int64)
         if self._commands:  # which are recorded after steps in Python
-            _replace(Simulation, "is_idle", False)
+            _replace(Simulation, "can_be_compiled", False)
 
         def traced(steps: CompiledSteps, references: Any, most: int, cells: Any) -> Any:
             trace[0] = 0
@@ -188,7 +188,7 @@ def alternate_with_objects() -> None:
             publish(topics)
         count += 1
 
-    _replace(Simulation, "is_idle", False)  # compiled steps have no message objects
+    _replace(Simulation, "can_be_compiled", False)  # compiled steps have no message objects
     _replace(Publishers, "__init__", prepared)
     _replace(Publishers, "publish", alternating)
 

@@ -32,7 +32,7 @@ static void *elements_at(const Arrays *arrays, int64_t array, int64_t element, i
   }
   const Py_buffer *view = &arrays->views[array];
   if (view->itemsize != 8 || strlen(view->format) != 1 || !strchr(formats, *view->format)) {
-    PyErr_Format(PyExc_ValueError, "array %lld is not of numbers of 8 bytes", (long long)array);
+    PyErr_Format(PyExc_ValueError, "array %lld has other numbers", (long long)array);
     return NULL;
   }
   int64_t size = view->len / view->itemsize;

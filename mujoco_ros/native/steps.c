@@ -25,7 +25,7 @@ static const double LONGEST_SLEEP_S = 0.01, LONGEST_RUN_S = 0.02;
 static const int64_t SECOND_NS = 1000000000;
 
 // Updates of derived arrays; the columns of a row follow its kind.
-enum { ROTATE, RELATIVE, OPTICAL, COPY, MARK, ERROR, ANGLE_ERROR, UPDATES };
+enum { ROTATE, RELATIVE, OPTICAL, COPY, MARK, ERROR, ANGLE_ERROR, ADD, UPDATES };
 
 typedef struct {
   int kind;
@@ -179,7 +179,7 @@ static int read_update(void *plan, const int64_t *row, Py_ssize_t at) {
   static const int64_t SIZES[UPDATES][5] = {
       [ROTATE] = {4, 3, 0, 0, 3},    [RELATIVE] = {3, 4, 3, 4, 7},    [OPTICAL] = {3, 9, 4, 0, 7},
       [COPY] = {-1, 0, 0, 0, -1},    [MARK] = {1, 0, 0, 0, 1},        [ERROR] = {1, 1, 0, 0, 1},
-      [ANGLE_ERROR] = {1, 1, 0, 0, 1}};
+      [ANGLE_ERROR] = {1, 1, 0, 0, 1}, [ADD] = {-1, -1, 0, 0, -1}};
   Group *group = plan;
   Update *update = &group->updates[at];
   if (row[0] < 0 || row[0] >= UPDATES) return out_of_range("update", row[0]);
@@ -504,6 +504,9 @@ static void compute(const Steps *self, const Update *update) {
       break;
     case ANGLE_ERROR:
       *update->to = wrap(*update->a - *update->b);
+      break;
+    case ADD:
+      for (int64_t i = 0; i < update->count; i++) update->to[i] = update->a[i] + update->b[i];
       break;
   }
 }

@@ -224,8 +224,19 @@ class Simulation:
         Raises:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
-        plant, data = self.plant, self.data
-        time = data.time
+        if not self.prepare_step():
+            return False
+        if self.compiled is not None:
+            is_valid = self.complete_step(self.compiled.step(self.sent.values))
+        else:
+            is_valid = self._step_in_python()
+        if is_valid and self.plant.is_measured:
+            self.plant.measure()
+        return is_valid
+
+    def prepare_step(self) -> bool:
+        """Update the inputs of the engine; return whether there is a step to take."""
+        plant, time = self.plant, self.data.time
         if time >= self._last_time:
             self.paused = True  # before a step after which stamps would be negative
             self.engine_messages.append(
@@ -234,23 +245,18 @@ class Simulation:
             )
             return False
         self._feedback.update_controls(time)
-        realism = plant.realism
-        sent = self.references if realism is None else realism.command(self.references)
+        if plant.realism is not None:
+            self.sent = plant.realism.command(self.references)
         if self.wrenches.acting:
             self.wrenches.apply(time)
         plant.extensions.note_step()
-        if self.compiled is not None:
-            is_valid = self.complete_step(self.compiled.step(sent.values))
-        else:
-            is_valid = self._step_in_python(sent, time)
-        if is_valid and plant.is_measured:
-            plant.measure()
-        return is_valid
+        return True
 
-    def _step_in_python(self, sent: References, time: float) -> bool:
-        """Advance by one timestep from `time` [s], as the compiled step; return as `step`."""
+    def _step_in_python(self) -> bool:
+        """Advance by one timestep, as the compiled step; return as `step`."""
         plant, data = self.plant, self.data
-        self.drives.write(sent, self._ctrl)
+        time = data.time
+        self.drives.write(self.sent, self._ctrl)
         plant.present.read()
         if self._sense_first:
             plant.sense()
@@ -269,12 +275,15 @@ class Simulation:
         return True
 
     @property
+    def can_be_compiled(self) -> bool:
+        """Whether compiled steps can publish their samples, which Python does not change."""
+        return self.compiled is not None and not self.plant.is_measured
+
+    @property
     def is_idle(self) -> bool:
-        """Whether steps change nothing but the state of the engine, so that compiled ones do."""
-        plant = self.plant
-        if self.compiled is None or self.paused or plant.is_measured or plant.extensions.at_step:
-            return False
-        return not (self.wrenches.acting or self._feedback.has_work)
+        """Whether `prepare_step` has nothing to do before steps."""
+        has_work = self.wrenches.acting or self._feedback.has_work
+        return not (has_work or self.plant.extensions.at_step)
 
     def note_idle_steps(self) -> None:
         """Follow compiled steps that were taken while `is_idle`."""
@@ -360,6 +369,8 @@ class Simulation:
         self.model, self.data = plant.model, plant.data
         self.joints, self.drives = plant.joints, plant.drives
         self.references, self.controls = plant.references, plant.controls
+        # What the drives have: other references than commanded if the robots' buses are not perfect
+        self.sent: References = plant.references
         self.sample = plant.sample
         # The attributes of MjData are slow to read.
         self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number

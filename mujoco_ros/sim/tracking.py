@@ -21,6 +21,7 @@ class PositionCommands:
         self._missing, self._loose, self._servos = np.zeros((3, count), dtype=bool)
         self._servos[plant.drives.servo_joints] = True
         self._on_tendons = [one for one in plant.controls if one.joints.tendon is not None]
+        self._mask = np.zeros(count)  # NaN where a joint follows no position, else zero
         # Position that each drive follows [rad or m]; NaN if it follows a velocity or an effort
         # alone: by its actuators, its commands or a stiffness kp of 0 (n + grippers,)
         self.values = np.full(count + len(self._on_tendons), np.nan)
@@ -43,7 +44,16 @@ class PositionCommands:
 
     def update(self) -> None:
         """Compute them at the current sample."""
-        missing, loose, values = self._missing, self._loose, self.values[: self._count]
+        self.prepare()
+        np.add(self._plant.references.q, self._mask, out=self.values[: self._count])
+
+    def compile(self, updates: Updates) -> None:
+        """Add what `update` does after `prepare`."""
+        updates.add(self._plant.references.q, self._mask, self.values[: self._count])
+
+    def prepare(self, _time: float = 0.0) -> None:
+        """Find the joints that follow no position, and the commands of grippers on tendons."""
+        missing, loose = self._missing, self._loose
         for control, part in self._parts:
             own, cartesian = missing[part], control.cartesian
             control.streams.find_unpositioned(own)
@@ -53,8 +63,8 @@ class PositionCommands:
         np.equal(self._plant.drives.kp, 0.0, out=loose)
         loose &= self._servos
         missing |= loose
-        np.copyto(values, self._plant.references.q)
-        np.copyto(values, np.nan, where=missing)
+        self._mask.fill(-0.0)  # which changes no number
+        np.copyto(self._mask, np.nan, where=missing)
         for address, control in enumerate(self._on_tendons, self._count):
             assert control.gripper is not None
             self.values[address] = control.gripper.drive.reference()
@@ -78,18 +88,23 @@ class Tracking:
 
     def update(self, time: float) -> None:
         """Compute them all at the time of the sample [s]."""
+        self.prepare(time)
         joints, sample, measured = self._joints, self._sample, self._measured
         sample.measured_qpos.take(joints.qpos, out=measured[0], mode="clip")
         sample.measured_qvel.take(joints.dof, out=measured[1], mode="clip")
-        for index, (control, part) in enumerate(self._parts):
+        for control, part in self._parts:
             desired = control.references.values[:2]
             self.error[:, part] = control.joints.error(desired, measured[:, part])
+
+    def prepare(self, time: float) -> None:
+        """Compute what follows from the trajectories at a time [s]."""
+        for index, (control, part) in enumerate(self._parts):
             self.acceleration[part] = control.trajectory.accelerations(time)
             self.elapsed[index] = control.trajectory.elapsed(time)
             self.speed_scaling[index] = control.trajectory.speed_scaling
 
     def compile(self, updates: Updates) -> None:
-        """Add the update of the errors, which change without a command."""
+        """Add what `update` does after `prepare`."""
         joints, sample, error = self._joints, self._sample, self.error
         for control, part in self._parts:
             desired, continuous = control.references.values, control.joints.continuous

@@ -91,7 +91,7 @@ class _Stage:
     settings: _Settings
     batches: list[_TopicGroup] = field(default_factory=list)
     epoch: int = -1
-    before_compiled: list[Callable[[], None]] = field(default_factory=list)
+    prepare: list[Callable[[float], None]] = field(default_factory=list)  # compiled steps
     labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
 
     def label(self, epoch: int) -> None:
@@ -135,15 +135,15 @@ class _Stage:
 
     def compile(self) -> list[CompiledTopics]:
         """Return the batches for compiled steps, which belong to no tick of the lockstep."""
-        self.before_compiled.clear()
+        self.prepare.clear()
         return [self._compile(group) for group in self.batches]
 
     def _compile(self, group: _TopicGroup) -> CompiledTopics:
         messages = group.batch.compiled if isinstance(group.batch, Batch) else None
         planned = self.plan.compiled_updates(group.topics.values())
         if messages is not None and planned is not None:
-            updates, before = planned
-            self.before_compiled += before
+            updates, prepare = planned
+            self.prepare += prepare
             return CompiledTopics(every=group.every, messages=messages, updates=updates)
         updates = Updates()
         for publisher in group.topics:
@@ -355,9 +355,12 @@ class Publishers(Component):
             self._compiled = compiled, batches
             every = self._settings.clock_every
             compiled.publish(self._stage.compile(), clock, every, clock_last=self._clock_last)
-        for update in self._stage.before_compiled:
-            update()
         return MANY
+
+    def before_compiled(self, time: float) -> None:
+        """Update what follows from commands, which compiled steps publish."""
+        for prepare in self._stage.prepare:
+            prepare(time)
 
     def note_lost(self, messages: Any, index: int, reason: str) -> None:
         """Count a message that the middleware rejected in a compiled step."""

@@ -95,7 +95,7 @@ class _Derived(NamedTuple):
 
     update: Callable[[], None]
     compile: Callable[[Updates], None] | None = None  # adds the update for compiled steps
-    follows_references: bool = False  # whether only numbers that follow the sample are compiled
+    prepare: Callable[[float], None] | None = None  # what it needs, at the time of the sample [s]
 
 
 class TopicPlan:
@@ -185,8 +185,10 @@ class TopicPlan:
             "true_relative_poses": _Derived(true_poses.update, true_poses.compile),
             "true_optical_poses": _Derived(true_optical.update, true_optical.compile),
             CARTESIAN_STATE: _Derived(motions.update),
-            "position_error": _Derived(lambda: tracking.update(now()), tracking.compile, True),
-            "position_commands": _Derived(commands.update, lambda _updates: None, True),
+            "position_error": _Derived(
+                lambda: tracking.update(now()), tracking.compile, tracking.prepare
+            ),
+            "position_commands": _Derived(commands.update, commands.compile, commands.prepare),
         }
         topics: list[Topic] = []
         first_base = first_joint = 0
@@ -230,19 +232,19 @@ class TopicPlan:
 
     def compiled_updates(
         self, contents: Iterable[SerializedTopic]
-    ) -> tuple[Updates, list[Callable[[], None]]] | None:
+    ) -> tuple[Updates, list[Callable[[float], None]]] | None:
         """Return the updates that `contents` need, for compiled steps; None if Python makes one.
 
-        Also returned are the updates to be made in Python before such steps.
+        Also returned is what prepares them: it is called with the time of the first sample [s].
         """
-        updates, before = Updates(), []
+        updates, prepare = Updates(), []
         for derived in self._used(contents):
             if derived.compile is None or self._measured is not None:
                 return None
             derived.compile(updates)
-            if derived.follows_references:
-                before.append(derived.update)
-        return updates, before
+            if derived.prepare is not None:
+                prepare.append(derived.prepare)
+        return updates, prepare
 
     def _used(self, contents: Iterable[SerializedTopic]) -> list[_Derived]:
         used = {number.array for c in contents for number in c.topic.numbers.values()}

@@ -9,7 +9,6 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.references import References
 from mujoco_ros.model.scene.engine_plugins import ENGINE
 from mujoco_ros.native import steps_type
 from mujoco_ros.sim.plant import Plant
@@ -105,12 +104,12 @@ class CompiledSteps:
             raise mujoco.FatalError(str(error)) from None
 
     def run(
-        self, references: References, most: int, cells: Sequence[np.ndarray]
+        self, references: np.ndarray, most: int, cells: Sequence[np.ndarray]
     ) -> tuple[int, int, Sequence[Any]]:
         """Step, publish and share in real time, until something is to be done in Python.
 
         Args:
-            references: The references, which stay as they are.
+            references: As of `References`; they stay as they are.
             most: Largest number of steps.
             cells: The pace, `CommandQueue.attention`, and the counts of periods and of costs.
 
@@ -121,7 +120,7 @@ class CompiledSteps:
             mujoco.FatalError: The engine reported an error.
         """
         try:
-            return self._compiled.run(references.values, most, cells)
+            return self._compiled.run(references, most, cells)
         except RuntimeError as error:
             raise mujoco.FatalError(str(error)) from None
 
@@ -173,7 +172,7 @@ class Updates:
     All arrays are views that stay valid, C-contiguous and of float64.
     """
 
-    ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE = range(7)
+    ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE, ADD = range(8)
 
     def __init__(self) -> None:
         self._arrays: list[np.ndarray] = []
@@ -212,6 +211,10 @@ class Updates:
     ) -> None:
         """Write a difference, of angles without full turns.  # (1,), (1,), (1,)"""
         self._add(self.SUBTRACT_ANGLE if angles else self.SUBTRACT, to, desired, actual)
+
+    def add(self, first: np.ndarray, second: np.ndarray, to: np.ndarray) -> None:
+        """Write a sum."""
+        self._add(self.ADD, to, first, second, count=to.size)
 
     def count(self, subscriptions: np.ndarray) -> None:
         """Name a number of subscriptions that Python serves.  # (1,) int64"""

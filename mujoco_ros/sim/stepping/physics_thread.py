@@ -47,8 +47,11 @@ class StepListener:
         kind, methods = type(self), (StepListener.wait, *_AROUND_STEPS)
         return MANY if all(getattr(kind, m.__name__) is m for m in methods) else 0
 
+    def before_compiled(self, time: float) -> None:
+        """Prepare such steps; the first one begins at a simulated `time` [s]."""
+
     def note_lost(self, messages: Any, index: int, reason: str) -> None:
-        """Act on a message that the middleware rejected in a compiled step."""
+        """Act on a message that the middleware rejected in such a step."""
 
 
 _AROUND_STEPS = StepListener.before_step, StepListener.after_step
@@ -121,6 +124,7 @@ class PhysicsThread:
         self._before_step = overrides(listeners, StepListener.before_step)
         self._after_step = overrides(listeners, StepListener.after_step)
         self._while_paused = overrides(listeners, StepListener.while_paused)
+        self._before_compiled = overrides(listeners, StepListener.before_compiled)
         self._note_lost = overrides(listeners, StepListener.note_lost)
         self._listeners = tuple(listeners)
         self._priority = RealTimePriority(priority, "steps")
@@ -130,7 +134,9 @@ class PhysicsThread:
         self._ending = False
         self._period = Histogram()
         self._cost = Histogram()
-        self._pace = np.zeros(len(pacer.numbers()) + 1)  # of compiled steps
+        # Of compiled steps: the pace with the begin of the last step, and what a single step needs
+        self._pace = np.zeros(len(pacer.numbers()) + 1)
+        self._single = self._pace.copy(), *np.zeros((3, 1), dtype=np.int64)
         self._steps, self._waited_s = 0, 0.0  # since the last status
         self._since = 0.0
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
@@ -179,9 +185,8 @@ class PhysicsThread:
         return status
 
     def _idle_steps(self) -> int:
-        """Return how many steps can be taken without Python, at most `MANY`."""
-        simulation = self._simulation
-        if self._clock.now is not WallClock.now or not simulation.is_idle:
+        """Return in how many steps no listener has to be called, at most `MANY`."""
+        if self._clock.now is not WallClock.now or not self._simulation.can_be_compiled:
             return 0
         steps = MANY
         for listener in self._listeners:
@@ -191,7 +196,7 @@ class PhysicsThread:
         return steps
 
     def _take_compiled(self, most: int, last: float) -> float:
-        """Take compiled steps, and finish the last one where it needs Python.
+        """Take compiled steps of an idle simulation, and finish the last one if it needs Python.
 
         Args:
             most: Largest number of steps.
@@ -200,29 +205,49 @@ class PhysicsThread:
         Returns:
             Wall time at which the last step began [s].
         """
-        simulation, pacer = self._simulation, self._pacer
-        assert simulation.compiled is not None
-        pace = self._pace
+        simulation, pacer, pace = self._simulation, self._pacer, self._pace
         pace[:-1], pace[-1] = pacer.numbers(), last
         cells = pace, simulation.commands.attention, self._period.counts, self._cost.counts
-        outcome, steps, rejected = simulation.compiled.run(simulation.references, most, cells)
+        outcome, steps = self._run_compiled(most, cells)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
         simulation.note_idle_steps()
+        self._steps += steps
+        if outcome == Outcome.IN_PYTHON:
+            simulation.step()
+        elif outcome != Outcome.TAKEN:
+            self._complete(outcome)
+            self._steps += 1
+            self._cost.add(self._clock.now() - last)
+        self._priority.check(last, pacer.dropped_s)
+        return last
+
+    def _take_single(self) -> None:
+        """Take a step of which only the commands are in Python."""
+        if self._simulation.prepare_step():
+            outcome, _ = self._run_compiled(1, self._single)
+            if outcome != Outcome.TAKEN:
+                self._complete(outcome)
+
+    def _run_compiled(self, most: int, cells: Sequence[np.ndarray]) -> tuple[int, int]:
+        """Take compiled steps; return the `Outcome`, and the number of complete steps."""
+        simulation = self._simulation
+        compiled = simulation.compiled
+        assert compiled is not None
+        time = float(simulation.data.time)
+        for call in self._before_compiled:
+            call(time)
+        outcome, steps, rejected = compiled.run(simulation.sent.values, most, cells)
         for lost in rejected:
             for call in self._note_lost:
                 call(*lost)
-        self._steps += steps
-        if outcome not in (Outcome.TAKEN, Outcome.IN_PYTHON):
-            if outcome == Outcome.PUBLISH or simulation.complete_step(outcome):
-                for call in self._after_step:
-                    call()
-            self._steps += 1
-            self._cost.add(self._clock.now() - last)
-        elif outcome == Outcome.IN_PYTHON:
-            simulation.step()
-        self._priority.check(last, pacer.dropped_s)
-        return last
+        return outcome, steps
+
+    def _complete(self, outcome: int) -> None:
+        """Do what is left of a compiled step."""
+        if outcome == Outcome.PUBLISH or self._simulation.complete_step(outcome):
+            for call in self._after_step:
+                call()
 
     def _reschedule(self, now: float, *, stepping: bool) -> None:
         """Request the real-time priority, or none for a run that never yields the processor."""
@@ -269,8 +294,9 @@ class PhysicsThread:
                 pacer.restart()
                 last = now_s()
                 continue
-            now = now_s()
-            if gates:
+            idle = 0 if stepping else self._idle_steps()
+            now, blocked = now_s(), False
+            if gates and not idle:
                 timeout = max(gate(now) for gate in gates)
                 blocked = timeout > 0.0
                 if blocked:
@@ -279,8 +305,7 @@ class PhysicsThread:
                     self._waited_s += after - now
                     pacer.excuse(after)
                     continue
-            idle = 0 if stepping else self._idle_steps()
-            if idle > 1:
+            if idle > 1 and simulation.is_idle:
                 last = self._take_compiled(idle, last)
                 continue
             if not stepping:
@@ -292,11 +317,14 @@ class PhysicsThread:
                 priority.check(now, pacer.dropped_s)
             period(now - last)
             last = now
-            for call in before_step:
-                call()
-            if step():
-                for call in after_step:
+            if idle:
+                self._take_single()
+            else:
+                for call in before_step:
                     call()
+                if step():
+                    for call in after_step:
+                        call()
             self._steps += 1
             cost(now_s() - now)
             if stepping:

@@ -1,0 +1,175 @@
+"""Compiled steps have the bits, stamps and messages of the same steps in Python."""
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contexts import make_context
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from stepped_node import planned
+
+from mujoco_ros.bridge.publishing import template_publisher
+from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.publishing.topics import clock_topic
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_command import JointCommand
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.native import steps_type
+from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log.writer import describe_robots
+from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
+from mujoco_ros.sim.stepping.real_time import Pacer
+
+STEPS = 60
+SCENES = ["humanoid", "arm", "quadruped", "zoo", "handover"]
+
+
+class _Array(ctypes.Structure):
+    _fields_ = (("buffer", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+_Publish = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_void_p)
+
+
+class Sent:
+    """All that is handed to the middleware, which is replaced: publisher and bytes, in order."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[int, bytes]] = []
+
+        def publish(publisher: int, message: Any, _allocation: object) -> int:
+            array = message.contents
+            self.messages.append((publisher, ctypes.string_at(array.buffer, array.length)))
+            return 0
+
+        self._callback = _Publish(publish)
+        self.address = ctypes.cast(self._callback, ctypes.c_void_p).value
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
+    sent = Sent()
+    functions = template_publisher.publish_functions()
+    if functions is None or steps_type(mujoco.mj_version()) is None:
+        pytest.skip("the native part is not compiled: no C compiler")
+    replaced = (sent.address, *functions[1:])
+    monkeypatch.setattr(template_publisher, "publish_functions", lambda: replaced)
+    yield sent
+
+
+class Stepped:
+    """A simulation with publishers of every topic, stepped by the code of the physics thread."""
+
+    def __init__(self, node: Node, scene: str, sent: Sent, *, compiled: bool) -> None:
+        self.simulation = Simulation(load_scene(scene))
+        rates = {"publish_rate.contacts": 0.0}
+        self.publishers = Publishers(make_context(node, self.simulation, rates), planned)
+        for publisher in (self.publishers._clock, *self.publishers.topics):
+            publisher.subscriptions = 1
+        self.sent, self.compiled = sent, compiled
+        self.listen()
+
+    def listen(self, *others: StepListener) -> None:
+        """Have the publishers and others called around steps."""
+        self.listeners = (self.publishers, *others)
+        self.thread = PhysicsThread(self.simulation, Pacer(0.001, factor=0.0), self.listeners)
+
+    def run(self, steps: int) -> list[tuple[int, bytes]]:
+        """Take steps; return what was sent."""
+        self.sent.messages.clear()
+        thread, taken = self.thread, 0
+        while taken < steps:
+            idle = thread._idle_steps() if self.compiled else 0
+            if idle and self.simulation.is_idle:
+                before = thread._steps
+                thread._take_compiled(min(idle, steps - taken), 0.0)
+                taken += thread._steps - before
+                continue
+            if idle:
+                thread._take_single()
+            elif self.simulation.step():
+                for listener in self.listeners:
+                    listener.after_step()
+            taken += 1
+        return list(self.sent.messages)
+
+    def state(self) -> list[bytes]:
+        sample, data = self.simulation.sample, self.simulation.data
+        arrays = sample.state, sample.sensordata, sample.qacc, data.ctrl, data.qpos, data.qvel
+        return [array.tobytes() for array in arrays]
+
+
+def named(stepped: Stepped, messages: list[tuple[int, bytes]]) -> list[tuple[str, str]]:
+    """Return the messages with the names of their topics, without the bytes between numbers."""
+    topics = {stepped.publishers._clock: clock_topic(), **stepped.publishers.topics}
+    kinds = {publisher.handle.pointer: topic for publisher, topic in topics.items()}
+    found = [(kinds[publisher], data) for publisher, data in messages]
+    return [(t.name, str(deserialize_message(data, type(t.message)))) for t, data in found]
+
+
+def both(node: Node, scene: str, sent: Sent) -> tuple[Stepped, Stepped]:
+    return tuple(Stepped(node, scene, sent, compiled=compiled) for compiled in (True, False))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_idle_steps_send_the_messages_of_steps_in_python(
+    ros_node: Node, scene: str, sent: Sent
+) -> None:
+    compiled, python = both(ros_node, scene, sent)
+    ours = named(compiled, compiled.run(STEPS))
+    theirs = named(python, python.run(STEPS))
+    assert len(ours) > STEPS
+    assert ours == theirs
+    assert compiled.state() == python.state()
+    assert compiled.simulation.time == python.simulation.time
+
+
+@pytest.mark.parametrize("scene", ["humanoid", "arm"])
+def test_commanded_steps_send_the_messages_of_steps_in_python(
+    ros_node: Node, scene: str, sent: Sent
+) -> None:
+    results = []
+    for stepped in both(ros_node, scene, sent):
+        control = stepped.simulation.controls[0]
+        joints = np.arange(3)
+        messages: list[tuple[str, str]] = []
+        for target in (0.1, -0.2, 0.3):
+            values = np.full((3, 3), np.nan)
+            values[0] = target
+            command = JointCommand(joints=joints, values=values, clamped=())
+            time = float(stepped.simulation.data.time)
+            control.command(CommandSource.JOINT_COMMANDS, command, time)
+            messages += named(stepped, stepped.run(7))
+        results.append((messages, stepped.state()))
+    assert results[0] == results[1]
+
+
+class Sharing(StepListener):
+    """Shares the state, as `ChildProcesses` does."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.writer = SharedStateWriter(simulation, describe_robots)
+
+    def after_step(self) -> None:
+        self.writer.write()
+
+    def idle_steps(self) -> int:
+        return self.writer.idle_steps()
+
+
+def test_shared_rows_are_those_of_steps_in_python(ros_node: Node, sent: Sent) -> None:
+    rows = []
+    for stepped in both(ros_node, "arm", sent):
+        sharing = Sharing(stepped.simulation)
+        stepped.listen(sharing)
+        stepped.run(11)
+        segment = sharing.writer._current.segment
+        assert int(segment.counter[0]) == 12
+        rows.append([bytes(row) for row in segment.rows])
+        sharing.writer.close()
+    assert rows[0] == rows[1]
