@@ -45,6 +45,7 @@ from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping import physics_thread
 from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps
 from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
@@ -124,9 +125,12 @@ class Stopwatch:
         if self._commands:  # which are recorded after steps in Python
             _replace(Simulation, "can_be_compiled", False)
 
-        def traced(steps: CompiledSteps, references: Any, most: int, cells: Any) -> Any:
+        make = physics_thread.run_cells
+        _replace(physics_thread, "run_cells", lambda *arrays: make(*arrays, trace))
+
+        def traced(*arguments: Any) -> Any:
             trace[0] = 0
-            result = run(steps, references, most, (*cells, trace))
+            result = run(*arguments)
             for row in trace[1:].reshape(-1, columns)[: trace[0]].tolist():
                 if self._next < CAPACITY * COLUMNS:
                     for column, value in enumerate(row):

@@ -10,6 +10,7 @@ from mujoco_ros.control.joints import Mode
 from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
+from mujoco_ros.native.plan import Plan
 from mujoco_ros.sim.force_limits import ForceLimits
 
 _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
@@ -165,16 +166,19 @@ class Drives:
         np.minimum(out, self._most, out=out)
         ctrl[self._slots] = out
 
-    def affine_map(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the map of `write` for each input, for compiled code.
-
-        Factors of the three references (inputs, 3), which follow the gains, and offsets (inputs,);
-        then the slot and the joint (inputs, 2).
-        """
+    def compiled_inputs(self, plan: Plan, ctrl: np.ndarray) -> list[tuple[int, ...]]:
+        """Return the rows of ``Input`` in steps.c, which do what `write` does."""
         # A negative zero changes no number, not even a zero.
         offsets = self._offset if self._is_offset else np.full(len(self._inputs), -0.0)
-        addresses = [(row.slot, row.joint) for row in self._inputs]
-        return self._factors_by_input, offsets, np.array(addresses, dtype=np.int64)
+        return [
+            (
+                plan.address(ctrl, row.slot),
+                row.joint,
+                plan.address(self._factors_by_input, 3 * index, 3),  # they follow the gains
+                plan.address(offsets, index),
+            )
+            for index, row in enumerate(self._inputs)
+        ]
 
     def _bind(self, values: np.ndarray) -> None:
         """Make `write` read other references.  # (3, n)"""

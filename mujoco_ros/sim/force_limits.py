@@ -8,6 +8,7 @@ import numpy as np
 from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.correspondence import Pairs
+from mujoco_ros.native.plan import Plan
 
 
 class ForceLimits:
@@ -96,23 +97,23 @@ class Saturation:
         at_limit = (torque <= self._joint_low) | (torque >= self._joint_high)
         self._joint_steps[self._of_joints] += at_limit
 
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The limits of joints, and the counts of actuators and of joints, for compiled code."""
-        return self._model.jnt_actfrcrange, self._steps, self._joint_steps
-
-    def rows(self, first: int) -> np.ndarray:
-        """Return what is counted, as ``read_limited`` in steps.c names it.
-
-        `first` is the number of `arrays` among all arrays.
-        """
-        of_actuators = [
-            (actuator, output, 0, 0, first + 1, actuator)
-            for actuator, output in enumerate(self._outputs)
+    def compiled_limits(self, plan: Plan) -> list[tuple[int, ...]]:
+        """Return the rows of ``Limited`` in steps.c, which do what `count` does."""
+        model, ints = self._model, np.int64
+        rows = [
+            (
+                plan.address(self._force, output),
+                plan.address(model.actuator_forcerange, 2 * actuator, 2),
+                plan.address(model.actuator_forcelimited, actuator, kind=np.bool_),
+                plan.address(self._steps, actuator, kind=ints),
+            )
+            for actuator, output in enumerate(self._outputs.tolist())
         ]
-        joints = zip(self._dof, self._ids, self._of_joints, strict=True)
-        of_joints = [(-1, dof, first, 2 * joint, first + 2, index) for dof, joint, index in joints]
-        return np.array([*of_actuators, *of_joints], dtype=np.int64)
+        for joint, dof, index in zip(self._ids, self._dof, self._of_joints, strict=True):
+            torque = plan.address(self._qfrc_actuator, int(dof))
+            limits = plan.address(model.jnt_actfrcrange, 2 * int(joint), 2)
+            rows.append((torque, limits, 0, plan.address(self._joint_steps, int(index), kind=ints)))
+        return rows
 
     def transfer(self, old: "Saturation", actuators: Pairs, joints: Pairs) -> None:
         """Continue the counts of the previous plant, for shared actuators and joints."""

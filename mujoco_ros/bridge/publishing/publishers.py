@@ -144,11 +144,14 @@ class _Stage:
         if messages is not None and planned is not None:
             updates, prepare = planned
             self.prepare += prepare
-            return CompiledTopics(every=group.every, messages=messages, updates=updates)
-        updates = Updates()
-        for publisher in group.topics:
-            updates.count(publisher.sent_by_compiled)
-        return CompiledTopics(every=group.every, messages=None, updates=updates)
+        else:
+            messages, updates = None, Updates()
+        return CompiledTopics(
+            every=group.every,
+            messages=messages,
+            updates=updates,
+            subscriptions=[publisher.sent_by_compiled for publisher in group.topics],
+        )
 
     def _with_epoch(self, serialized: SerializedTopic) -> SerializedTopic:
         if serialized not in self.labelled:

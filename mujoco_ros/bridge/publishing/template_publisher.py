@@ -12,6 +12,7 @@ from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.native import messages_type
+from mujoco_ros.native.plan import Plan
 from mujoco_ros.rclpy_ext.raw_publishing import publish_functions
 from mujoco_ros.sim.command_queue import epoch_label
 from mujoco_ros.wire.conversions import split
@@ -20,6 +21,7 @@ from mujoco_ros.wire.message_template import MessageTemplate
 if TYPE_CHECKING:
     from mujoco_ros.native.compiled import Messages
 
+_ALLOCATOR = 5  # words of the allocator of a serialized message, which publishing does not use
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
 
@@ -267,35 +269,34 @@ def _compiled(
     kind, functions = messages_type(), publish_functions()
     if kind is None or functions is None:
         return None
-    index = {name: number for number, name in enumerate(arrays)}
-    counts = [publisher.sent_by_compiled for publisher in publishers]
     handles = [publisher.handle for publisher in publishers]
     opened = ExitStack()
     for handle in filter(None, handles):
         opened.enter_context(handle)
     finalize(owner, opened.close)
-    return kind(
-        layout.buffer,
-        [*arrays.values(), *counts],
-        _rows(
-            [
-                (index[number.array], number.address, at, 2 * is_single + (number.sign < 0))
-                for number, at, is_single in layout.numbers
-            ]
-        ),
-        _rows(layout.stamps),
-        _rows([(index[number.array], number.address, at) for number, at in layout.durations]),
-        _rows(
-            [
-                (start, end - start, 0 if handle is None else handle.pointer, count)
-                for count, ((start, end), handle) in enumerate(
-                    zip(layout.messages, handles, strict=True), len(arrays)
-                )
-            ]
-        ),
-        functions,
+    plan, buffer = Plan(), layout.buffer
+
+    def source(number: NumberSource) -> int:
+        return plan.address(arrays[number.array], number.address)
+
+    def target(offset: int, size: int = 8) -> int:
+        return plan.address(buffer, offset, size, np.uint8)
+
+    numbers = plan.table(
+        (source(number), target(at, 4 if is_single else 8), 2 * is_single + (number.sign < 0))
+        for number, at, is_single in layout.numbers
     )
-
-
-def _rows(rows: Sequence[Any]) -> np.ndarray:
-    return np.array(rows, dtype=np.int64)
+    stamps = plan.table((target(at),) for at in layout.stamps)
+    durations = plan.table((source(number), target(at)) for number, at in layout.durations)
+    messages = plan.table(
+        (
+            0 if handle is None else handle.pointer,
+            plan.address(publisher.sent_by_compiled, kind=np.int64),
+            *(target(start, end - start), end - start, end - start),
+            *(0,) * _ALLOCATOR,
+        )
+        for publisher, handle, (start, end) in zip(
+            publishers, handles, layout.messages, strict=True
+        )
+    )
+    return kind(numbers, stamps, durations, messages, plan.table([functions]))

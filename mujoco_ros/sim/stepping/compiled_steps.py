@@ -11,12 +11,12 @@ import numpy as np
 
 from mujoco_ros.model.scene.engine_plugins import ENGINE
 from mujoco_ros.native import steps_type
+from mujoco_ros.native.plan import Plan
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import INTEGRATION
 
 _FUNCTIONS = (
     "mj_step",
-    "mj_stateSize",
     "mj_getState",
     "_mjPRIVATE_setTlsLogHandler",
     "mju_negQuat",
@@ -27,6 +27,10 @@ _FUNCTIONS = (
 """The engine's functions, in the order of ``Engine`` in steps.c."""
 MANY = 1_000
 """Most steps between two calls of Python; their duration is limited as well."""
+_TRACED = 6
+"""Numbers of a traced step."""
+Copy = tuple[memoryview, memoryview]
+"""Target and source of the same size."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
@@ -60,22 +64,24 @@ class CompiledSteps:
         kind = steps_type(mujoco.mj_version())
         if kind is None:
             raise LookupError("nothing was compiled for this engine")
-        self._plant = plant
+        self._plant, plan = plant, Plan()
         # Numbers that change: origin, timestep, last time, and what the check of the solver needs
         self._settings = np.zeros(6)
-        drives, counted = plant.drives, plant.saturation
-        factors, offsets, inputs = drives.affine_map()
-        arrays = (self._settings, time, warnings, plant.present.components, plant.sample.state)
-        self._compiled = kind(
-            model=plant.model._address,
-            data=plant.data._address,
-            functions=_addresses(),
-            on_warning=warn,
-            arrays=(*arrays, factors, offsets, *counted.arrays),
-            components=INTEGRATION,
-            inputs=inputs,
-            limited=counted.rows(first=len(arrays) + 2),
+        before, sample = plant.present.components, plant.sample.state
+        inputs = plant.drives.compiled_inputs(plan, plant.data.ctrl)
+        engine = (
+            *(plant.model._address, plant.data._address),
+            plan.address(self._settings, count=6),
+            plan.address(time),
+            plan.address(warnings, count=warnings.size, kind=np.int64),
+            plan.address(before, count=before.size),
+            plan.address(sample, count=before.size),
+            *(before.nbytes, INTEGRATION, len(plant.joints.names)),
+            *_addresses(),
         )
+        limits = plant.saturation.compiled_limits(plan)
+        tables = plan.table([engine]), plan.table(inputs), plan.table(limits)
+        self._compiled = kind(warn, tables)
         self.finish: Callable[[], int] = self._compiled.finish
         """Complete a step after the check of the solver; returns an `Outcome`."""
         self.complete = self._compiled.complete
@@ -104,14 +110,14 @@ class CompiledSteps:
             raise mujoco.FatalError(str(error)) from None
 
     def run(
-        self, references: np.ndarray, most: int, cells: Sequence[np.ndarray]
+        self, references: np.ndarray, most: int, cells: np.ndarray
     ) -> tuple[int, int, Sequence[Any]]:
         """Step, publish and share in real time, until something is to be done in Python.
 
         Args:
             references: As of `References`; they stay as they are.
             most: Largest number of steps.
-            cells: The pace, `CommandQueue.attention`, and the counts of periods and of costs.
+            cells: From `run_cells`.
 
         Returns:
             An `Outcome`, the number of complete steps, and the messages that were rejected.
@@ -120,13 +126,29 @@ class CompiledSteps:
             mujoco.FatalError: The engine reported an error.
         """
         try:
-            return self._compiled.run(references, most, cells)
+            outcome, steps, rejected = self._compiled.run(references, most, cells)
         except RuntimeError as error:
             raise mujoco.FatalError(str(error)) from None
+        return outcome, steps, rejected or ()
 
-    def share(self, rows: Sequence[Any], arrays: Sequence[Any]) -> None:
-        """Plan what `run` shares: copies to each row; the counter, and the time of each row."""
-        self._compiled.set_sharing(rows, arrays)
+    def share(self, counter: np.ndarray, rows: Sequence[tuple[memoryview, Sequence[Copy]]]) -> None:
+        """Plan what `run` shares.
+
+        Args:
+            counter: The number of rows that were written.  # (1,)
+            rows: Time, and pairs of target and source, of each row.
+        """
+        plan = Plan()
+        planned, pieces = [], []
+        for time, copies in rows:
+            planned.append((plan.address(np.asarray(time)), len(pieces), len(copies)))
+            for pair in copies:
+                arrays = [np.frombuffer(piece, np.uint8) for piece in pair]
+                size = arrays[0].size
+                addresses = [plan.address(each, count=size, kind=np.uint8) for each in arrays]
+                pieces.append((*addresses, size))
+        counters = plan.table([(plan.address(np.asarray(counter), kind=np.int64),)])
+        self._compiled.set_sharing(counters, plan.table(planned), plan.table(pieces))
 
     def configure(self, origin: float, last_time: float) -> None:
         """Follow changed options; `origin` and `last_time` are as of `Simulation` [s]."""
@@ -150,11 +172,19 @@ class CompiledSteps:
             clock_every: Steps from one of them to the next; 0 is with each group.
             clock_last: Whether the clock comes after the groups.
         """
-        rows = [
-            (group.every, group.messages is None, group.messages, *group.updates.plan())
-            for group in groups
-        ]
-        self._compiled.set_topics(rows, clock, clock_every, clock_last)
+        plan = Plan()
+        rows, updates, subscriptions = [], [], []
+        for group in groups:
+            own = updates if group.messages is not None else subscriptions
+            first = len(own)
+            own += group.rows(plan)
+            rows.append((group.every, plan.object(group.messages), first, len(own) - first))
+        self._compiled.set_topics(
+            plan.table(rows),
+            plan.table([(plan.object(clock), clock_every, clock_last)]),
+            plan.table(updates),
+            plan.table(subscriptions),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +193,17 @@ class CompiledTopics:
 
     every: int  # steps from one message to the next
     messages: Any  # the compiled messages; None if Python publishes them
-    updates: "Updates"  # of derived arrays; for Python, the numbers of subscriptions
+    updates: "Updates"  # of derived arrays
+    subscriptions: Sequence[np.ndarray]  # numbers of subscriptions.  # (1,) each
+
+    def rows(self, plan: Plan) -> list[tuple[int, ...]]:
+        """Return the updates, or for Python the numbers of subscriptions."""
+        if self.messages is not None:
+            return self.updates.rows(plan)
+        return [(plan.address(number, kind=np.int64),) for number in self.subscriptions]
+
+
+_Places = tuple[tuple[np.ndarray, int], ...]
 
 
 class Updates:
@@ -172,16 +212,12 @@ class Updates:
     All arrays are views that stay valid, C-contiguous and of float64.
     """
 
-    ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE, ADD = range(8)
-
     def __init__(self) -> None:
-        self._arrays: list[np.ndarray] = []
-        self._index: dict[int, int] = {}
-        self._rows: list[list[int]] = []
+        self._added: list[tuple[int, _Places, tuple[np.ndarray, int], int]] = []
 
     def rotate(self, quat: np.ndarray, vector: np.ndarray, to: np.ndarray) -> None:
         """Write a vector in a frame whose orientation is a quaternion.  # (4,), (3,), (3,)"""
-        self._add(self.ROTATE, to, quat, vector)
+        self._added.append((0, ((quat, 4), (vector, 3)), (to, 3), 0))
 
     def relate(
         self,
@@ -190,57 +226,74 @@ class Updates:
         to: np.ndarray,
     ) -> None:
         """Write the pose of a child, position and quaternion, in its parent.  # (3,), (4,), (7,)"""
-        self._add(self.RELATE, to, *parent, *child)
+        places = (parent[0], 3), (parent[1], 4), (child[0], 3), (child[1], 4)
+        self._added.append((1, places, (to, 7), 0))
 
     def face(
         self, position: np.ndarray, matrix: np.ndarray, turn: np.ndarray, to: np.ndarray
     ) -> None:
         """Write the pose of a matrix turned by a quaternion.  # (3,), (9,), (4,), (7,)"""
-        self._add(self.FACE, to, position, matrix, turn)
+        self._added.append((2, ((position, 3), (matrix, 9), (turn, 4)), (to, 7), 0))
 
     def copy(self, values: np.ndarray, to: np.ndarray) -> None:
         """Copy all numbers."""
-        self._add(self.COPY, to, values, count=values.size)
+        self._added.append((3, ((values, to.size),), (to, to.size), to.size))
 
     def mark(self, farthest: np.ndarray, to: np.ndarray) -> None:
         """Write +inf to a distance that is out of range.  # (1,), (1,)"""
-        self._add(self.MARK, to, farthest)
+        self._added.append((4, ((farthest, 1),), (to, 1), 0))
 
     def subtract(
         self, desired: np.ndarray, actual: np.ndarray, to: np.ndarray, *, angles: bool
     ) -> None:
         """Write a difference, of angles without full turns.  # (1,), (1,), (1,)"""
-        self._add(self.SUBTRACT_ANGLE if angles else self.SUBTRACT, to, desired, actual)
+        self._added.append((6 if angles else 5, ((desired, 1), (actual, 1)), (to, 1), 0))
 
     def add(self, first: np.ndarray, second: np.ndarray, to: np.ndarray) -> None:
         """Write a sum."""
-        self._add(self.ADD, to, first, second, count=to.size)
+        count = to.size
+        self._added.append((7, ((first, count), (second, count)), (to, count), count))
 
-    def count(self, subscriptions: np.ndarray) -> None:
-        """Name a number of subscriptions that Python serves.  # (1,) int64"""
-        self._arrays.append(subscriptions)
-
-    def plan(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return the arrays, and the rows of steps.c that name their elements."""
-        return self._arrays, np.array(self._rows, dtype=np.int64)
-
-    def _add(self, kind: int, to: np.ndarray, *values: np.ndarray, count: int = 0) -> None:
-        row = [kind]
-        for place in range(4):
-            row += (self._number(values[place]), 0) if place < len(values) else (0, 0)
-        self._rows.append([*row, self._number(to), 0, count])
-
-    def _number(self, array: np.ndarray) -> int:
-        # Two views of the same element at one address differ in length at most.
-        address = array.__array_interface__["data"][0]
-        known = self._index.get(address)
-        if known is None or self._arrays[known].size < array.size:
-            known = self._index[address] = len(self._arrays)
-            self._arrays.append(array)
-        return known
+    def rows(self, plan: Plan) -> list[tuple[int, ...]]:
+        """Return the rows of ``Update`` in steps.c."""
+        rows = []
+        for kind, places, (to, size), count in self._added:
+            addresses = [plan.address(array, count=own) for array, own in places]
+            addresses += [0] * (4 - len(places))
+            rows.append((kind, *addresses, plan.address(to, count=size), count))
+        return rows
 
 
-def _addresses() -> np.ndarray:
+def run_cells(
+    pace: np.ndarray,
+    attention: np.ndarray,
+    periods: np.ndarray,
+    costs: np.ndarray,
+    trace: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the table for `CompiledSteps.run`.
+
+    Args:
+        pace: `Pacer.numbers` and the wall time at which the last step began [s].  # (7,)
+        attention: As `CommandQueue.attention`.  # (1,)
+        periods: Counts of periods by microseconds, longer ones in the last.  # (n,)
+        costs: As `periods`, of the time that steps take.  # (n,)
+        trace: Number of traced steps, then begin, end of the engine's step and of publishing [ns],
+            stamp [ns], late steps, and end of sharing [ns] for each; None for no trace.
+    """
+    plan = Plan()
+    counts = [
+        (plan.address(array, count=array.size, kind=np.int64), array.size - 1)
+        for array in (periods, costs)
+    ]
+    traced = (0, 0)
+    if trace is not None:
+        traced = plan.address(trace, kind=np.int64), (trace.size - 1) // _TRACED
+    pace_at, attention_at = plan.address(pace, count=7), plan.address(attention, kind=np.int64)
+    return plan.table([(pace_at, attention_at, *counts[0], *counts[1], *traced)])
+
+
+def _addresses() -> list[int]:
     """Return the addresses of the engine's functions.
 
     Raises:
@@ -250,4 +303,4 @@ def _addresses() -> np.ndarray:
         functions = [ctypes.cast(getattr(ENGINE, name), ctypes.c_void_p) for name in _FUNCTIONS]
     except AttributeError as error:
         raise LookupError(str(error)) from error
-    return np.array([function.value for function in functions], dtype=np.uint64)
+    return [function.value or 0 for function in functions]

@@ -10,7 +10,7 @@ import numpy as np
 
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping.compiled_steps import MANY, Outcome
+from mujoco_ros.sim.stepping.compiled_steps import MANY, Outcome, run_cells
 from mujoco_ros.sim.stepping.real_time import Histogram, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
@@ -136,7 +136,10 @@ class PhysicsThread:
         self._cost = Histogram()
         # Of compiled steps: the pace with the begin of the last step, and what a single step needs
         self._pace = np.zeros(len(pacer.numbers()) + 1)
-        self._single = self._pace.copy(), *np.zeros((3, 1), dtype=np.int64)
+        self._cells = run_cells(
+            self._pace, simulation.commands.attention, self._period.counts, self._cost.counts
+        )
+        self._single = run_cells(self._pace * 0.0, *np.zeros((3, 1), dtype=np.int64))
         self._steps, self._waited_s = 0, 0.0  # since the last status
         self._since = 0.0
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
@@ -207,8 +210,7 @@ class PhysicsThread:
         """
         simulation, pacer, pace = self._simulation, self._pacer, self._pace
         pace[:-1], pace[-1] = pacer.numbers(), last
-        cells = pace, simulation.commands.attention, self._period.counts, self._cost.counts
-        outcome, steps = self._run_compiled(most, cells)
+        outcome, steps = self._run_compiled(most, self._cells)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
         simulation.note_idle_steps()
@@ -229,7 +231,7 @@ class PhysicsThread:
             if outcome != Outcome.TAKEN:
                 self._complete(outcome)
 
-    def _run_compiled(self, most: int, cells: Sequence[np.ndarray]) -> tuple[int, int]:
+    def _run_compiled(self, most: int, cells: np.ndarray) -> tuple[int, int]:
         """Take compiled steps; return the `Outcome`, and the number of complete steps."""
         simulation = self._simulation
         compiled = simulation.compiled

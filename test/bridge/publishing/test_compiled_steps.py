@@ -1,7 +1,6 @@
 """Compiled steps have the bits, stamps and messages of the same steps in Python."""
 
 import ctypes
-from collections.abc import Iterator
 from typing import Any
 
 import mujoco
@@ -52,14 +51,14 @@ class Sent:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sent]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
     sent = Sent()
     functions = template_publisher.publish_functions()
     if functions is None or steps_type(mujoco.mj_version()) is None:
         pytest.skip("the native part is not compiled: no C compiler")
     replaced = (sent.address, *functions[1:])
     monkeypatch.setattr(template_publisher, "publish_functions", lambda: replaced)
-    yield sent
+    return sent
 
 
 class Stepped:

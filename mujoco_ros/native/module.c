@@ -1,0 +1,46 @@
+#include <string.h>
+
+#include "plan.h"
+
+int take_table(Table *table, PyObject *array, size_t size) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS) < 0) return -1;
+  int fits = view.len % (Py_ssize_t)size == 0;
+  if (fits) {
+    Py_INCREF(array);  // an array of NumPy stays where it is
+    *table = (Table){array, view.buf, view.len / (Py_ssize_t)size};
+  } else {
+    PyErr_SetString(PyExc_ValueError, "not the table of a plan");
+  }
+  PyBuffer_Release(&view);
+  return fits ? 0 : -1;
+}
+
+void release_table(Table *table) {
+  PyObject *owner = table->owner;
+  memset(table, 0, sizeof *table);
+  Py_XDECREF(owner);
+}
+
+void free_object(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(object);
+  Py_DECREF(type);
+}
+
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled", NULL, -1, NULL,
+                                    NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit_compiled(void) {
+  PyObject *module = PyModule_Create(&MODULE);
+  PyObject *messages = new_messages_type(), *steps = new_steps_type();
+  int failed = module == NULL || messages == NULL || steps == NULL ||
+               PyModule_AddObjectRef(module, "Messages", messages) < 0 ||
+               PyModule_AddObjectRef(module, "Steps", steps) < 0 ||
+               PyModule_AddIntConstant(module, "ENGINE_VERSION", ENGINE_VERSION) < 0;
+  Py_XDECREF(messages);
+  Py_XDECREF(steps);
+  if (failed) Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,104 @@
+"""Plans of compiled code: no address outside of an array, and no array that is freed."""
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from weakref import ref
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros import native
+from mujoco_ros.native.plan import Plan
+
+SOURCES = Path(native.__file__).parent
+ROOT = SOURCES.parents[1]
+
+
+def test_an_address_is_that_of_the_element() -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    address = Plan().address(array, 4, 2)
+    assert list((ctypes.c_double * 2).from_address(address)) == [4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("element", "count"), [(6, 1), (5, 2), (-1, 1), (0, 7), (2**62, 1), (0, -1), (7, 0)]
+)
+def test_elements_outside_of_an_array_are_an_error(element: int, count: int) -> None:
+    with pytest.raises(ValueError, match="are not in one of 6"):
+        Plan().address(np.zeros(6), element, count)
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros(6, np.float32), np.zeros(6, np.int64), np.zeros(12)[::2], np.zeros((2, 6)).T]
+)
+def test_other_or_scattered_numbers_are_an_error(array: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="no adjacent float64"):
+        Plan().address(array)
+
+
+def test_a_table_keeps_the_arrays_that_it_points_to() -> None:
+    plan, array = Plan(), np.zeros(3).view(type("Referred", (np.ndarray,), {}))
+    alive = ref(array)
+    table = plan.table([(plan.address(array),)])
+    del plan, array
+    gc.collect()
+    assert alive() is not None
+    del table
+    gc.collect()
+    assert alive() is None
+
+
+_SANITIZED = """
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+
+import pytest
+
+name, path, *tests = "mujoco_ros.native.compiled", *sys.argv[1:]
+spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
+module = module_from_spec(spec)
+spec.loader.exec_module(module)
+sys.modules[name] = module
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--numprocesses=0", *tests]))
+"""
+
+
+def test_no_sanitizer_finds_a_defect(tmp_path: Path) -> None:
+    compiler = os.environ.get("CC", "cc")
+    # The sanitizer looks for the exceptions of C++ when it is loaded.
+    libraries = [
+        subprocess.run(
+            [compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=False
+        ).stdout.strip()
+        for name in ("libasan.so", "libstdc++.so.6")
+    ]
+    if not all(os.path.isabs(library) for library in libraries):
+        pytest.skip("the compiler has no address sanitizer")
+    folders = sysconfig.get_path("include"), str(Path(mujoco.__file__).parent / "include")
+    library = tmp_path / "compiled.so"
+    checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    command = [compiler, "-std=gnu11", "-g", "-O1", "-ffp-contract=off", *checks]
+    command += ["-shared", "-fPIC", "-DPy_LIMITED_API=0x030B0000", "-o", str(library)]
+    command += [*(f"-I{folder}" for folder in folders), *map(str, SOURCES.glob("*.c")), "-lm"]
+    subprocess.run(command, check=True)
+    environment = os.environ | {
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter never frees some objects
+    }
+    tests = ["test/native/test_messages.py", "test/bridge/publishing/test_compiled_steps.py"]
+    run = subprocess.run(
+        [sys.executable, "-c", _SANITIZED, str(library), *tests],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
