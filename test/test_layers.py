@@ -13,12 +13,12 @@ PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 _WORKERS = {"process.child_process", "process.limits", "process.worker_process"}
 MAY_IMPORT = {
     "model": {"model", "extras", "process.limits"},
-    "control": {"control", "model.errors", "model.strict"},
+    "control": {"control", "native.plan", "model.errors", "model.strict"},
     "process": {"process"},
     "native": {"native"},
     "extras": {"model.errors"},
     "entry_points": {"model.errors"},
-    "sim": {"sim", "control", "model", "process.heartbeat"},
+    "sim": {"sim", "native", "control", "model", "process.heartbeat"},
     "rendering": {"rendering", "model"},
     "inspection": {"inspection", "rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
@@ -56,7 +56,7 @@ MAY_IMPORT = {
     "controllers.catalogue": {"controllers.fsm", "entry_points", "extras", "model"},
     "controllers.runtime": {
         *("controllers.runtime", "controllers.fsm", "controllers.interface"),
-        *("cameras", "process", "rendering", "sim", "control", "model"),
+        *("cameras", "process", "rendering", "sim", "control", "native.plan", "model"),
     },
     "controllers.evaluation": {
         *(
@@ -90,6 +90,7 @@ MAY_IMPORT = {
     },
     "recording.ros": {
         *("recording.ros", "recording", "wire", "rclpy_ext", "sim", "control", "model"),
+        "native.plan",
         *("bridge.child_processes", "bridge.component"),
         *("bridge.diagnostics", "bridge.parameters", "bridge.publishing"),
         *("bridge.simulation_interfaces", "bridge.tf"),

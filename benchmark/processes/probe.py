@@ -40,13 +40,14 @@ from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topics import CONTACTS
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping import physics_thread
-from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps
 from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
 

@@ -11,13 +11,13 @@ from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.writer import Describe, SegmentWriter, SharedStateWriter
-from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 CHILD_PROCESS_PARAMETERS = (

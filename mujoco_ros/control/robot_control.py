@@ -110,6 +110,17 @@ class RobotControl:
         moving = self.cartesian is not None and self.cartesian.busy
         return self.trajectory.busy or gripping or moving
 
+    def idle_steps(self, time: float) -> int:
+        """Return for how many steps from `time` [s] on `update` only follows ramps, at most `MANY`.
+
+        Compiled steps follow them.
+        """
+        gripping = self.gripper is not None and self.gripper.busy
+        moving = self.cartesian is not None and self.cartesian.busy
+        if self.trajectory.busy or gripping or moving or self.reset_hold.active:
+            return 0
+        return self.streams.idle_steps(time, self.timestep, self.stream.timeout)
+
     def owners(self) -> dict[CommandSource, tuple[str, ...]]:
         """Return the names of the joints that each source owns; unclaimed joints included."""
         return {source: self._names(joints) for source, joints in self._owners.by_source()}

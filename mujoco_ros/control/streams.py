@@ -10,6 +10,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import EFFORT, POSITION, VELOCITY, ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import StreamSettings
+from mujoco_ros.native.plan import MANY, Plan
 
 _LONGEST_PERIOD_S = 0.25
 """After a longer silence a stream restarts: a single command must not ramp for seconds."""
@@ -43,7 +44,7 @@ class Stream:
         self.positioned = np.zeros(shape[1], dtype=bool)
         # Time of each joint's last command; inf for joints it does not own.  # (n,)
         self._command_times = np.full(shape[1], np.inf)
-        self._oldest = np.inf
+        self.oldest = np.inf  # the earliest of these times
         # Joints and fields of the last command; empty once one of the joints was released.
         self._pattern = b""
         self._given = np.zeros(shape, dtype=bool)  # fields of the last command
@@ -60,6 +61,8 @@ class Stream:
         self._until = -np.inf
         # Begin and rate common to all values on a ramp; the arrays above are then unused.
         self._ramp: tuple[float, float] | None = None
+        # For compiled steps: whether it ramps, whether by `_ramp`; its begin and rate, and the end
+        self._line = np.zeros(5)
 
     def bind(self, references: References) -> None:
         """Write into other `references` of the same joints."""
@@ -67,12 +70,42 @@ class Stream:
 
     def save_state(self) -> dict[str, Any]:
         """Return a copy of the state, for `restore_state`."""
-        bound = ("_references", "_rows")
+        bound = ("_references", "_rows", "_line")
         return {name: copy(value) for name, value in vars(self).items() if name not in bound}
 
     def restore_state(self, state: dict[str, Any]) -> None:
         """Continue from a saved state of the same joints."""
-        vars(self).update({name: copy(value) for name, value in state.items()})
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                getattr(self, name)[...] = value  # compiled steps have its address
+            else:
+                setattr(self, name, copy(value))
+
+    def show_ramp(self) -> None:
+        """Make compiled steps follow the present ramp, or none."""
+        line = self._line
+        if not (self.busy and self.moving):
+            line[0] = 0.0
+        elif self._ramp is None:
+            line[:] = 1.0, 0.0, 0.0, 0.0, self._until
+        else:
+            line[:] = 1.0, 1.0, *self._ramp, self._until
+
+    def compiled_ramp(self, plan: Plan) -> tuple[int, ...]:
+        """Return the row of ``Ramp`` in steps.c, which does what `update` does."""
+        references, all_joints = self._references, self._references.base
+        assert isinstance(all_joints, np.ndarray)
+        begin = references.__array_interface__["data"][0] - plan.address(all_joints)
+        size, width = references.itemsize, references.strides[0] // references.itemsize
+        last = (len(references) - 1) * width + references.shape[1]
+        arrays = self._target, self._distance, self._begin, self._rate
+        return (
+            plan.address(self._line, count=len(self._line)),
+            plan.address(all_joints, begin // size, last),
+            *(width, *references.shape),
+            plan.address(self.owned, count=self.owned.size, kind=np.bool_),
+            *(plan.address(array, count=references.size) for array in arrays),
+        )
 
     def command(
         self,
@@ -94,7 +127,7 @@ class Stream:
         given, commanded = self._given, self._values
         commanded[:, joints] = values[self._rows]
         self._command_times[joints] = time
-        self._oldest = float(self._command_times.min())
+        self.oldest = float(self._command_times.min())
 
         period = self._next_period(given, settings, time, timestep)
         np.copyto(self._target, commanded, where=given)
@@ -140,7 +173,7 @@ class Stream:
         self.busy = bool(self.owned.any())
         self._distance[:, joints] = 0.0
         self._command_times[joints] = np.inf
-        self._oldest = float(self._command_times.min(initial=np.inf))
+        self.oldest = float(self._command_times.min(initial=np.inf))
         self._pattern = b""
 
     def reset(self) -> None:
@@ -164,7 +197,7 @@ class Stream:
 
     def silent(self, time: float, timeout: float) -> np.ndarray:
         """Return the indices of joints whose last command is older than `timeout` [s]."""
-        if time - self._oldest <= timeout:
+        if time - self.oldest <= timeout:
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(time - self._command_times > timeout)
 
@@ -266,6 +299,24 @@ class RobotStreams:
             if stream.busy:
                 return True
         return self.damping
+
+    def idle_steps(self, time: float, timestep: float, timeout: float) -> int:
+        """Return for how many steps from `time` [s] on compiled steps do what `update` does.
+
+        At most `MANY`. It shows them the ramps.
+        """
+        if self.damping or self._velocity.busy:
+            return 0
+        steps = float(MANY)
+        for source, stream in self._each:
+            stream.show_ramp()
+            if timeout and stream.busy and source is not CommandSource.CONTROLLER:
+                steps = min(steps, (stream.oldest + timeout - time) // timestep)
+        return max(0, int(steps))
+
+    def compiled_ramps(self, plan: Plan) -> list[tuple[int, ...]]:
+        """Return the rows of ``Ramp`` in steps.c."""
+        return [stream.compiled_ramp(plan) for _, stream in self._each]
 
     def update(self, time: float, timestep: float, timeout: float) -> None:
         """Write the references of the step that begins at `time` [s]; a timeout of 0 is none."""

@@ -53,7 +53,10 @@ class Steps:
     def __init__(
         self, on_warning: Callable[[str], object], tables: tuple[np.ndarray, ...], /
     ) -> None:
-        """Take the tables ENGINE, INPUTS and LIMITS; `on_warning` is called with each warning."""
+        """Take the tables ENGINE, INPUTS, LIMITS and RAMPS.
+
+        `on_warning` is called with each warning of the engine.
+        """
 
     def set_topics(self, *tables: np.ndarray) -> None:
         """Take the tables GROUPS, CLOCK, UPDATES and SUBSCRIPTIONS, of what `run` publishes."""
@@ -75,7 +78,7 @@ class Steps:
         """Take the sample of a step that a warning had interrupted."""
 
     def run(
-        self, references: np.ndarray, most: int, cells: np.ndarray, /
+        self, references: np.ndarray, most: int, cells: np.ndarray, ramps: bool, /
     ) -> tuple[int, int, Sequence[Rejection] | None]:
         """Step, publish and share in real time, until something is to be done in Python.
 
@@ -83,6 +86,7 @@ class Steps:
             references: Position, velocity and effort of each joint.  # (3, n)
             most: Largest number of steps.
             cells: The table of a ``Run``.
+            ramps: Whether to write the references of ramping streams.
 
         Returns:
             An `Outcome`, the number of complete steps, and the messages that were rejected.

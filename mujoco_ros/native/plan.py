@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+MANY = 1_000
+"""Most steps between two calls of Python; their duration is limited as well."""
+
 
 class Plan:
     """A plan in the making: it checks each address, and its tables keep what is there."""

@@ -46,6 +46,14 @@ typedef struct {  // a control that follows the references of a joint
   int64_t joint;
   const double *factors, *offset;
 } Input;
+typedef struct {  // references of a stream that ramp, as in control/streams.py
+  const double *line;  // whether it ramps, whether by one line; its begin, rate and end
+  double *references;
+  int64_t stride, rows, columns;  // of references
+  const mjtBool *owned;           // of each column
+  const double *target, *distance, *begin, *rate;
+} Ramp;
+enum { IS_RAMPING, IS_COMMON, BEGIN, RATE, UNTIL };
 typedef struct {  // what is counted when it is at its limit
   const double *force, *range;
   const mjtBool *is_limited;  // NULL: always
@@ -83,10 +91,11 @@ typedef struct {
   int64_t *trace, most_traced;  // for measurements: a number of rows, then times of each step
 } Run;
 
-enum { ENGINE, INPUTS, LIMITS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES, TABLES };
+enum { ENGINE, INPUTS, LIMITS, RAMPS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES, TABLES };
 static const size_t SIZES[TABLES] = {
-    sizeof(Engine), sizeof(Input),     sizeof(Limited),   sizeof(Group), sizeof(Clock),
-    sizeof(Update), sizeof(int64_t *), sizeof(int64_t *), sizeof(Row),   sizeof(Piece)};
+    sizeof(Engine), sizeof(Input),  sizeof(Limited),   sizeof(Ramp),      sizeof(Group),
+    sizeof(Clock),  sizeof(Update), sizeof(int64_t *), sizeof(int64_t *), sizeof(Row),
+    sizeof(Piece)};
 
 typedef struct {
   PyObject_HEAD
@@ -184,6 +193,25 @@ static void write_controls(const Steps *self, const double *references, Py_ssize
     if (control < -LARGEST_CTRL) control = -LARGEST_CTRL;
     if (control > LARGEST_CTRL) control = LARGEST_CTRL;
     *input->control = control;
+  }
+}
+
+// Write the references of streams, as `Stream.update` does.
+static void follow_ramps(const Steps *self, double time) {
+  const Table *ramps = &self->tables[RAMPS];
+  for (Py_ssize_t i = 0; i < ramps->count; i++) {
+    const Ramp *ramp = (Ramp *)ramps->rows + i;
+    const double *line = ramp->line;
+    if (!line[IS_RAMPING]) continue;
+    for (int64_t at = 0; at < ramp->rows * ramp->columns; at++) {
+      int64_t row = at / ramp->columns, column = at % ramp->columns;
+      if (!ramp->owned[column]) continue;
+      double begin = line[IS_COMMON] ? line[BEGIN] : ramp->begin[at];
+      double rate = line[IS_COMMON] ? line[RATE] : ramp->rate[at];
+      double done = fmin((time - begin) * rate, 1.0);
+      double left = time >= line[UNTIL] ? 0.0 : ramp->distance[at] * (1.0 - done);
+      ramp->references[row * ramp->stride + column] = ramp->target[at] - left;
+    }
   }
 }
 
@@ -410,7 +438,7 @@ static void trace(const Run *run, double stamp, const double times[4]) {
 }
 
 static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
-                     int64_t most, int64_t *steps, PyObject **rejected) {
+                     int ramps, int64_t most, int64_t *steps, PyObject **rejected) {
   double begun = now(), dropped = run->pace[DROPPED];
   int outcome = TAKEN;
   while (*steps < most && !*run->attention && outcome == TAKEN && *rejected == NULL) {
@@ -424,6 +452,7 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
     }
     count_duration(run->periods, run->last_period, times[0] - run->pace[LAST]);
     run->pace[LAST] = times[0];
+    if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
     outcome = advance(self, references, joints);
     times[1] = now();
     if (outcome == TAKEN) outcome = publish(self, rejected);
@@ -449,15 +478,17 @@ static int view_references(const Steps *self, PyObject *object, Py_buffer *view)
 static PyObject *run_method(Steps *self, PyObject *arguments) {
   PyObject *references, *row, *result = NULL, *rejected = NULL;
   long long most;
+  int ramps;
   Table run = {NULL, NULL, 0};
   Py_buffer view;
-  if (!PyArg_ParseTuple(arguments, "OLO", &references, &most, &row) ||
+  if (!PyArg_ParseTuple(arguments, "OLOp", &references, &most, &row, &ramps) ||
       view_references(self, references, &view) < 0)
     return NULL;
   if (take_table(&run, row, sizeof(Run)) == 0) {
     int64_t steps = 0;
     PyThreadState *thread = PyEval_SaveThread();
-    int outcome = run_steps(self, run.rows, view.buf, view.len / 24, most, &steps, &rejected);
+    int outcome =
+        run_steps(self, run.rows, view.buf, view.len / 24, ramps, most, &steps, &rejected);
     PyEval_RestoreThread(thread);
     if (outcome < 0)
       PyErr_SetString(PyExc_RuntimeError, call.text);

@@ -15,6 +15,7 @@ from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import ScenePart
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
 from mujoco_ros.sim.controlled_joints import TendonDrive, controlled_joints
@@ -141,10 +142,9 @@ class JointFeedback:
                 parts = tuple(zip(measured, (joints.qpos, joints.dof, joints.dof), strict=True))
             self._robots.append((control, parts))
 
-    @property
-    def has_work(self) -> bool:
-        """Whether the control of a robot needs updates."""
-        return any(control.active or control.reset_hold.active for control, _ in self._robots)
+    def idle_steps(self, time: float) -> int:
+        """Return the fewest `RobotControl.idle_steps`."""
+        return min((control.idle_steps(time) for control, _ in self._robots), default=MANY)
 
     def update_controls(self, time: float) -> None:
         """Update the references of all robots for the step at `time` [s], in the physics thread."""

@@ -279,14 +279,14 @@ class Simulation:
         """Whether compiled steps can publish their samples, which Python does not change."""
         return self.compiled is not None and not self.plant.is_measured
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether `prepare_step` has nothing to do before steps."""
-        has_work = self.wrenches.acting or self._feedback.has_work
-        return not (has_work or self.plant.extensions.at_step)
+    def idle_steps(self) -> int:
+        """Return before how many steps `prepare_step` does nothing that compiled steps do not."""
+        if self.wrenches.acting or self.plant.extensions.at_step:
+            return 0
+        return self._feedback.idle_steps(float(self.data.time))
 
     def note_idle_steps(self) -> None:
-        """Follow compiled steps that were taken while `is_idle`."""
+        """Follow compiled steps of `idle_steps`."""
         self._feedback.update_controls(self.time)
 
     def complete_step(self, outcome: int) -> bool:

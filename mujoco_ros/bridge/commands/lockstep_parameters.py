@@ -17,12 +17,12 @@ from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.round_trip import RoundTrip
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig
 from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
 from mujoco_ros.wire.parameter_spec import ParameterSpec

@@ -26,8 +26,9 @@ from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps, CompiledTopics, Updates
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, CompiledTopics, Updates
 from mujoco_ros.sim.stepping.lockstep_sources import whole_steps
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSign

@@ -14,11 +14,11 @@ from mujoco_ros.bridge.simulation_interfaces.entities.services import EntityServ
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.resetting import RESET_TIME, REWIND, ResetService
 from mujoco_ros.control.events import GoalEnded, Outcome, QueueFullError, SimulationReset
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 

@@ -30,9 +30,9 @@ from mujoco_ros.controllers.runtime.supervisor import (
 from mujoco_ros.controllers.runtime.ticks import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.compiled_steps import MANY
 
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""

@@ -11,6 +11,7 @@ from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.output_files import check_below
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.writer import (
@@ -19,7 +20,6 @@ from mujoco_ros.sim.state_log.writer import (
     StateLogWriter,
     describe_robots,
 )
-from mujoco_ros.sim.stepping.compiled_steps import MANY
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)

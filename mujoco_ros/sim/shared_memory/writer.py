@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
@@ -23,7 +24,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
 from mujoco_ros.sim.state.state_vector import set_state
 from mujoco_ros.sim.state_log.writer import describe
-from mujoco_ros.sim.stepping.compiled_steps import MANY, CompiledSteps
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
@@ -210,7 +211,7 @@ class SharedStateWriter:
         self._paused_state: bytes | None = None  # at the last call of `idle`
         self._keep_order = fence()
         self._previous: list[SegmentWriter] = []
-        self._counter: np.ndarray | None = None
+        self._counter: memoryview[int] = memoryview(bytearray(8)).cast("q")
         self._use(self.prepare(simulation.plant))
         simulation.on_reset.append(self._note_reset)
 
@@ -285,7 +286,7 @@ class SharedStateWriter:
 
     def _use(self, prepared: SegmentWriter) -> None:
         prepared.share_edits()
-        count = 0 if self._counter is None else self._counter[0]
+        count = self._counter[0]
         self._current, self._paused_state = prepared, None
         self._counter, self._times = prepared.segment.counter, prepared.segment.times
         self._counter[0] = count
@@ -296,7 +297,7 @@ class SharedStateWriter:
 
     def _share(self, rows: Sequence[Copies]) -> None:
         """Write the next row."""
-        count = int(self._counter[0]) + 1
+        count = self._counter[0] + 1
         slot = count % SLOTS
         self._times[slot][0] = self._simulation.time
         for target, source in rows[slot]:
@@ -306,6 +307,6 @@ class SharedStateWriter:
         self._counter[0] = count
 
     def _note_reset(self) -> None:
-        self._reset_at = int(self._counter[0])
+        self._reset_at = self._counter[0]
         self.header.resets += 1
         self._current.add_past()

@@ -25,8 +25,6 @@ _FUNCTIONS = (
     "mju_mulQuat",
 )
 """The engine's functions, in the order of ``Engine`` in steps.c."""
-MANY = 1_000
-"""Most steps between two calls of Python; their duration is limited as well."""
 _TRACED = 6
 """Numbers of a traced step."""
 Copy = tuple[memoryview, memoryview]
@@ -80,8 +78,8 @@ class CompiledSteps:
             *_addresses(),
         )
         limits = plant.saturation.compiled_limits(plan)
-        tables = plan.table([engine]), plan.table(inputs), plan.table(limits)
-        self._compiled = kind(warn, tables)
+        ramps = [row for control in plant.controls for row in control.streams.compiled_ramps(plan)]
+        self._compiled = kind(warn, tuple(map(plan.table, ([engine], inputs, limits, ramps))))
         self.finish: Callable[[], int] = self._compiled.finish
         """Complete a step after the check of the solver; returns an `Outcome`."""
         self.complete = self._compiled.complete
@@ -110,14 +108,15 @@ class CompiledSteps:
             raise mujoco.FatalError(str(error)) from None
 
     def run(
-        self, references: np.ndarray, most: int, cells: np.ndarray
+        self, references: np.ndarray, most: int, cells: np.ndarray, *, ramps: bool
     ) -> tuple[int, int, Sequence[Any]]:
         """Step, publish and share in real time, until something is to be done in Python.
 
         Args:
-            references: As of `References`; they stay as they are.
+            references: As of `References`.
             most: Largest number of steps.
             cells: From `run_cells`.
+            ramps: Whether the references of streams follow the ramps that they show.
 
         Returns:
             An `Outcome`, the number of complete steps, and the messages that were rejected.
@@ -126,7 +125,7 @@ class CompiledSteps:
             mujoco.FatalError: The engine reported an error.
         """
         try:
-            outcome, steps, rejected = self._compiled.run(references, most, cells)
+            outcome, steps, rejected = self._compiled.run(references, most, cells, ramps)
         except RuntimeError as error:
             raise mujoco.FatalError(str(error)) from None
         return outcome, steps, rejected or ()

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 import mujoco
 import numpy as np
 
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping.compiled_steps import MANY, Outcome, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import Outcome, run_cells
 from mujoco_ros.sim.stepping.real_time import Histogram, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
@@ -210,7 +211,7 @@ class PhysicsThread:
         """
         simulation, pacer, pace = self._simulation, self._pacer, self._pace
         pace[:-1], pace[-1] = pacer.numbers(), last
-        outcome, steps = self._run_compiled(most, self._cells)
+        outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
         simulation.note_idle_steps()
@@ -227,11 +228,11 @@ class PhysicsThread:
     def _take_single(self) -> None:
         """Take a step of which only the commands are in Python."""
         if self._simulation.prepare_step():
-            outcome, _ = self._run_compiled(1, self._single)
+            outcome, _ = self._run_compiled(1, self._single, ramps=False)
             if outcome != Outcome.TAKEN:
                 self._complete(outcome)
 
-    def _run_compiled(self, most: int, cells: np.ndarray) -> tuple[int, int]:
+    def _run_compiled(self, most: int, cells: np.ndarray, *, ramps: bool) -> tuple[int, int]:
         """Take compiled steps; return the `Outcome`, and the number of complete steps."""
         simulation = self._simulation
         compiled = simulation.compiled
@@ -239,7 +240,7 @@ class PhysicsThread:
         time = float(simulation.data.time)
         for call in self._before_compiled:
             call(time)
-        outcome, steps, rejected = compiled.run(simulation.sent.values, most, cells)
+        outcome, steps, rejected = compiled.run(simulation.sent.values, most, cells, ramps=ramps)
         for lost in rejected:
             for call in self._note_lost:
                 call(*lost)
@@ -307,8 +308,8 @@ class PhysicsThread:
                     self._waited_s += after - now
                     pacer.excuse(after)
                     continue
-            if idle > 1 and simulation.is_idle:
-                last = self._take_compiled(idle, last)
+            if idle > 1 and (most := min(idle, simulation.idle_steps())) > 1:
+                last = self._take_compiled(most, last)
                 continue
             if not stepping:
                 delay = pacer.wait(now)

@@ -1,6 +1,7 @@
 """Compiled steps have the bits, stamps and messages of the same steps in Python."""
 
 import ctypes
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -84,9 +85,9 @@ class Stepped:
         thread, taken = self.thread, 0
         while taken < steps:
             idle = thread._idle_steps() if self.compiled else 0
-            if idle and self.simulation.is_idle:
+            if idle and self.simulation.idle_steps():
                 before = thread._steps
-                thread._take_compiled(min(idle, steps - taken), 0.0)
+                thread._take_compiled(min(idle, self.simulation.idle_steps(), steps - taken), 0.0)
                 taken += thread._steps - before
                 continue
             if idle:
@@ -128,13 +129,15 @@ def test_idle_steps_send_the_messages_of_steps_in_python(
     assert compiled.simulation.time == python.simulation.time
 
 
+@pytest.mark.parametrize("timeout", [0.0, 0.004])
 @pytest.mark.parametrize("scene", ["humanoid", "arm"])
 def test_commanded_steps_send_the_messages_of_steps_in_python(
-    ros_node: Node, scene: str, sent: Sent
+    ros_node: Node, scene: str, timeout: float, sent: Sent
 ) -> None:
     results = []
     for stepped in both(ros_node, scene, sent):
         control = stepped.simulation.controls[0]
+        control.stream = replace(control.stream, timeout=timeout)
         joints = np.arange(3)
         messages: list[tuple[str, str]] = []
         for target in (0.1, -0.2, 0.3):
@@ -144,7 +147,9 @@ def test_commanded_steps_send_the_messages_of_steps_in_python(
             time = float(stepped.simulation.data.time)
             control.command(CommandSource.JOINT_COMMANDS, command, time)
             messages += named(stepped, stepped.run(7))
-        results.append((messages, stepped.state()))
+        events = [type(event).__name__ for event in stepped.simulation.events]
+        assert ("StreamStopped" in events) == bool(timeout)
+        results.append((messages, events, stepped.state()))
     assert results[0] == results[1]
 
 
