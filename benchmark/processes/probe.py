@@ -47,7 +47,7 @@ from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping import physics_thread
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, run_cells
 from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
@@ -126,12 +126,11 @@ class Stopwatch:
         if self._commands:  # which are recorded after steps in Python
             _replace(Simulation, "can_be_compiled", False)
 
-        make = physics_thread.run_cells
-        _replace(physics_thread, "run_cells", lambda *arrays: make(*arrays, trace))
+        _replace(physics_thread, "run_cells", lambda *arrays: run_cells(*arrays, trace=trace))
 
-        def traced(*arguments: Any) -> Any:
+        def traced(*arguments: Any, **options: Any) -> Any:
             trace[0] = 0
-            result = run(*arguments)
+            result = run(*arguments, **options)
             for row in trace[1:].reshape(-1, columns)[: trace[0]].tolist():
                 if self._next < CAPACITY * COLUMNS:
                     for column, value in enumerate(row):

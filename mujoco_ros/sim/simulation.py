@@ -94,6 +94,9 @@ class Simulation:
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
         self._timestep = 0.0
+        self.sent: References
+        """What the drives have: not the references if the buses of robots are imperfect."""
+        self._feedback: JointFeedback
         self._warnings_seen = np.zeros(mujoco.mjtWarning.mjNWARNING, dtype=np.int64)
         self.compiled: CompiledSteps | None = None
         """The steps in C, where they are possible."""
@@ -369,8 +372,7 @@ class Simulation:
         self.model, self.data = plant.model, plant.data
         self.joints, self.drives = plant.joints, plant.drives
         self.references, self.controls = plant.references, plant.controls
-        # What the drives have: other references than commanded if the robots' buses are not perfect
-        self.sent: References = plant.references
+        self.sent = plant.references
         self.sample = plant.sample
         # The attributes of MjData are slow to read.
         self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number

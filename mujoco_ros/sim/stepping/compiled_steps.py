@@ -130,7 +130,11 @@ class CompiledSteps:
             raise mujoco.FatalError(str(error)) from None
         return outcome, steps, rejected or ()
 
-    def share(self, counter: np.ndarray, rows: Sequence[tuple[memoryview, Sequence[Copy]]]) -> None:
+    def share(
+        self,
+        counter: "memoryview[int]",
+        rows: Sequence[tuple["memoryview[float]", Sequence[Copy]]],
+    ) -> None:
         """Plan what `run` shares.
 
         Args:
