@@ -7,6 +7,7 @@ and references of the first robot. Recording costs about 0.5 µs per step, with 
 microseconds more; records are saved at exit.
 """
 
+import os
 import sys
 from array import array
 from collections.abc import Callable
@@ -126,7 +127,11 @@ class Stopwatch:
         if self._commands:  # which are recorded after steps in Python
             _replace(Simulation, "can_be_compiled", False)
 
-        _replace(physics_thread, "run_cells", lambda *arrays: run_cells(*arrays, trace=trace))
+        _replace(
+            physics_thread,
+            "run_cells",
+            lambda pace, wake, periods, costs: run_cells(pace, wake, periods, costs, trace),
+        )
 
         def traced(*arguments: Any, **options: Any) -> Any:
             trace[0] = 0
@@ -245,6 +250,8 @@ def main() -> int:
     """Run the simulator and save the records."""
     file, rest = Path(sys.argv[1]), sys.argv[2:]
     options = rest[: rest.index("--ros-args")]
+    if "--profile" in options:
+        os.environ["MUJOCO_ROS_NATIVE"] = "0"  # the parts are functions in Python
     recorder: Stopwatch | Profile = (
         Profile() if "--profile" in options else Stopwatch(commands="--commands" in options)
     )

@@ -100,7 +100,7 @@ class Saturation:
     def compiled_limits(self, plan: Plan) -> list[tuple[int, ...]]:
         """Return the rows of ``Limited`` in steps.c, which do what `count` does."""
         model, ints = self._model, np.int64
-        rows = [
+        rows: list[tuple[int, ...]] = [
             (
                 plan.address(self._force, output),
                 plan.address(model.actuator_forcerange, 2 * actuator, 2),

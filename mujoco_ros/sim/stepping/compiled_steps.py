@@ -142,7 +142,8 @@ class CompiledSteps:
             rows: Time, and pairs of target and source, of each row.
         """
         plan = Plan()
-        planned, pieces = [], []
+        planned: list[tuple[int, ...]] = []
+        pieces: list[tuple[int, ...]] = []
         for time, copies in rows:
             planned.append((plan.address(np.asarray(time)), len(pieces), len(copies)))
             for pair in copies:
@@ -176,7 +177,9 @@ class CompiledSteps:
             clock_last: Whether the clock comes after the groups.
         """
         plan = Plan()
-        rows, updates, subscriptions = [], [], []
+        rows: list[tuple[int, ...]] = []
+        updates: list[tuple[int, ...]] = []
+        subscriptions: list[tuple[int, ...]] = []
         for group in groups:
             own = updates if group.messages is not None else subscriptions
             first = len(own)
