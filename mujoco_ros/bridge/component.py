@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
@@ -23,6 +24,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import guarded, later
 from mujoco_ros.rclpy_ext.parameter_services import ParameterServices
 from mujoco_ros.sim.command_queue import CommandQueue
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
@@ -136,6 +138,27 @@ class AddedComponent(Component):
 
 
 T = TypeVar("T")
+
+
+class PerPlant(Generic[T]):
+    """Values that are derived from plants; a component computes the next one in its `build`.
+
+    So a change of the model needs neither a `commit` nor a `rollback` of them.
+    """
+
+    def __init__(self, derive: Callable[[Plant], T]) -> None:
+        self._derive = derive
+        self._values: WeakKeyDictionary[Plant, T] = WeakKeyDictionary()
+
+    def build(self, plant: Plant) -> None:
+        """Derive the value of a plant, in any thread."""
+        self._values[plant] = self._derive(plant)
+
+    def __getitem__(self, plant: Plant) -> T:
+        """Return the value of a plant, which may be one of before `build` was called first."""
+        if plant not in self._values:
+            self.build(plant)
+        return self._values[plant]
 
 
 def query(

@@ -15,7 +15,6 @@ from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics, SolverCompari
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
-from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.bridge.perturbation.body_commands import MocapServer, PullServer, WrenchServer
 from mujoco_ros.bridge.perturbation.element_parameters import (
     AppearanceParameters,
@@ -220,7 +219,6 @@ def compose(context: NodeContext) -> list[Component]:
         wrenches,
         PullServer(context, partial(wrenches.find_frame, "")),
         MocapServer(context),
-        ActuatorServer(context),
         entities.registry,
         entities.trials,
         entities.measurements,

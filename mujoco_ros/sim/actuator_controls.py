@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import mujoco
-import numpy as np
 
 from mujoco_ros.model.robot.actuators import actuator_kind, control_names, joint_of, tendon_of
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -59,15 +58,3 @@ def joints_of_actuators(model: mujoco.MjModel, robot: RobotLayout) -> dict[str, 
         for actuator in range(model.nactuator)
         if (joint := joint_of(model, actuator)) in joints
     }
-
-
-def slots_of(model: mujoco.MjModel, controls: tuple[Control, ...]) -> np.ndarray:
-    """Return the indices of controls in another model that has the same actuators."""
-    actuators = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, c.key) for c in controls]
-    return np.array(
-        [
-            int(model.actuator_ctrladr[actuator]) + control.input
-            for actuator, control in zip(actuators, controls, strict=True)
-        ],
-        dtype=np.intp,
-    )

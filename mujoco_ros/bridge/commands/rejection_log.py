@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from mujoco_ros.control.joints import Clamped
 from mujoco_ros.model.errors import shortened
@@ -25,6 +26,14 @@ class RejectionLog:
         self.counts: dict[str, int] = {}  # number of problems since the start, by kind and topic
         self._logged: dict[tuple[str, str], dict[str, float]] = {}
         self._suppressed: dict[tuple[str, str], int] = {}
+
+    @contextmanager
+    def refusing(self, topic: str) -> Iterator[None]:
+        """Report an error of a message, a `ValueError`, which ends the block."""
+        try:
+            yield
+        except ValueError as error:
+            self.report(topic, "refused", str(error))
 
     def report_clamped(self, topic: str, clamped: Clamped) -> None:
         """Report positions that were clamped to the limits of joints, if any."""

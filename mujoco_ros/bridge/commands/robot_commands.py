@@ -12,7 +12,8 @@ from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.held_joints import PACKAGE, REACTIVATE, HeldJoints, is_installed
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
+from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.control import events
 from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
@@ -25,6 +26,8 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
+from mujoco_ros.sim.actuator_controls import Control, free_controls
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.conversions import stamp
 
 
@@ -108,10 +111,15 @@ class RobotCommands(Component):
         self._leaving: list[_Served] = []
         self._dispatching = False
         self._held = HeldJoints(context)
+        self._free_controls = PerPlant(_free_controls)
         self.check_parameters(context.values)
         self._simulation.events.clear()  # the initial reset
         self._simulation.on_event = self._wake
         self.finish()
+
+    def build(self, plant: Plant) -> None:
+        """Find the actuators of the next model that have topics."""
+        self._free_controls.build(plant)
 
     def finish(self) -> None:
         """Open the topics and actions of new robots; close those of deleted robots."""
@@ -140,7 +148,13 @@ class RobotCommands(Component):
             kinds += [GripperServer] if control.gripper is not None else []
             kinds += _cartesian_servers() if control.cartesian is not None else []
         servers = [kind(self._context, robot.namespace, control) for kind in kinds]
+        controls = partial(self._controls, part)
+        if controls(self._simulation.plant):
+            servers.append(ActuatorServer(self._context, robot, control, controls))
         return _Served(robot=part.name, namespace=robot.namespace, servers=servers)
+
+    def _controls(self, part: ScenePart, plant: Plant) -> tuple[Control, ...]:
+        return self._free_controls[plant].get(part, ())
 
     def _close(self, gone: _Served) -> None:
         """Accept no more commands for a deleted robot."""
@@ -229,6 +243,11 @@ class RobotCommands(Component):
                     event.goal.abort(event.message)
             case events.SimulationReset():
                 self._context.notify_reset(event)
+
+
+def _free_controls(plant: Plant) -> dict[ScenePart, tuple[Control, ...]]:
+    found = free_controls(plant)
+    return {part: found[part.name] for part in plant.assembly.robots}
 
 
 def _cartesian_servers() -> list[type[CommandServer]]:
