@@ -81,19 +81,17 @@ class CartesianServer(CommandServer):
 
     def _handle_stiffness(self, topic: str, message: Float64MultiArray) -> None:
         values = list(message.data)
-        if len(values) != 6:
-            self._rejections.report(
-                topic, "refused", f"{len(values)} values; give 3 [N/m] and then 3 [Nm/rad]"
-            )
-            return
         name = f"{self._prefix}{CommandSource.CARTESIAN}.stiffness"
         parameters = [
             Parameter(f"{name}.translation", value=values[:3]),
             Parameter(f"{name}.rotation", value=values[3:]),
         ]
-        result = self._node.set_parameters_atomically(parameters)
-        if not result.successful:
-            self._rejections.report(topic, "refused", result.reason)
+        with self._rejections.refusing(topic):
+            if len(values) != 6:
+                raise CommandError(f"{len(values)} values; give 3 [N/m] and then 3 [Nm/rad]")
+            result = self._node.set_parameters_atomically(parameters)
+            if not result.successful:
+                raise CommandError(result.reason)
 
 
 def parameter_prefix(namespace: str) -> str:

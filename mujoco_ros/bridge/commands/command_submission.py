@@ -58,7 +58,17 @@ class CommandSubmission:
         """
         if epoch is not None:
             stamp = max(1, stamp)  # of the first tick, not without a stamp
-        run = partial(self._run, topic, command, goal, stamp, epoch, start, control, component)
+
+        def run() -> None:
+            """Run it, at once or at its tick, unless it is outdated."""
+            past = self._past(stamp, start, epoch)
+            outdated = past or self._outdated(control, stamp, start)
+            # An outdated command may answer its tick in lockstep, too.
+            act = nothing if outdated else partial(self._act, topic, command, goal)
+            problem = self._lockstep.take(topic, stamp, act, component, past) or outdated
+            if problem:
+                self._simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
+
         if now:
             run()
             return
@@ -68,26 +78,6 @@ class CommandSubmission:
             self._rejections.report(topic, "refused", str(error))
             if goal is not None:
                 goal.abort(str(error))
-
-    def _run(
-        self,
-        topic: str,
-        command: Callable[[float], None],
-        goal: Goal | None,
-        stamp: int,
-        epoch: int | None,
-        start: float | None,
-        control: RobotControl | None,
-        component: Hashable,
-    ) -> None:
-        """Run a command, at once or at its tick, unless it is outdated."""
-        past = self._past(stamp, start, epoch)
-        outdated = past or self._outdated(control, stamp, start)
-        # An outdated command may answer its tick in lockstep, too.
-        act = nothing if outdated else partial(self._act, topic, command, goal)
-        problem = self._lockstep.take(topic, stamp, act, component, past) or outdated
-        if problem:
-            self._simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
 
     def _act(
         self, topic: str, command: Callable[[float], None], goal: Goal | None, time: float

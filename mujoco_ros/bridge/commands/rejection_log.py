@@ -28,12 +28,12 @@ class RejectionLog:
         self._suppressed: dict[tuple[str, str], int] = {}
 
     @contextmanager
-    def refusing(self, topic: str) -> Iterator[None]:
+    def refusing(self, topic: str, what: str = "") -> Iterator[None]:
         """Report an error of a message, a `ValueError`, which ends the block."""
         try:
             yield
         except ValueError as error:
-            self.report(topic, "refused", str(error))
+            self.report(topic, "refused", f"{what}{error}")
 
     def report_clamped(self, topic: str, clamped: Clamped) -> None:
         """Report positions that were clamped to the limits of joints, if any."""

@@ -15,7 +15,7 @@ from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.control import events
-from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
+from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
@@ -60,7 +60,7 @@ class GripperServer(CommandServer):
     def check(self, goal: ParallelGripperCommand.Goal) -> GripperCommand | None:
         """Return the checked command; report a rejected one."""
         message, control = goal.command, self._control
-        try:
+        with self._rejections.refusing(self._action, "goal rejected: "):
             command = gripper_command(
                 control.joints,
                 control.stream.out_of_limits,
@@ -69,11 +69,9 @@ class GripperServer(CommandServer):
                 list(message.velocity),
                 list(message.effort),
             )
-        except CommandError as error:
-            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
-            return None
-        self._rejections.report_clamped(self._action, command.clamped)
-        return command
+            self._rejections.report_clamped(self._action, command.clamped)
+            return command
+        return None
 
     def accept(self, goal: Goal, command: GripperCommand) -> None:
         """Submit the command of a goal."""

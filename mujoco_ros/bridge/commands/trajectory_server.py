@@ -200,24 +200,19 @@ class TrajectoryServer(CommandServer):
 
     def _handle_speed(self, topic: str, message: SpeedScalingFactor) -> None:
         factor = message.factor
-        try:
+        with self._rejections.refusing(topic):
             check_speed_scaling(factor)
-        except CommandError as error:
-            self._rejections.report(topic, "refused", str(error))
-            return
-        self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
+            self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
 
     def check(self, goal: FollowJointTrajectory.Goal) -> Trajectory | None:
         """Return the checked trajectory with its tolerances; report a rejected one."""
         control = self._control
-        try:
+        with self._rejections.refusing(self._action, "goal rejected: "):
             checked = self._read(goal.trajectory, self._action)
             settings = control.trajectory.settings
             allowed = to_tolerances(goal, control.joints, settings, checked.joints)
-        except CommandError as error:
-            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
-            return None
-        return replace(checked, tolerances=allowed)
+            return replace(checked, tolerances=allowed)
+        return None
 
     def accept(self, goal: Goal, checked: Trajectory) -> None:
         """Submit the trajectory of a goal, and publish it."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
 import mujoco
@@ -83,21 +84,15 @@ Settings = tuple[
 
 @dataclass(eq=False, kw_only=True)
 class RobotParameters:
-    """A robot and its parameters; joints are indices into its own.
-
-    Attributes:
-        of_scene: Gains of the scene; the rows are kp and kd.  # (2, n)
-        of_file: Gains of the file that `gains_file` names.  # (2, n)
-        specs: All its parameters.
-    """
+    """A robot and its parameters; joints are indices into its own."""
 
     control: RobotControl
     prefix: str
     slides: tuple[bool, ...]
     servos: tuple[int, ...]
     controllers: bool
-    of_scene: np.ndarray
-    of_file: np.ndarray
+    of_scene: np.ndarray  # gains of the scene; the rows are kp and kd (2, n)
+    of_file: np.ndarray  # gains of the file that `gains_file` names (2, n)
     specs: list[ParameterSpec] = field(default_factory=list)
 
     @property
@@ -150,11 +145,14 @@ class RobotParameters:
             changes["description"] = _in_unit(template, angle=not self.slides[joint])
         return replace(template, name=self.name(template, joint), **changes)
 
-    def gain_indices(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Yield the parameter of each gain, and its row and column."""
-        for joint in self.servos:
-            for row, template in enumerate(GAINS):
-                yield self.name(template, joint), (row, joint)
+    @cached_property
+    def gains(self) -> dict[str, tuple[int, int]]:
+        """Row and joint of each gain, by parameter."""
+        return {
+            self.name(template, joint): (row, joint)
+            for joint in self.servos
+            for row, template in enumerate(GAINS)
+        }
 
     def settings(self, values: Mapping[str, Any]) -> Settings:
         """Return its settings from the values of parameters."""
@@ -183,11 +181,7 @@ class RobotParameters:
         )
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Check that its Cartesian controller can have the settings.
-
-        Raises:
-            UserInputError: It cannot.
-        """
+        """Check that its Cartesian controller can have the settings."""
         settings, cartesian = self.cartesian(values), self.control.cartesian
         if settings is None or cartesian is None:
             return
