@@ -92,12 +92,7 @@ class ChildProcesses(Component):
     def __init__(self, context: NodeContext, describe: Describe) -> None:
         """Share the state of a simulation whose thread has not been started.
 
-        Args:
-            describe: Returns the descriptions of a plant's robots.
-
-        Raises:
-            UserInputError: There is not enough memory to share the state, or the parameters of the
-                past states contradict each other.
+        `describe` returns the descriptions of a plant's robots.
         """
         self._writer: SharedStateWriter | None = None
         self._write: Callable[[], object] | None = None
@@ -137,13 +132,7 @@ class ChildProcesses(Component):
         return None if self._writer is None else self._share_factor
 
     def load_past(self, time: float, *, rewind: bool) -> float:
-        """Return to the last past state not later than `time` [s], in the physics thread.
-
-        See `SegmentWriter.load_past`.
-
-        Raises:
-            UserInputError: No past states are kept.
-        """
+        """Return to a past state, in the physics thread; see `SegmentWriter.load_past`."""
         if self._writer is None:
             raise UserInputError("no past states are kept: the simulator has no viewer")
         return self._writer.load(time, rewind=rewind)

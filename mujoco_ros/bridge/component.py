@@ -178,15 +178,7 @@ def query(
 
 
 class ComponentNode(Node):
-    """A node made of components; spin it in one thread, `start` runs the physics in another.
-
-    Attributes:
-        endpoints: Opens topics.
-        settings: The parameters.
-        components: The components, in the order in which they are called.
-        failure: The exception that ended the physics thread, if any.
-        leaving: Whether the process shall end.
-    """
+    """A node made of components; spin it in one thread, `start` runs the physics in another."""
 
     models: ModelSwitch
     physics: PhysicsThread
@@ -198,16 +190,9 @@ class ComponentNode(Node):
         overrides: Mapping[str, Any] | None = None,
         files: FileAccess = ALL_FILES,
     ) -> None:
-        """Create the node and declare its parameters.
+        """Create the node and declare its parameters; `overrides` precede the command line.
 
-        Args:
-            name: Name of the node.
-            specs: Parameters to declare.
-            overrides: Values of parameters, which take precedence over the command line.
-            files: The files that clients may name.
-
-        Raises:
-            UserInputError: A parameter has the wrong type or value.
+        `files` are the files that clients may name.
         """
         given = [Parameter(key, value=value) for key, value in (overrides or {}).items()]
         try:
@@ -215,12 +200,14 @@ class ComponentNode(Node):
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
         forward_log(self)
+        # The exception that ended the physics thread, if any
         self.failure: BaseException | None = None
-        self.leaving = False
+        self.leaving = False  # whether the process shall end
+        # The components, in the order in which they are called
         self.components: list[Component] = []
-        self.endpoints = Endpoints(self)
+        self.endpoints = Endpoints(self)  # opens topics
         self._files = files
-        self.settings = Parameters(self, self.submit, files)
+        self.settings = Parameters(self, self.submit, files)  # the parameters
         self.settings.declare(specs)
         ParameterServices(self, self.settings.begin_request, self.settings.end_request)
 
@@ -297,11 +284,7 @@ class ComponentNode(Node):
         self.leaving = True
 
     def submit(self, command: Command) -> None:
-        """Queue a command for the physics thread, which runs it between two steps.
-
-        Raises:
-            QueueFullError: The physics thread has ended.
-        """
+        """Queue a command for the physics thread, which runs it between two steps."""
         self.simulation.commands.submit(command, urgent=True)
 
     def notify_reset(self, event: SimulationReset) -> None:

@@ -180,13 +180,8 @@ def compose(context: NodeContext) -> list[Component]:
 
     Components that declare parameters of the model come first: no file is written, and no process
     started, with an unknown parameter or before the values that the user set are in force.
-
-    Returns:
-        The components: parameters and model changes reach them in this order, and so do the calls
-        before and after a step. They are closed in reverse order.
-
-    Raises:
-        UserInputError: A parameter is wrong or unknown, or the scene is wrong.
+    Parameters and model changes reach the components in this order, and so do the calls before and
+    after a step. They are closed in reverse order.
     """
     node, simulation, values = context.node, context.simulation, context.values
     control, appearance = ControlParameters(context), AppearanceParameters(context)
@@ -248,12 +243,7 @@ def _host(
 def startup_summary(
     simulation: Simulation, factor: float, *, controllers: bool = True
 ) -> Iterator[str]:
-    """Yield the log lines that describe a simulation.
-
-    Args:
-        factor: Simulated seconds per wall second; 0 is as fast as possible.
-        controllers: Whether the node has controllers of its own.
-    """
+    """Yield the lines that describe a simulation; a pace `factor` of 0 is as fast as possible."""
     for note in simulation.assembly.compiler_log:
         yield f"MuJoCo compiler: {note}"
     free = free_controls(simulation.plant)
@@ -311,15 +301,7 @@ class MujocoNode(ComponentNode):
     def __init__(
         self, arguments: Sequence[str] = (), added: Sequence[type[AddedComponent]] = ()
     ) -> None:
-        """Load the scene and create the components.
-
-        Args:
-            arguments: Arguments of the command line, for child processes.
-            added: Further components, after the ones from `compose`.
-
-        Raises:
-            UserInputError: A parameter, or a file that the scene names, is wrong.
-        """
+        """Load the scene, and create the components of `compose`, then those that are `added`."""
         own = (spec for component in added for spec in component.parameters)
         files = FileAccess(self._client_folders, "; the parameter 'client_folders' adds others")
         super().__init__("mujoco", (*PARAMETERS, *own), files=files)

@@ -38,12 +38,9 @@ T = TypeVar("T")
 
 
 def later(node: Node, call: Callable[..., object], *args: object) -> bool:
-    """Have the executor of `node` call a function soon; from any thread.
+    """Have the executor of `node` call a function soon, from any thread; log its exceptions.
 
-    An exception is logged.
-
-    Returns:
-        Whether the node has an executor.
+    Without an executor, the result is False, and nothing is called.
     """
     executor = node.executor
     if executor is None:
@@ -62,11 +59,8 @@ def create_wall_timer(node: Node, period_s: float, call: Callable[[], object]) -
 def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None]:
     """Return a function that calls `call`, but logs its exceptions and then returns None.
 
-    With rclpy's EventsExecutor an exception in a callback or a task ends the process.
-
-    Args:
-        call: The function.
-        message: The message in the log; empty for the name of the function.
+    With rclpy's EventsExecutor an exception in a callback or a task ends the process. Without a
+    message, the name of the function is logged.
     """
 
     @functools.wraps(call)

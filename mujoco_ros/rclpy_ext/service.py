@@ -41,16 +41,12 @@ warnings.filterwarnings("error", r"failed to send response \(timeout\)", Runtime
 
 
 class RequestRejectedError(Exception):
-    """A request is rejected.
-
-    Attributes:
-        code: A result code of the service's type; None for a failed operation.
-    """
+    """A request is rejected."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
         """Reject with a message for the client, `shortened`."""
         super().__init__(shortened(message))
-        self.code = code
+        self.code = code  # a result code of the service's type; None for a failed operation
 
 
 class Commands(Protocol):
@@ -61,15 +57,11 @@ class Commands(Protocol):
 
 
 class Responder:
-    """Sends the response to one request; only the first call counts.
-
-    Attributes:
-        response: The response, to be filled in.
-    """
+    """Sends the response to one request; only the first call counts."""
 
     def __init__(self, service: "Service", response: Any) -> None:
         """Respond to a request of `service`."""
-        self.response = response
+        self.response = response  # the response, to be filled in
         self._service = service
         self._lock = threading.Lock()
         self._ready: Any = None
@@ -139,10 +131,8 @@ class Responder:
     ) -> None:
         """Run a command in another thread; send a failure if it raises.
 
-        Args:
-            commands: Queue of that thread, which is the physics thread in the simulator.
-            then: Called in that thread with the result, to send the response; without it, a
-                success is sent.
+        `then` is called in that thread with the result, to send the response; without it, a success
+        is sent.
         """
 
         def respond(future: "Future[T]") -> None:
@@ -175,23 +165,17 @@ class Service:
     rclpy sends what a callback returns at once; its EventsExecutor takes no coroutines, and must
     not wait for the physics thread. Here the callback returns a `Responder`, which sends the
     response when it is called.
-
-    Attributes:
-        sent_at: Monotonic time of the last response of all services [s].
     """
 
-    sent_at: ClassVar[float] = -inf
+    sent_at: ClassVar[float] = -inf  # monotonic time of the last response of all services [s]
 
     def __init__(
         self, node: Node, kind: Any, name: str, handler: Callable[[Any, Responder], None]
     ) -> None:
         """Serve a service.
 
-        Args:
-            kind: Type of the service.
-            name: Name of the service.
-            handler: Called with a request and its responder, in the executor's thread; must not
-                block. An exception is sent to the client as a failure.
+        The handler is called with a request and its responder, in the executor's thread, and must
+        not block. An exception is sent to the client as a failure.
         """
         self.name = name
         self._node = node

@@ -123,10 +123,8 @@ class CommandQueue:
     def submit(self, command: Callable[[], T], *, urgent: bool = False) -> "Future[T]":
         """Queue a command for the physics thread; the future receives its result or exception.
 
-        An urgent one, which must not be lost, is queued beyond the limit.
-
-        Raises:
-            QueueFullError: The queue is full, or closed; nothing was queued.
+        An urgent one, which must not be lost, is queued beyond the limit. `QueueFullError` means
+        that the queue is full, or closed, and nothing was queued.
         """
         future: Future[T] = Future()
         with self._lock:

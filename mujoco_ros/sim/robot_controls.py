@@ -33,9 +33,6 @@ def robot_controls(
     """Return the command arbitration of each robot; controls of `staying` robots are kept.
 
     `references` and `drives` are of all joints; `emit` is called with events for the sources.
-
-    Raises:
-        UserInputError: The joint or tendon of a gripper takes no positions.
     """
     controls = []
     frames = cache(lambda: named_frames(assembly.model, layout))

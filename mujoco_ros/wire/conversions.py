@@ -39,14 +39,7 @@ def pose_message(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
 
 
 def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position [m] and the unit quaternion wxyz of a pose.
-
-    Args:
-        frame: The frame of the header; empty is the world.
-
-    Raises:
-        UserInputError: Its frame is not the world, or it is not a valid pose.
-    """
+    """Return position [m] and unit quaternion wxyz of a pose, whose frame must be the world."""
     if frame not in ("", WORLD):
         raise UserInputError(f"the pose is in frame '{frame}'; it must be in '{WORLD}'")
     position, turn = point("position", pose.position), pose.orientation
@@ -59,11 +52,7 @@ def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
 
 
 def point(name: str, message: Point) -> np.ndarray:
-    """Return the coordinates of a point [m].  # (3,)
-
-    Raises:
-        UserInputError: A coordinate is not finite, or too large.
-    """
+    """Return the coordinates of a point [m], if they are finite.  # (3,)"""
     numbers = np.array([message.x, message.y, message.z])
     if not np.all(np.abs(numbers) <= _FARTHEST_M):  # true for NaN
         shown = ", ".join(f"{number:g}" for number in numbers)

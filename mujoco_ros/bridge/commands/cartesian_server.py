@@ -50,12 +50,7 @@ class CartesianServer(CommandServer):
         self._submit(topic, partial(self._control.command_cartesian, command), stamp=stamp)
 
     def _read(self, message: PoseStamped | TwistStamped | WrenchStamped) -> CartesianCommand:
-        """Return the checked command of a message.
-
-        Raises:
-            CommandError: It is invalid, or the controller does not take it.
-            UserInputError: Its frame does not exist.
-        """
+        """Return the command of a message, if it is valid and the controller takes it."""
         cartesian, chain = self._cartesian, self._cartesian.chain
         if chain is None:
             raise CommandError(cartesian.no_frame())

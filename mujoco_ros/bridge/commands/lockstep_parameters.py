@@ -71,11 +71,7 @@ class LockstepParameters(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Configure the lockstep of the simulation's clock from the parameters.
-
-        Raises:
-            UserInputError: A parameter names a source that does not exist.
-        """
+        """Configure the lockstep of the simulation's clock from the parameters."""
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
         self._direct = context.direct
@@ -249,11 +245,7 @@ class LockstepParameters(Component):
 
 
 def parse_sources(text: str) -> dict[str, float]:
-    """Return the rate [Hz] of each topic in a text such as ``joint_commands@200``.
-
-    Raises:
-        UserInputError: It is wrong.
-    """
+    """Return the rate [Hz] of each topic in a text such as ``joint_commands@200``."""
     sources: dict[str, float] = {}
     for entry in filter(None, re.split(r"[\s,]+", text)):
         topic, _, rate = entry.partition("@")

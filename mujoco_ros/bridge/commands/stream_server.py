@@ -55,11 +55,7 @@ class JointStateReader:
         self._layouts: dict[bytes, tuple[str, tuple[str, ...]]] = {}
 
     def read(self, data: bytes) -> JointStateContent:
-        """Return the content of a serialized message.
-
-        Raises:
-            Exception: As rclpy reports that it is no JointState.
-        """
+        """Return the content of a serialized message; what is no JointState fails as in rclpy."""
         if data[:2] == _LITTLE_ENDIAN_CDR:
             for prefix, (frame_id, names) in self._layouts.items():
                 if data.startswith(prefix, _NAMES):

@@ -54,9 +54,6 @@ def point_arrays(message: JointTrajectory) -> PointArrays:
 
     rclpy keeps the message of a goal, and freeing 100 000 points at once, rather than one by one,
     holds the GIL for 30 ms.
-
-    Raises:
-        CommandError: A field has neither no values nor one for each joint.
     """
     points, joints = list(reversed(message.points)), len(message.joint_names)
     message.points = []
@@ -92,12 +89,9 @@ def to_trajectory(
     *,
     upsampled: bool = False,
 ) -> Trajectory:
-    """Return the trajectory of a message; see `trajectory`.
+    """Return the checked trajectory of a message; see `trajectory`.
 
     Without points, it holds the joints that it names, or all.
-
-    Raises:
-        CommandError: It is invalid.
     """
     names, frame = message.joint_names, message.header.frame_id
     start = seconds(message.header.stamp) or None  # zeros are no stamp
@@ -114,11 +108,7 @@ def to_tolerances(
     settings: TrajectorySettings,
     indices: np.ndarray,
 ) -> Tolerances:
-    """Return a goal's tolerances over the joints with `indices`.
-
-    Raises:
-        CommandError: One is invalid, or for joints of several degrees of freedom.
-    """
+    """Return a goal's checked tolerances over the joints with `indices`."""
     if goal.multi_dof_trajectory.points or goal.multi_dof_trajectory.joint_names:
         raise CommandError("multi_dof_trajectory is not supported: joints have one axis here")
     if goal.component_path_tolerance or goal.component_goal_tolerance:
@@ -254,10 +244,8 @@ class TrajectoryServer(CommandServer):
         self._submit(topic, follow, goal, start=checked.start, **stamps)
 
     def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Trajectory:
-        """Return the trajectory of a message, with the tolerances of the parameters.
-
-        Raises:
-            CommandError: It is invalid, or too late.
+        """Return the trajectory of a message that is in time, with the tolerances of the
+        parameters.
         """
         control = self._control
         start = nanoseconds(message.header.stamp) * NANOSECOND

@@ -260,11 +260,7 @@ class Diagnostics(Component):
     parameters = limit_parameters()
 
     def __init__(self, context: NodeContext, components: Iterable[Component]) -> None:
-        """Open the topic; some components report rows, in the executor's thread.
-
-        Raises:
-            ValueError: A row has no name, or another row has the same one.
-        """
+        """Open the topic; some components report rows, in the executor's thread."""
         self._node = context.node
         self._simulation, self._status = context.simulation, context.status
         self._rejections = context.rejections.counts

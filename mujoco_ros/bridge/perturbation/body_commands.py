@@ -164,11 +164,7 @@ class PullServer(Component):
     """Pulls bodies while messages on ``external_wrench/pull`` are repeated."""
 
     def __init__(self, context: NodeContext, find: Callable[[str], BodyFrame]) -> None:
-        """Open the topic.
-
-        Args:
-            find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
-        """
+        """Open the topic; `find` returns the frame of a name, if forces can move it."""
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
         self._lockstep = context.lockstep
@@ -216,11 +212,7 @@ class PullServer(Component):
 
 
 def _ends(message: InteractiveMarkerFeedback) -> bool:
-    """Return whether a message ends a pull.
-
-    Raises:
-        UserInputError: It neither ends a pull nor pulls.
-    """
+    """Return whether a message ends a pull, else it pulls."""
     if message.event_type == getattr(InteractiveMarkerFeedback, _ENDS):
         return True
     known = {getattr(InteractiveMarkerFeedback, name): name for name in _HOLDS}
@@ -233,11 +225,7 @@ def _ends(message: InteractiveMarkerFeedback) -> bool:
 
 
 def _pull(message: InteractiveMarkerFeedback) -> Pull:
-    """Return the pull of a message.
-
-    Raises:
-        UserInputError: It is invalid.
-    """
+    """Return the pull of a message."""
     control = message.control_name or MOVE
     if control not in (MOVE, TURN):
         raise unknown("control_name", control, (MOVE, TURN))

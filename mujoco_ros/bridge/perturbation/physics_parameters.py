@@ -68,11 +68,7 @@ class PhysicsParameters(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and apply the values that the user set to the simulation.
-
-        Raises:
-            UserInputError: The user set an invalid value.
-        """
+        """Declare them, and apply the values that the user set to the simulation."""
         self._parameters = context.parameters
         self._simulation = simulation = context.simulation
         self._fresh = False
@@ -94,12 +90,7 @@ class PhysicsParameters(Component):
         return partial(self._simulation.set_options, PhysicsConfig(**named))
 
     def prepare(self, plant: Plant) -> None:
-        """Check the options of the next model: its own for another world, else the current ones.
-
-        Raises:
-            UserInputError: A parameter cannot hold one of its own, or the engine does not run the
-                model with the current ones.
-        """
+        """Check the options of the next model: its own for another world, else the current ones."""
         self._fresh = plant.fresh
         options = read_options(plant.model.opt)
         if not plant.fresh:

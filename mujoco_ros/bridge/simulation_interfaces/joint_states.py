@@ -67,11 +67,7 @@ class JointStateService(Component):
 
 
 def read_values(parameters: Sequence[Parameter]) -> _Values:
-    """Return the values of a request.
-
-    Raises:
-        ValueError: A name has no known quantity or is given twice, or a value is invalid.
-    """
+    """Return the values of a request."""
     if not parameters:
         raise CommandError("nothing to set: the request has no parameters")
     values, seen = _Values(), set()
@@ -105,9 +101,6 @@ def to_request(
     """Return the request for the joints and entities of one model.
 
     Entities have their name, or the TF frame of their root body.
-
-    Raises:
-        UserInputError: A joint or an entity does not exist.
     """
     for name in (*values.positions, *values.velocities):
         if name not in joints:

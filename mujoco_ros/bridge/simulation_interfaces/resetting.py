@@ -41,11 +41,7 @@ class ResetService:
         interfaces: SimulationInterfaces,
         delete_spawned: DeleteSpawned | None,
     ) -> None:
-        """Serve ResetSimulation.
-
-        Args:
-            delete_spawned: Deletes the spawned entities; None if nothing can be spawned.
-        """
+        """Serve ResetSimulation; without `delete_spawned` nothing can be spawned."""
         self._commands, self._run = context.simulation.commands, context.run
         self._values, self._interfaces = context.values, interfaces
         self._delete_spawned = delete_spawned
@@ -91,9 +87,6 @@ class ResetService:
 
         It waits until the subscribers have the event, so that a controller receives it before the
         first state after the reset. In the physics thread.
-
-        Args:
-            now: Wall time [s].
         """
         if not self._is_new:
             return 0.0

@@ -52,13 +52,7 @@ class StateServices:
         resetting: ResetService,
         world_state: Callable[[], int | None],
     ) -> None:
-        """Serve both.
-
-        Args:
-            resetting: Deletes the spawned entities, and returns the time that a stop sets.
-            world_state: Returns STATE_NO_WORLD or STATE_LOADING_WORLD while there is no world, or
-                None.
-        """
+        """Serve both; `world_state` returns the state without a world, None while there is one."""
         self._node, self._quit = context.node, context.quit
         self._commands, self._run = context.simulation.commands, context.run
         self._resetting, self._world_state = resetting, world_state
@@ -135,11 +129,7 @@ _FEEDBACK_S = 0.01
 
 
 class SteppingServices:
-    """Serves steps of a paused simulation, as fast as possible.
-
-    Attributes:
-        goals: The goals of the action; None where the installed standard has no such action.
-    """
+    """Serves steps of a paused simulation, as fast as possible."""
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
         self._node, self._run = context.node, context.run
@@ -148,6 +138,7 @@ class SteppingServices:
         interfaces.serve(
             "StepSimulation", self._step, "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE"
         )
+        # The goals of the action; None where the installed standard has no such action
         self.goals: GoalServer[int] | None = None
         self._action = interfaces.action(
             "SimulateSteps", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION"
@@ -282,8 +273,7 @@ class RunControlServices(Component):
     ) -> None:
         """Serve GetSimulationState, SetSimulationState, ResetSimulation and stepping.
 
-        Args:
-            entities: Spawns entities and loads worlds; None if the model never changes.
+        Without `entities` the model never changes.
         """
         self._run, self._fresh = context.run, False
         self._reset = ResetService(

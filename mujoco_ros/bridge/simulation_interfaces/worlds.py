@@ -31,11 +31,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class WorldServices:
-    """Loads worlds in place of the current one.
-
-    Attributes:
-        current: The loaded world; None if there is none.
-    """
+    """Loads worlds in place of the current one."""
 
     def __init__(
         self,
@@ -45,17 +41,11 @@ class WorldServices:
         trials: TrialBuilds,
         scene: str,
     ) -> None:
-        """Begin with a world that is loaded already.
-
-        Args:
-            registry: The entities, whose descriptions are deleted with their world.
-            background: Reads the files of worlds to be listed.
-            trials: Build what clients send, before the simulator does.
-            scene: The scene that is simulated, as for `load_scene`.
-        """
+        """Begin with a world that is loaded already, the `scene`, as for `load_scene`."""
         self._models, self._registry, self._background = models, registry, background
         self._trials = trials
         self.loading = False
+        # The loaded world; None if there is none
         self.current: WorldDescription | None = describe_loaded_world(
             scene, models.simulation.assembly
         )

@@ -21,21 +21,13 @@ KINDS = frozenset({"robot_description", "odom", "camera", "scan", "points"}) | {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RvizTopics:
-    """A topic that a display can show.
+    """A topic that a display can show."""
 
-    Attributes:
-        kind: The placeholder of its topic: ``wrench``, ``camera``, …
-        topic: The topic; for a camera, the beginning of its topics.
-        name: Name of the sensor or robot.
-        robot: Namespace of its robot if there are several; empty for the scene.
-        prefix: TF prefix of its robot without the slash at the end, as RViz writes it.
-    """
-
-    kind: str
-    topic: str
-    name: str
-    robot: str = ""
-    prefix: str = ""
+    kind: str  # the placeholder of its topic: ``wrench``, ``camera``, …
+    topic: str  # the topic; for a camera, the beginning of its topics
+    name: str  # name of the sensor or robot
+    robot: str = ""  # namespace of its robot if there are several; empty for the scene
+    prefix: str = ""  # TF prefix of its robot without the slash at the end, as RViz writes it
 
 
 def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:

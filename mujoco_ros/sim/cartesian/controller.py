@@ -68,11 +68,7 @@ class CartesianController:
         return _NO_JOINTS if self.chain is None else self.chain.joints.indices
 
     def check(self, settings: CartesianSettings) -> FrameChain | None:
-        """Return the chain of settings.
-
-        Raises:
-            UserInputError: The frame or a joint does not exist, or takes no commands of the mode.
-        """
+        """Return the chain of settings, if its joints take commands of their mode."""
         chain = self.chains.find(settings.frame, settings.joints)
         if chain is not None:
             impedance = settings.mode == "impedance"
@@ -126,11 +122,7 @@ class CartesianController:
         )
 
     def accept(self, command: CartesianCommand, time: float) -> None:
-        """Follow a command from the step at `time` on [s].
-
-        Raises:
-            CommandError: It is refused.
-        """
+        """Follow a command from the step at `time` on [s], unless it is refused."""
         if problem := self.refusal(command):
             raise CommandError(problem)
         chain, timestep = self.chain, self._timestep()

@@ -58,11 +58,7 @@ class FrameChains:
         return tuple(name for name, frame in self._frames.items() if frame.body in bodies)
 
     def resolve(self, name: str, base: FixedFrame) -> FixedFrame:
-        """Return the frame of a message by its name; without one, the base.
-
-        Raises:
-            UserInputError: There is no such frame.
-        """
+        """Return the frame of a message by its name; without one, the base."""
         if not name:
             return base
         if name == WORLD:
@@ -85,12 +81,9 @@ class FrameChains:
         return None if known is None else _fixed(known)
 
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
-        """Return the chain that moves a frame by named joints, or all that take commands.
+        """Return the chain that moves a frame by named joints, or by all that take commands.
 
         Without a name, the frame is the end of the arm, if the robot is one.
-
-        Raises:
-            UserInputError: There is no such frame, no joint moves it, or a joint does not.
         """
         joints = [joint for joint in joints if joint]
         frame = self._find_frame(name) if name else self._default_frame()

@@ -29,17 +29,12 @@ def joint_velocities(
     weight: float,
     error: float,
 ) -> np.ndarray:
-    """Return the joint velocities that move a frame, by damped least squares.  # (k,)
+    """Return the joint velocities that move a frame with a twist, by damped least squares.  # (k,)
 
     A joint at its bound, the smallest or the largest velocity (k,), is held there, and the others
-    take over its part of the motion.
-
-    Args:
-        jacobian: Of the frame.  # (6, k)
-        twist: Desired velocity of the frame.  # (6,)
-        preferred: Joint velocities that are wanted where the frame leaves a choice.  # (k,)
-        weight: Length that makes angles comparable to distances [m].
-        error: Distance of the frame from its reference, with weighted angles [m].
+    take over its part of the motion. The preferred velocities (k,) are wanted where the frame
+    leaves a choice. `weight` is a length that makes angles comparable to distances [m], and `error`
+    the distance of the frame from its reference, with weighted angles [m].
     """
     scaled, wanted = jacobian.copy(), twist.copy()
     scaled[3:] *= weight

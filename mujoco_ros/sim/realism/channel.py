@@ -17,64 +17,40 @@ _NONE = -1
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelPart:
-    """Numbers that are sampled and transported together; their errors, each or of all.
+    """Numbers that are sampled and transported together; their errors, each or of all."""
 
-    Attributes:
-        numbers: Their slice in the array of the channel.
-        transport: When they are sampled, and when they arrive.
-        noise: Standard deviation of each sample.
-        noise_density: Density N of white noise: N / √interval is added to `noise`.
-        bias: Standard deviation of the constant error.
-        bias_walk: Random walk K of the error: K √t after a time t.
-        quantisation: Distance of the values; 0 is continuous.
-    """
-
-    numbers: slice
-    transport: Transport
-    noise: float | Sequence[float] = 0.0
+    numbers: slice  # their slice in the array of the channel
+    transport: Transport  # when they are sampled, and when they arrive
+    noise: float | Sequence[float] = 0.0  # standard deviation of each sample
+    # Density N of white noise: N / √interval is added to `noise`
     noise_density: float | Sequence[float] = 0.0
-    bias: float | Sequence[float] = 0.0
-    bias_walk: float | Sequence[float] = 0.0
-    quantisation: float | Sequence[float] = 0.0
+    bias: float | Sequence[float] = 0.0  # standard deviation of the constant error
+    bias_walk: float | Sequence[float] = 0.0  # random walk K of the error: K √t after a time t
+    quantisation: float | Sequence[float] = 0.0  # distance of the values; 0 is continuous
 
 
 @dataclass(eq=False)
 class _State:
-    """What the next outputs depend on, with the generator of random numbers.
+    """What the next outputs depend on, with the generator of random numbers."""
 
-    Attributes:
-        step: Number of steps since the start, in an array.  # (1,)
-        output: The numbers that arrived last.  # (n,)
-        turn_on: Constant error, in standard deviations.  # (n,)
-        walked: Random walk of the error.  # (n,)
-        samples: The last samples, by step modulo the capacity.  # (capacity, n)
-        arriving: Number of the newest sample of each stream that arrives at a step, by step modulo
-            the capacity.  # (capacity, streams)
-        latest: Number of the last sample of each stream that arrived.  # (streams,)
-        lost: Number of samples of each stream that were lost.  # (streams,)
-    """
-
-    step: np.ndarray
-    output: np.ndarray
-    turn_on: np.ndarray
-    walked: np.ndarray
-    samples: np.ndarray
+    step: np.ndarray  # number of steps since the start, in an array (1,)
+    output: np.ndarray  # the numbers that arrived last (n,)
+    turn_on: np.ndarray  # constant error, in standard deviations (n,)
+    walked: np.ndarray  # random walk of the error (n,)
+    samples: np.ndarray  # the last samples, by step modulo the capacity (capacity, n)
+    # Number of the newest sample of each stream that arrives at a step, by step modulo the capacity
+    # (capacity, streams)
     arriving: np.ndarray
-    latest: np.ndarray
-    lost: np.ndarray
+    latest: np.ndarray  # number of the last sample of each stream that arrived (streams,)
+    lost: np.ndarray  # number of samples of each stream that were lost (streams,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedChannel:
-    """A copy of the state of a channel.
+    """A copy of the state of a channel."""
 
-    Attributes:
-        arrays: Its arrays by name.
-        random: State of its random numbers.
-    """
-
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    random: Any = None
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)  # its arrays by name
+    random: Any = None  # state of its random numbers
 
 
 class ImperfectChannel:
@@ -89,9 +65,6 @@ class ImperfectChannel:
 
     The random numbers depend only on the seed, the key, the number of steps since the start and the
     settings; other robots do not change them.
-
-    Attributes:
-        size: Number of numbers.
     """
 
     def __init__(
@@ -109,7 +82,7 @@ class ImperfectChannel:
             size: Number of numbers.
             correct: Called with samples and the true numbers, to correct samples in place.
         """
-        self.size = size
+        self.size = size  # number of numbers
         self._seed = (seed, crc32(key.encode()))
         self._correct = correct
         self._random = np.random.default_rng(self._seed)

@@ -34,12 +34,7 @@ Addresses = set[tuple[str, int]]
 
 
 class Measurements:
-    """Turns the true numbers of a sample into those that the robot measures.
-
-    Attributes:
-        channel: The numbers.
-        addresses: Where the measured numbers are in the sample.
-    """
+    """Turns the true numbers of a sample into those that the robot measures."""
 
     def __init__(
         self,
@@ -92,6 +87,7 @@ class Measurements:
                     of_bases.append((entry, [every[name] for name in names]))
         self._sensordata = np.array(sensordata, dtype=np.intp)
         self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
+        # Where the measured numbers are in the sample
         self.addresses: Addresses = {("sensordata", address) for address in sensordata}
         self._size = len(sensordata)
         for entry, which in of_joints:
@@ -109,7 +105,7 @@ class Measurements:
         self._sample = sample
         self._truth = np.zeros(self._size)
         correction = _correction(model, self._sensordata, quaternions)
-        self.channel = ImperfectChannel(key, seed, self._size, correction)
+        self.channel = ImperfectChannel(key, seed, self._size, correction)  # the numbers
 
     def _move(self, sample: Sample, measured: str, at: np.ndarray) -> None:
         """Add the numbers at addresses in an array of measured numbers."""

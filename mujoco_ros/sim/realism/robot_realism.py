@@ -21,9 +21,6 @@ class MotorLimits:
     In the direction of motion, the largest effort of a joint is on the line from `stall_effort` at
     standstill to zero at `no_load_velocity`; against it, it is not lowered. Copper losses heat the
     winding, a thermal mass of first order, and its temperature lowers all efforts.
-
-    Attributes:
-        temperature: Of the winding of each motor [°C].  # (m,)
     """
 
     def __init__(
@@ -56,7 +53,7 @@ class MotorLimits:
         self._gear = np.abs(self._gear)
         self._sharing = sharing
         count = len(rows)
-        self.temperature = np.zeros(count)
+        self.temperature = np.zeros(count)  # of the winding of each motor [°C] (m,)
         self._ambient = np.zeros(count)
         self._acts = False
 
@@ -158,11 +155,7 @@ REFERENCE_ROWS = 3
 
 
 class DriveCommands:
-    """Transports the references of joints to their drives.
-
-    Attributes:
-        channel: The references, for each entry the rows of its joints.
-    """
+    """Transports the references of joints to their drives."""
 
     def __init__(self, key: str, seed: int, groups: Iterable[tuple[str, np.ndarray]]) -> None:
         """Transport the references of the joints of each entry.
@@ -180,6 +173,7 @@ class DriveCommands:
         columns = [np.tile(joints, REFERENCE_ROWS) for _, joints in self._groups]
         self._columns = np.concatenate([np.array([], dtype=np.intp), *columns])
         self._truth = np.zeros(len(self._rows))
+        # The references, for each entry the rows of its joints
         self.channel = ImperfectChannel(key, seed, len(self._rows))
         self._has_play = False
 
@@ -229,29 +223,15 @@ class DriveCommands:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRealism:
-    """A copy of the state of a robot's sensors, buses and motors.
+    """A copy of the state of a robot's sensors, buses and motors."""
 
-    Attributes:
-        measured: Sensors and joint states.
-        commanded: References.
-        temperature: Temperatures of the motors [°C].  # (m,)
-    """
-
-    measured: SavedChannel
-    commanded: SavedChannel
-    temperature: np.ndarray
+    measured: SavedChannel  # sensors and joint states
+    commanded: SavedChannel  # references
+    temperature: np.ndarray  # temperatures of the motors [°C] (m,)
 
 
 class RobotRealism:
-    """The channels and motors of one robot.
-
-    Attributes:
-        name: Name of the robot.
-        entries: Its entries with their present settings.
-        measurements: Its sensors and joint states.
-        commands: Its references.
-        motors: The limits of its motors.
-    """
+    """The channels and motors of one robot."""
 
     def __init__(
         self,
@@ -279,15 +259,16 @@ class RobotRealism:
         Raises:
             UserInputError: An entry does not fit the robot.
         """
-        self.name = robot.name
-        self.entries = list(entries)
+        self.name = robot.name  # name of the robot
+        self.entries = list(entries)  # its entries with their present settings
         self._model = model
+        # Its sensors and joint states
         self.measurements = Measurements(
             f"{robot.name} measurements", seed, model, robot, entries, sample
         )
         groups = _driven(robot, columns.start, drives, entries)
-        self.commands = DriveCommands(f"{robot.name} commands", seed, groups)
-        self.motors = MotorLimits(model, data, drives, groups)
+        self.commands = DriveCommands(f"{robot.name} commands", seed, groups)  # its references
+        self.motors = MotorLimits(model, data, drives, groups)  # the limits of its motors
         for entry in entries:
             self.check(entry.section, entry.name, entry.settings)
         self.configure()

@@ -172,14 +172,9 @@ def configured_gains(
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
-    Gains of single joints in the scene precede both. Gains of `known` robots are set already.
-    `servos` are the joints that have a PD servo, over the joints of all robots (n,) bool.
-
-    Returns:
-        Gains over the joints of all robots; zero where there is no servo, or the gains are set.
-
-    Raises:
-        UserInputError: A gains file is invalid, or the scene has gains of a joint without a servo.
+    Gains of single joints in the scene precede both. The result is over the joints of all robots;
+    it is zero where there is no PD servo, by `servos` (n,) bool, and for `known` robots, whose
+    gains are set.
     """
     kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
     robots = zip(
@@ -349,9 +344,8 @@ class GainSettings:
         return self._current()
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved gains, over the joints of all robots of a plant (2, n).
-
-        `pairs` are joints of that plant and of this one that are the same; None if all are.
+        """Set saved gains (2, n); `pairs` are the joints that two plants share, None if all are the
+        same.
         """
         gains = self._current()
         old, new = (slice(None), slice(None)) if pairs is None else pairs

@@ -38,16 +38,7 @@ Rows = dict[str, np.ndarray]
 
 
 def collect(state: SharedState, start: float = -math.inf, end: float = math.inf) -> Rows:
-    """Return the past states of a span by field, oldest first.  # (n, …) each
-
-    Args:
-        state: The shared state.
-        start: Earliest time [s].
-        end: Latest time [s].
-
-    Raises:
-        UserInputError: There are none.
-    """
+    """Return the past states of a span of time [s] by field, oldest first.  # (n, …) each"""
     rows = state.past.span(start, end)
     if not len(rows):
         raise UserInputError("there are no past states to save")
@@ -66,17 +57,7 @@ def _fields(state: SharedState, rows: np.ndarray) -> Rows:
 
 
 def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel) -> None:
-    """Write a state log.
-
-    Args:
-        path: The file, which must not exist.
-        rows: What `collect` returns.
-        header: The metadata of the shared state.
-        model: The model.
-
-    Raises:
-        UserInputError: The file exists, or cannot be written.
-    """
+    """Write a state log of what `collect` returns; `header` is the metadata of the shared state."""
     with complete_file(path, _KIND, below=path.parent) as file:
         write_log_to(file, rows, header, model)
 

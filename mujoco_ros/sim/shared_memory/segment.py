@@ -26,11 +26,7 @@ def row_arrays(
 ) -> dict[str, np.ndarray]:
     """Return the arrays of a row after its time by name, in the order of the row.
 
-    Args:
-        state: The state vector.  # (nstate,)
-        data: The data with the actuator forces, and the sensor readings without a sample.
-        references: Position, velocity and effort references of the joints.  # (3, n)
-        sample: The sample with the measured sensor readings.
+    The readings of sensors are from the sample, or else from the data.
     """
     sensordata = data.sensordata if sample is None else sample.sensordata
     return {
@@ -72,32 +68,28 @@ class SharedSegment:
     """Layout of the memory: header, rows, edits, past states, metadata, and model.
 
     Row ``counter[0] % SLOTS`` is the latest; the next one may be incomplete.
-
-    Attributes:
-        block: The memory.
-        generation: Number of the model, counted from 1.
-        rows: The bytes of the latest states.
-        times: The simulated time of each row [s].  # (1,) each
-        counter: Number of states written since the simulation began.  # (1,)
-        edits: The vector of `gather`.
-        past: The past states. Their rows begin as `rows`.
     """
 
     def __init__(self, block: MemoryBlock) -> None:
         """Wrap a block from `create` or `open`."""
-        self.block = block
+        self.block = block  # the memory
         self._header = header = block.integers[:_HEADER]
-        self.generation = int(header[_GENERATION])
+        self.generation = int(header[_GENERATION])  # number of the model, counted from 1
+        # Number of states written since the simulation began (1,)
         self.counter = header[_COUNT : _COUNT + 1]
         width = _padded(header[_ROW])
         end = _HEADER + SLOTS * width
         firsts = range(8 * _HEADER, 8 * end, 8 * width)
+        # The bytes of the latest states
         self.rows = [memoryview(block.memory)[at : at + 8 * header[_ROW]] for at in firsts]
+        # The simulated time of each row [s] (1,) each
         self.times: list[memoryview[float]] = [row[:8].cast("d") for row in self.rows]
+        # The vector of `gather`
         self.edits = np.frombuffer(block.memory, np.float64, header[_EDITS], 8 * end)
         end += _padded(header[_EDITS])
         shape = header[_PAST], header[_PAST_ROW]
         past = np.frombuffer(block.memory, np.float64, shape[0] * shape[1], 8 * end)
+        # The past states. Their rows begin as `rows`
         self.past = PastStates(past.reshape(shape), header[_PAST_COUNT : _PAST_COUNT + 1])
         self._metadata_at = 8 * (end + past.size)
 
@@ -113,16 +105,8 @@ class SharedSegment:
     ) -> "SharedSegment":
         """Allocate the memory of a model; its rows and edits are zero.
 
-        Args:
-            model: The model.
-            metadata: Description of the plant, as in the header of a state log.
-            row: Length of a row in words.
-            past_row: Length of a past state in words.
-            generation: Number of the model, counted from 1.
-            history: Which past states are kept.
-
-        Raises:
-            UserInputError: There is not enough memory.
+        `metadata` is as in the header of a state log, `row` and `past_row` are lengths in words,
+        and `generation` is the number of the model, counted from 1.
         """
         text = json.dumps(metadata).encode()
         binary, edits = int(mujoco.mj_sizeModel(model)), len(gather(model))
@@ -144,11 +128,7 @@ class SharedSegment:
 
     @classmethod
     def open(cls, name: str) -> "SharedSegment":
-        """Open the memory of another process.
-
-        Raises:
-            UserInputError: No segment has that name.
-        """
+        """Open the memory of another process."""
         block = MemoryBlock.open(name)
         if len(block.memory) < 8 * _HEADER or block.integers[_MAGIC_AT] != _MAGIC:
             raise UserInputError(f"'{name}' is no state of a model")
@@ -171,11 +151,7 @@ class SharedSegment:
         return content
 
     def model(self) -> mujoco.MjModel:
-        """Return a copy of the model.
-
-        Raises:
-            UserInputError: It cannot be read.
-        """
+        """Return a copy of the model."""
         begin = self._metadata_at + self._header[_METADATA]
         try:
             return read_model(self.block.memory[begin : begin + self._header[_MODEL]])

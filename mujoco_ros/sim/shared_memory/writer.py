@@ -37,11 +37,6 @@ class SegmentWriter:
     A past state is the state between two steps: all that the engine needs for the next one, with
     the sensor readings of the last one, the references of the joints, and the numbers and
     generators of the extensions.
-
-    Attributes:
-        segment: The segment.
-        stepped: Copies to each row after a step.
-        paused: Copies to each row in a pause.
     """
 
     def __init__(
@@ -51,13 +46,9 @@ class SegmentWriter:
         generation: int,
         history: HistorySettings,
     ) -> None:
-        """Allocate the segment.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
         data, references, sample = plant.data, plant.references.values, plant.sample
         stepped = row_arrays(sample.state, data, references, sample)
+        # The segment
         self.segment = SharedSegment.create(
             plant.model,
             describe(plant, described),
@@ -68,7 +59,9 @@ class SegmentWriter:
         )
         self._plant, self._past, self._history = plant, self.segment.past, history
         paused = row_arrays(plant.present.state, data, references)
+        # Copies to each row after a step
         self.stepped = [row_pieces(row, stepped) for row in self.segment.rows]
+        # Copies to each row in a pause
         self.paused = [row_pieces(row, paused) for row in self.segment.rows]
         width = self._past.rows.shape[1]
         self._period = history.period(width)
@@ -97,21 +90,12 @@ class SegmentWriter:
         self._past.add(self._row)
 
     def load_past(self, simulation: Simulation, time: float, *, rewind: bool) -> float:
-        """Return to a past state, between two steps.
+        """Return to the last past state not later than `time`, between two steps; return its time
+        [s].
 
         Goals, motions and external wrenches end, and joints hold their references, as after a
-        reset. Gains and other edits of the model stay.
-
-        Args:
-            simulation: The simulation, which has this plant.
-            time: The last state not later than this is loaded [s].
-            rewind: Whether the simulated time is set as well.
-
-        Returns:
-            The time of the state [s].
-
-        Raises:
-            UserInputError: No past states are kept, or none is that old.
+        reset. Gains and other edits of the model stay. With `rewind`, the simulated time is set as
+        well.
         """
         if not self._past.capacity:
             raise UserInputError(
@@ -166,9 +150,6 @@ class SharedStateWriter:
     """Shares the state of a simulation with any number of readers, without waiting for them.
 
     It fills a row that no reader uses, and increments the counter when the row is complete.
-
-    Attributes:
-        header: The header, which readers open first.
     """
 
     def __init__(
@@ -180,16 +161,10 @@ class SharedStateWriter:
     ) -> None:
         """Share the present state of a simulation that does not run yet.
 
-        Args:
-            simulation: The simulation.
-            describe: Returns the descriptions of a plant's robots.
-            factor: Simulated seconds per wall second; 0 is as fast as possible.
-            history: Which past states are kept; None for none.
-
-        Raises:
-            UserInputError: There is not enough memory.
+        `describe` returns the descriptions of a plant's robots. A pace `factor` of 0 is as fast as
+        possible. Without `history`, no past states are kept.
         """
-        self.header = SharedHeader.create()
+        self.header = SharedHeader.create()  # the header, which readers open first
         self.header.factor = factor
         self._simulation, self._describe = simulation, describe
         self._history = history or HistorySettings()
@@ -208,11 +183,7 @@ class SharedStateWriter:
         return self.header.name
 
     def prepare(self, plant: Plant) -> SegmentWriter:
-        """Allocate the segment of the next plant; one thread at a time may call this.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
+        """Allocate the segment of the next plant; one thread at a time may call this."""
         self._generations += 1
         return SegmentWriter(plant, self._describe(plant), self._generations, self._history)
 

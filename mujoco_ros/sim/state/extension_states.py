@@ -19,22 +19,17 @@ _WORDS = 8
 
 
 class ExtensionState:
-    """The state of one extension: numbers, and a generator of random numbers.
-
-    Attributes:
-        key: Name of the extension, after the prefix of its robot.
-        owner: The robot that it belongs to; None is the scene.
-        values: The numbers, in one array that stays the same object.  # (n,)
-        random: The generator.
-    """
+    """The state of one extension: numbers, and a generator of random numbers."""
 
     def __init__(self, key: str, owner: ScenePart | None, initial: np.ndarray, seed: int) -> None:
         """Begin with `initial` (n,) and the random numbers of a seed and the key."""
+        # `owner`: the robot that it belongs to; None is the scene
+        # `key`: name of the extension, after the prefix of its robot
         self.key, self.owner = key, owner
         self._initial = initial
         self._seed = (seed, crc32(key.encode()))
-        self.values = initial.copy()
-        self.random = np.random.default_rng(self._seed)
+        self.values = initial.copy()  # the numbers, in one array that stays the same object (n,)
+        self.random = np.random.default_rng(self._seed)  # the generator
         self._first = deepcopy(self.random.bit_generator.state)
         self._words = _generator_words(self.random)
 
@@ -75,14 +70,11 @@ class SavedExtensionState:
 
 
 class ExtensionStates:
-    """The states of all extensions of a plant, by key.
-
-    Attributes:
-        at_step: The arrays of all states at the beginning of the last step, by name.
-    """
+    """The states of all extensions of a plant, by key."""
 
     def __init__(self) -> None:
         self._states: dict[str, ExtensionState] = {}
+        # The arrays of all states at the beginning of the last step, by name
         self.at_step: dict[str, np.ndarray] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
 
@@ -126,11 +118,7 @@ class ExtensionStates:
 
 
 def _generator_words(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the memory of a generator's state: its words, and the words that it keeps for later.
-
-    Raises:
-        RuntimeError: This version of NumPy keeps the state elsewhere.
-    """
+    """Return the memory of a generator's state: its words, and the words kept for later."""
     address = generator.bit_generator.ctypes.state_address
     place = ctypes.c_uint64.from_address(address).value
     words = np.ctypeslib.as_array((ctypes.c_uint32 * _WORDS).from_address(place))

@@ -50,11 +50,7 @@ _ACTUATOR_FIELDS = (
 
 
 class ModelValues:
-    """The appearance, the gains and limits of the actuators, and the engine's options of a model.
-
-    Attributes:
-        numbers: All values since the last `read`.  # (n,)
-    """
+    """Appearance, gains and limits of the actuators, and the engine's options of a model."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Read the values."""
@@ -70,7 +66,7 @@ class ModelValues:
             else:
                 self._scalars.append((size, name))
             size += np.size(value)
-        self.numbers = np.empty(size)
+        self.numbers = np.empty(size)  # all values since the last `read` (n,)
         self.read()
 
     def read(self) -> None:

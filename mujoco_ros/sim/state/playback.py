@@ -24,10 +24,6 @@ class Playback(Simulation):
     """A simulation whose steps load the rows of a log instead of computing the physics.
 
     Where the model changes, it waits for `switch_model` with the model of the next segment.
-
-    Attributes:
-        log: The log.
-        loops: Whether it restarts at the end; otherwise it pauses.
     """
 
     def __init__(
@@ -38,21 +34,14 @@ class Playback(Simulation):
     ) -> None:
         """Begin with the first row of a log.
 
-        Args:
-            log: The log.
-            on_segment: Called in the physics thread with the index of the next segment, if that has
-                another model; must call `switch_model` with it.
-            on_end: Called in the physics thread after the last row.
-
-        Raises:
-            UserInputError: Another version of MuJoCo wrote its model, or a time is not in the range
-                of ROS time.
+        `on_segment` is called in the physics thread with the index of the next segment, if that has
+        another model, and must call `switch_model` with it. `on_end` is called after the last row.
         """
         for number, segment in enumerate(log.segments):
             for time in (segment.time.min(), segment.time.max()) if len(segment) else ():
                 check_time(f"segment {number} of '{log.path}'", float(time), END_OF_TIME_S)
-        self.log = log
-        self.loops = False
+        self.log = log  # the log
+        self.loops = False  # whether it restarts at the end; otherwise it pauses
         self._on_segment, self._on_end = on_segment, on_end
         self._next = LogPosition(0, 0)
         self._awaited: LogPosition | None = None  # in the segment whose model is awaited

@@ -24,19 +24,12 @@ _CARRYING = int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IP
 
 @dataclass(frozen=True, slots=True)
 class StateField:
-    """A field of the state.
+    """A field of the state."""
 
-    Attributes:
-        name: Its array in MjData, as ``qpos``.
-        bit: Its bit of ``mjtState``; 0 if it has none.
-        part: Its numbers in a state vector.
-        shape: Its shape in MjData; the time has none.
-    """
-
-    name: str
-    bit: int
-    part: slice
-    shape: tuple[int, ...]
+    name: str  # its array in MjData, as ``qpos``
+    bit: int  # its bit of ``mjtState``; 0 if it has none
+    part: slice  # its numbers in a state vector
+    shape: tuple[int, ...]  # its shape in MjData; the time has none
 
     @property
     def size(self) -> int:
@@ -72,17 +65,13 @@ def state_fields(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[StateField
 
 
 class StateReader:
-    """Reads the state of one model into one vector, without allocations.
-
-    Attributes:
-        state: The vector.  # (nstate,)
-    """
+    """Reads the state of one model into one vector, without allocations."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Read the state."""
         self._model, self._data = model, data
         fields = state_fields(model, data)
-        self.state = np.zeros(fields[-1].part.stop)
+        self.state = np.zeros(fields[-1].part.stop)  # the vector (nstate,)
         self._components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
         carried = [field for field in fields if not field.bit and field.size]
         self._all_carried = [
@@ -111,12 +100,9 @@ def state_vector(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 
 def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> None:
-    """Set the state; the next step has the same bits as after the step that led to it.
+    """Set the state from `state_vector`; `mj_forward` computes the other fields of the data.
 
-    Args:
-        model: The model.
-        data: The data; `mj_forward` computes its other fields.
-        state: From `state_vector`.  # (nstate,)
+    The next step has the same bits as after the step that led to it.
     """
     components = state[: mujoco.mj_stateSize(model, INTEGRATION)]
     mujoco.mj_setState(model, data, components, INTEGRATION)
@@ -138,13 +124,8 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
 
 
 def fill_delay(model: mujoco.MjModel, data: mujoco.MjData, actuator: int, ctrl: np.ndarray) -> None:
-    """Replace the delayed controls of an actuator, if it has any.
-
-    Args:
-        model: The model.
-        data: The state to change.
-        actuator: The actuator.
-        ctrl: All controls; the actuator's present ones replace its delayed ones.  # (nu,)
+    """Replace the delayed controls of an actuator, if it has any, by its present ones in `ctrl`
+    (nu,).
     """
     if model.actuator_historyadr[actuator] < 0:
         return

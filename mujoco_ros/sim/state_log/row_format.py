@@ -42,12 +42,7 @@ class Field:
 
 
 def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:
-    """Return the fields of a row, the state's first.
-
-    Args:
-        arrays: The arrays of a row.
-        state: The fields of its state vector.
-    """
+    """Return the fields of the arrays of a row; the fields of the state come first."""
     others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
     return [*(Field(field.name, field.shape) for field in state), *others]
 
@@ -65,18 +60,15 @@ class RowRing:
     """A ring of rows: one thread adds rows, others read them without locks.
 
     Only the counter and the rows are shared: a word is read and written atomically.
-
-    Attributes:
-        rows: The rows.  # (capacity, words)
-        capacity: Largest number of rows.
     """
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
         """Wrap memory; `counter` (1,) is the number of rows that were ever added."""
+        # `rows`: the rows (capacity, words)
         self.rows, self._counter = rows, counter
         self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         self._stride = 8 * rows.shape[1]
-        self.capacity = len(rows)
+        self.capacity = len(rows)  # largest number of rows
 
     @property
     def added(self) -> int:
@@ -125,11 +117,7 @@ class Record(NamedTuple):
 
 
 def write_record(file: BinaryIO, kind: bytes, parts: Sequence[bytes | memoryview]) -> int:
-    """Write a record with the concatenation of `parts`; return its size.
-
-    Raises:
-        OSError: No space, or the disk fails.
-    """
+    """Write a record with the concatenation of `parts`; return its size."""
     length = crc = 0
     for part in parts:
         length += len(part)
@@ -163,11 +151,7 @@ class RecordList(NamedTuple):
 
 
 def find_records(path: Path, content: memoryview) -> RecordList:
-    """Return the records of a log up to the first incomplete or corrupt one.
-
-    Raises:
-        UserInputError: The file is no state log.
-    """
+    """Return the records of a log up to the first incomplete or corrupt one."""
     if bytes(content[: len(MAGIC)]) != MAGIC:
         raise UserInputError(f"'{path}' is no state log")
     records: list[Record] = []

@@ -43,11 +43,7 @@ class ResourceSource:
     text: str
 
     def path(self) -> Path:
-        """Return the file.
-
-        Raises:
-            MissingFileError: The URI cannot be a file here, or is relative.
-        """
+        """Return the file, or raise `MissingFileError`: the URI is relative, or no file here."""
         if "://" not in self.uri and not self.uri.startswith(("/", "~")):
             raise MissingFileError(
                 f"'{self.uri}' is a relative path; give file:///<path>, "
@@ -61,22 +57,14 @@ class ResourceSource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpawnRequest:
-    """A request to spawn one entity.
+    """A request to spawn one entity."""
 
-    Attributes:
-        name: Its name; empty for the name in its model.
-        allow_renaming: Whether to use another name if that one is taken.
-        namespace: Namespace of its topics; None for its name.
-        frame: The frame of its pose.
-        pose: Position [m] and quaternion wxyz.  # (7,)
-    """
-
-    name: str
-    allow_renaming: bool
+    name: str  # its name; empty for the name in its model
+    allow_renaming: bool  # whether to use another name if that one is taken
     source: ResourceSource
-    namespace: str | None
-    frame: str
-    pose: np.ndarray
+    namespace: str | None  # namespace of its topics; None for its name
+    frame: str  # the frame of its pose
+    pose: np.ndarray  # position [m] and quaternion wxyz (7,)
 
     @property
     def label(self) -> str:
@@ -101,11 +89,7 @@ def empty_world(scene: str = "") -> Assembly:
 
 
 def initial_box(path: Path) -> BoundingBox | None:
-    """Return the box around a model in its initial state, in its own frame, as `Observer.box`.
-
-    Raises:
-        UserInputError: It cannot be read or compiled.
-    """
+    """Return the box around a model in its initial state, in its own frame, as `Observer.box`."""
     try:
         model = load_spec(path, "").compile()
     except (ValueError, mujoco.FatalError) as error:

@@ -49,11 +49,7 @@ def bounds_message(box: BoundingBox | None) -> Bounds:
 
 
 def read_pose(pose: Pose) -> np.ndarray:
-    """Return a pose as position and unit quaternion wxyz.  # (7,).
-
-    Raises:
-        ValueError: A number is not finite or huge, or the quaternion is not of length 1.
-    """
+    """Return a pose as position and unit quaternion wxyz, or raise `ValueError`.  # (7,)."""
     p, q = pose.position, pose.orientation
     return checked_pose(np.array([p.x, p.y, p.z, q.w, q.x, q.y, q.z]))
 
@@ -70,11 +66,7 @@ def checked_pose(found: np.ndarray) -> np.ndarray:
 
 
 def read_twist(twist: Twist) -> np.ndarray:
-    """Return linear [m/s] and angular velocity [rad/s].  # (6,).
-
-    Raises:
-        ValueError: A number is not finite, or huge.
-    """
+    """Return linear [m/s] and angular velocity [rad/s], or raise `ValueError`.  # (6,)."""
     return checked_twist(np.array([*_numbers(twist.linear), *_numbers(twist.angular)]))
 
 
@@ -86,11 +78,7 @@ def checked_twist(found: np.ndarray) -> np.ndarray:
 
 
 def read_points(bounds: Bounds) -> np.ndarray:
-    """Return the points of bounds.  # (n, 3).
-
-    Raises:
-        ValueError: A number is not finite, or huge.
-    """
+    """Return the points of bounds, or raise `ValueError`.  # (n, 3)."""
     for point in bounds.points:
         _check(np.array(_numbers(point)), ("x", "y", "z"), "bounds", _FARTHEST_M)
     return np.array([_numbers(point) for point in bounds.points]).reshape(-1, 3)
@@ -125,15 +113,10 @@ _CODES: tuple[tuple[type[UserInputError], str], ...] = (
 
 
 def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
-    """Return the resource that a message names; the URI takes precedence over a text.
+    """Return the resource in a field of a message; the URI takes precedence over a text.
 
-    Args:
-        message: A request; older versions contain the URI and the text themselves.
-        field: The field that contains them in newer versions.
-        codes: The response, which has the result codes.
-
-    Raises:
-        RequestRejectedError: Neither a URI nor a text is given.
+    Older versions of the message contain the URI and the text themselves. `codes` is the response,
+    which has the result codes.
     """
     resource = getattr(message, field, message)
     if not resource.uri and not resource.resource_string.strip():
@@ -144,11 +127,9 @@ def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
 
 
 def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRejectedError:
-    """Return the rejection for an error, with the code of the standard if there is one.
+    """Return the rejection for an error, with the code of the standard if `codes` has one.
 
-    Args:
-        codes: A type with the codes to choose from.
-        otherwise: Name of the code for other kinds of `UserInputError`.
+    `otherwise` is the name of the code for other kinds of `UserInputError`.
     """
     if isinstance(error, RequestRejectedError):
         return error

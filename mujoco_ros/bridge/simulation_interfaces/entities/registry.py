@@ -88,14 +88,10 @@ def _call(fill: Callable[[S], object], state: Callable[[], S]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class EntitySnapshot:
-    """The entities of one model.
-
-    Attributes:
-        frames: The frames that are fixed to a body, by TF frame.
-    """
+    """The entities of one model."""
 
     entities: dict[str, Entity]
-    frames: dict[str, BodyFrame]
+    frames: dict[str, BodyFrame]  # the frames that are fixed to a body, by TF frame
     observer: Observer
 
     def entity(self, name: str) -> Entity:
@@ -111,11 +107,7 @@ class EntitySnapshot:
         return state_message(motion, self.observer.time)
 
     def frame(self, name: str) -> BodyFrame | None:
-        """Return the frame that a header names: an entity, or any frame of TF; None is the world.
-
-        Raises:
-            ValueError: There is no such frame.
-        """
+        """Return the frame that a header names, an entity or a frame of TF; None is the world."""
         if name in ("", "world"):
             return None
         if name in self.entities:

@@ -32,14 +32,10 @@ Handler = Callable[[Any, Responder], None]
 
 
 class EntityServices:
-    """Serves them.
-
-    Attributes:
-        registry: The entities; a component of the node.
-    """
+    """Serves them."""
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
-        self.registry = EntityRegistry(context)
+        self.registry = EntityRegistry(context)  # the entities; a component of the node
         background = BackgroundWorker(context.files)
         scene, models = context.values["scene"], context.models
         name = context.simulation.assembly.config.name

@@ -57,10 +57,8 @@ def add_all(
 ) -> Assembly:
     """Add all entities that can be added, and append an outcome for each to `outcomes`.
 
-    Each one is built alone by `trials` before its model is read here; a rejected one stays so.
-
-    Raises:
-        EmptySpawnError: Nothing can be added.
+    Each one is built alone by `trials` before its model is read here; a rejected one stays so. If
+    none can be added, that is an `EmptySpawnError`.
     """
     parts: dict[int, ScenePart] = {}
     for index, spawn in enumerate(spawns):
@@ -133,11 +131,8 @@ class SpawnServices:
         trials: TrialBuilds,
         obstacle: Callable[[], str],
     ) -> None:
-        """Spawn into the model.
-
-        Args:
-            trials: Build what clients send, before the simulator does.
-            obstacle: Returns why nothing can be spawned now; empty if something can.
+        """Spawn into the model what `trials` build, unless there is an `obstacle`, a reason in
+        words.
         """
         self._registry = registry
         self._models = models
