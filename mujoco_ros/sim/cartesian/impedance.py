@@ -37,8 +37,12 @@ class Impedance:
         self.wrench = np.zeros(6)  # that it exerts in addition, along the axes of the base
         self._most_effort = _USED * joints.max_effort
         self._known: tuple[CartesianSettings, _Spring] | None = None
+        # Accelerations of the joints by a wrench at the frame, J M^-1 (6, k); and the inertia that
+        # the frame presents, the inverse of J M^-1 J^T (6, 6)
         self._moved, self._mass = np.zeros((6, count)), np.zeros((6, 6))
-        # Rows, which would be slow to take at every step.
+        # What would be slow to make at every step: the axes of the tool, and rows.
+        self._turn, self._axes = np.zeros(9), np.zeros((6, 6))
+        self._turn_matrix = self._turn.reshape(3, 3)
         self._solves = tuple(zip(chain.jacobian, self._moved, strict=True))
         self._inversions = tuple(zip(np.eye(6), self._mass, strict=True))
 
@@ -64,26 +68,27 @@ class Impedance:
         error[:3] /= linear
         error[3:] /= angular
         twist = reference.twist - chain.jacobian @ self.dq
-        inertia = self._find_inertia()
-        axes = np.eye(6)  # of the spring, as columns in the base
+        inertia, mobility = self._find_inertia()
         if settings.axes == "tool":
-            turn = np.empty(9)
-            mujoco.mju_quat2Mat(turn, chain.quat)
-            axes[:3, :3] = axes[3:, 3:] = turn.reshape(3, 3)
-        modal = axes.T @ (inertia.mobility @ axes)
-        force = spring.force(error @ axes, twist @ axes, modal, timestep)
-        force = axes @ force + self.wrench
+            axes = self._axes  # as columns in the base
+            mujoco.mju_quat2Mat(self._turn, chain.quat)
+            axes[:3, :3] = axes[3:, 3:] = self._turn_matrix
+            mobility = axes.T @ (mobility @ axes)
+            force = axes @ spring.force(error @ axes, twist @ axes, mobility, timestep)
+        else:
+            force = spring.force(error, twist, mobility, timestep)
+        force += self.wrench
         bias = chain.bias(self.dq)
-        inertial, share = self._inertial(reference, settings, inertia, bias)
+        effort, share = self._inertial(reference, settings, bias)
         if share < 1.0:
             reference.accelerate_less(max(share, _LEAST_SHARE), timestep)
-        effort = force @ chain.jacobian + inertial
+        effort += force @ chain.jacobian
         if len(self.q) > 6 and settings.nullspace_stiffness:
             self._add_spare(settings.nullspace_stiffness, inertia, effort)
         np.add(effort, bias, out=self._effort)
 
-    def _find_inertia(self) -> "_Inertia":
-        """Return the present inertias, in arrays that the next call overwrites."""
+    def _find_inertia(self) -> tuple[np.ndarray, np.ndarray]:
+        """Update the inertia of the frame; return M (k, k) of the joints, and J M^-1 J^T (6, 6)."""
         joints = self._chain.inertia()
         factor = joints.copy()
         mujoco.mju_cholFactor(factor, 0.0)
@@ -96,14 +101,10 @@ class Impedance:
         mujoco.mju_cholFactor(factor, 0.0)
         for unit, out in self._inversions:
             mujoco.mju_cholSolve(out, factor, unit)
-        return _Inertia(joints, self._moved, mobility, self._mass)
+        return joints, mobility
 
     def _inertial(
-        self,
-        reference: PoseReference,
-        settings: CartesianSettings,
-        inertia: "_Inertia",
-        bias: np.ndarray,
+        self, reference: PoseReference, settings: CartesianSettings, bias: np.ndarray
     ) -> tuple[np.ndarray, float]:
         """Return the efforts that accelerate the frame as its reference, and their share.
 
@@ -112,8 +113,8 @@ class Impedance:
         wanted = -self._chain.drift(self.dq)
         if settings.feedforward:
             wanted += reference.acceleration
-        force = inertia.mass @ wanted
-        accelerations = np.abs(force @ inertia.moved)
+        force = self._mass @ wanted
+        accelerations = np.abs(force @ self._moved)
         share = settings.max_joint_acceleration / max(_TINY, float(accelerations.max()))
         effort = force @ self._chain.jacobian
         room = (self._most_effort - np.abs(bias)) / (np.abs(effort) + _TINY)
@@ -121,12 +122,12 @@ class Impedance:
         effort *= share
         return effort, share
 
-    def _add_spare(self, stiffness: float, inertia: "_Inertia", effort: np.ndarray) -> None:
+    def _add_spare(self, stiffness: float, inertia: np.ndarray, effort: np.ndarray) -> None:
         """Add the efforts of spare joints, which do not accelerate the frame, to `effort` (k,)."""
-        damper = np.sqrt(inertia.joints.diagonal() * stiffness) * self.dq * -2.0
+        damper = np.sqrt(inertia.diagonal() * stiffness) * self.dq * -2.0
         spare = (self.rest - self.q) * stiffness + damper
         effort += spare
-        effort -= (inertia.mass @ (inertia.moved @ spare)) @ self._chain.jacobian
+        effort -= (self._mass @ (self._moved @ spare)) @ self._chain.jacobian
 
     def write(self, references: References) -> None:
         """Write the references of the joints."""
@@ -142,15 +143,6 @@ class Impedance:
         self._chain.locate(self.q)
         self._effort[:] = self._chain.bias(self.dq)
         self.write(references)
-
-
-class _Inertia(NamedTuple):
-    """Inertias of a chain."""
-
-    joints: np.ndarray  # of the joints, M (k, k)
-    moved: np.ndarray  # accelerations of the joints by a wrench at the frame, J M^-1 (6, k)
-    mobility: np.ndarray  # acceleration of the frame by a wrench at it, J M^-1 J^T (6, 6)
-    mass: np.ndarray  # its inverse, the inertia that the frame presents (6, 6)
 
 
 class _Spring(NamedTuple):
