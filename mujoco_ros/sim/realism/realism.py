@@ -51,21 +51,7 @@ class Realism:
         entries: Mapping[ScenePart, list[Entry]],
         seed: int,
     ) -> None:
-        """Find the elements of the entries.
-
-        Args:
-            assembly: The scene.
-            layout: Its robots.
-            data: The state.
-            joints: The joints of all robots.
-            drives: Their actuators.
-            sample: The sample, whose measured numbers it changes.
-            entries: The entries by robot.
-            seed: Seed of the simulation.
-
-        Raises:
-            UserInputError: An entry does not fit its robot.
-        """
+        """Find the elements of the entries of each robot."""
         self._sample, self._joints, self._drives = sample, joints, drives
         self._data = data
         # The robots with entries
