@@ -242,5 +242,4 @@ class ModelSwitch:
         guarded(change.on_done, "the result of a change of the model could not be reported")(error)
 
     def _later(self, call: Callable[..., None], *args: object) -> None:
-        """Call something in the executor's thread."""
         later(self._node, call, *args)

@@ -276,7 +276,6 @@ def startup_summary(
 
 
 def _listing(controls: tuple[Control, ...]) -> str:
-    """Return the names of actuators by kind."""
     names: dict[str, list[str]] = {}
     for control in controls:
         names.setdefault(control.kind, []).append(control.name)
@@ -284,7 +283,6 @@ def _listing(controls: tuple[Control, ...]) -> str:
 
 
 def _gripper(model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints) -> str:
-    """Return the joint or tendon of a gripper, and its range."""
     tendon, index = joints.tendon, joints.gripper
     if tendon is not None:
         kind, lower, upper, is_angle = "tendon", tendon.lower, tendon.upper, tendon.is_angle
@@ -338,5 +336,4 @@ class MujocoNode(ComponentNode):
 
 
 def _from_here(uri: str) -> Path:
-    """Return the path of a file that a parameter names."""
     return resolve(uri, Path.cwd())

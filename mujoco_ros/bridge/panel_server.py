@@ -185,7 +185,6 @@ class _Display:
         self._is_active = self._has_failed = False
 
     def count(self, subscriptions: int) -> None:
-        """Note the number of subscriptions."""
         self._subscriptions = subscriptions
 
     def publish(self, time: float) -> None:
@@ -223,7 +222,6 @@ class _Display:
 
 
 def _message(item: Display, value: Any) -> Float64MultiArray | String:
-    """Return the message of an item from what its method returns."""
     if isinstance(item, DisplayedPlot):
         numbers = [float(number) for number in value]
         _check_length(numbers, item.curves)
@@ -244,7 +242,6 @@ def _texts(row: Iterable[Any]) -> list[str]:
 
 
 def _alternatives(value: Any) -> list[list[str]]:
-    """Return a row for each alternative of a choice."""
     if isinstance(value, str) or not all(isinstance(text, str) for text in value):
         raise UserInputError(f"the alternatives are {value!r}, not a list of texts")
     return [[text] for text in value]
@@ -281,7 +278,6 @@ def _check_settings(group: PanelGroup, title: str) -> None:
 
 
 def _field(item: SettingField, spec: ParameterSpec) -> dict[str, Any]:
-    """Return the description of a setting."""
     kind = "pose" if isinstance(item, PoseField) else _KINDS.get(type(spec.default), "vector")
     found: dict[str, Any] = {"label": item.label, "kind": "choice" if spec.choices else kind}
     found |= {"parameter": spec.name, "tip": spec.description}

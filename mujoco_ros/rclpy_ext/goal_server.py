@@ -150,7 +150,6 @@ class GoalServer(Generic[T]):
                 self._publish_status()
 
     def _send_goal(self, request: Any, responder: Responder) -> None:
-        """Accept or reject a goal."""
         response, key, checked = responder.response, bytes(request.goal_id.uuid), None
         if not (key in self._active or key in self._ended or self._closed):
             try:
@@ -219,7 +218,6 @@ class GoalServer(Generic[T]):
             responder()
 
     def _drop_old_results(self) -> None:
-        """Drop results that are too old."""
         oldest = time.monotonic() - _RESULT_S
         while self._ended:
             key, goal = next(iter(self._ended.items()))
@@ -313,5 +311,4 @@ class Goal(ActionGoal):
 
 
 def _instant(stamp: Time) -> tuple[int, int]:
-    """Return a stamp as seconds and nanoseconds."""
     return stamp.sec, stamp.nanosec

@@ -60,7 +60,6 @@ class Responder:
     """Sends the response to one request; only the first call counts."""
 
     def __init__(self, service: "Service", response: Any) -> None:
-        """Respond to a request of `service`."""
         self.response = response  # the response, to be filled in
         self._service = service
         self._lock = threading.Lock()

@@ -311,7 +311,6 @@ class _Load:
         self._turned, self._moment = np.zeros(3), np.zeros(3)
 
     def add(self) -> None:
-        """Add it to the wrench on its body."""
         turned, moment = self._turned, self._moment
         if self.wrench.in_world:
             mujoco.mju_rotVecQuat(turned, self._lever, self._quat)

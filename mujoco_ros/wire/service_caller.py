@@ -40,7 +40,6 @@ class ServiceCaller:
     """
 
     def __init__(self, node: Node) -> None:
-        """Create clients that belong to `node`."""
         self._node = node
         self._clients: dict[str, Client] = {}
         self._pending: list[_Call] = []

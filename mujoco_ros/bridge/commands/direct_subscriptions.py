@@ -273,7 +273,6 @@ class DirectSubscriptions:
 
 
 def _exists(entity: Subscription | Service) -> bool:
-    """Return whether an entity is not destroyed."""
     try:
         with entity.handle:
             return True

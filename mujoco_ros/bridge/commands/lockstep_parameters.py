@@ -124,7 +124,7 @@ class LockstepParameters(Component):
             if not round_trip.wait(_CONFIRMED_S) and not self._ending:
                 _LOG.warning(
                     "lockstep: a component on '%s' does not answer requests, so its joint states "
-                    "may be those of the tick before",
+                    "may be from the tick before",
                     topic,
                 )
 

@@ -91,8 +91,6 @@ _RESULT_DELIVERY_S = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Served:
-    """The servers of a robot."""
-
     robot: str
     namespace: str
     servers: list[CommandServer]
@@ -120,7 +118,7 @@ class RobotCommands(Component):
         self._free_controls.build(plant)
 
     def finish(self) -> None:
-        """Open the topics and actions of new robots; close those of deleted robots."""
+        """Open the topics and actions of new robots; close the topics and actions of deleted ones."""
         plant = self._simulation.plant
         robots = zip(plant.layout.robots, plant.controls, strict=True)
         present = dict(zip(plant.assembly.robots, robots, strict=True))
@@ -136,7 +134,6 @@ class RobotCommands(Component):
                 )
 
     def _serve(self, part: ScenePart, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
-        """Open the topics and actions of a robot."""
         robot, control = of_robot
         for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
             self._withdraw(gone)

@@ -85,7 +85,6 @@ class JointStateReader:
 
 
 def _end_of_names(data: bytes) -> int:
-    """Return where the names end in a valid message."""
     at = _end_of_text(data, _NAMES)
     (count,) = _COUNT.unpack_from(data, at)
     at += _COUNT.size

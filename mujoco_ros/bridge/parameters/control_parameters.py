@@ -33,7 +33,6 @@ class ControlParameters(ModelParameters[_Element]):
     """A view of the simulation's gains and of the settings of its controllers."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values."""
         super().__init__(context)
         self._controllers = context.has_controllers
         self._robots: dict[ScenePart, RobotParameters] = {}

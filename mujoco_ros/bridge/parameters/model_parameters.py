@@ -11,9 +11,10 @@ E = TypeVar("E")
 
 
 class ModelParameters(Component, Generic[E]):
-    """The parameters of elements that are in the model; one that remains keeps its parameter.
+    """The parameters of elements that are in the model, which they configure.
 
-    `prepare` of a subclass calls `_find` with what the next model has.
+    One that remains keeps its parameter. `prepare` of a subclass calls `_find` with what the next
+    model has.
     """
 
     remedy: ClassVar[str] = "rename a joint"  # of two parameters with the same name

@@ -63,7 +63,6 @@ class ParameterRejectedError(ParameterNotDeclaredException):
     """A set of parameters is rejected; rclpy reports the reason for this base class only."""
 
     def __init__(self, reason: str) -> None:
-        """Reject with a reason, `shortened`."""
         Exception.__init__(self, shortened(reason))
 
 
@@ -303,7 +302,6 @@ class Parameters:
             self._node.get_logger().error(f"parameters {names} do not take effect: {error}")
 
     def _log_changes(self) -> None:
-        """Log the changes of the request in one line."""
         if self._changed:
             listed = [f"{name} = {shown(self._changed[name])}" for name in self._changed]
             rest = len(listed) - _SHOWN

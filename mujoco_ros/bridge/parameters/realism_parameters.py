@@ -30,7 +30,6 @@ class _EntryParameters:
 
     @property
     def key(self) -> tuple[ScenePart, Section, str]:
-        """The robot, and the section and name of the entry in its realism."""
         return self.part, self.entry.section, self.entry.name
 
     def changed(self, values: Mapping[str, Any]) -> Channel:
@@ -45,7 +44,6 @@ class RealismParameters(ModelParameters[_EntryParameters]):
     remedy = "rename a robot or an entry"
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values."""
         super().__init__(context)
         self.prepare(self._simulation.plant)
         self.finish()

@@ -61,7 +61,6 @@ class WrenchServer(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics."""
         self._endpoints, self._values = context.endpoints, context.values
         self._simulation, self._submit = context.simulation, context.submit
         self._rejections = context.rejections
@@ -225,7 +224,6 @@ def _ends(message: InteractiveMarkerFeedback) -> bool:
 
 
 def _pull(message: InteractiveMarkerFeedback) -> Pull:
-    """Return the pull of a message."""
     control = message.control_name or MOVE
     if control not in (MOVE, TURN):
         raise unknown("control_name", control, (MOVE, TURN))
@@ -277,7 +275,6 @@ class MocapServer(Component):
 
 
 def _mocap_topics(plant: Plant) -> dict[str, MocapBody]:
-    """Return the mocap bodies by topic."""
     found: dict[str, MocapBody] = {}
     for body in mocap_bodies(plant.model, plant.layout):
         topic = in_namespace(body.namespace, "mocap", topic_token(body.name), "pose")

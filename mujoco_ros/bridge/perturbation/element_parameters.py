@@ -50,7 +50,6 @@ class EqualityParameters(ModelParameters[str]):
     """A view of the simulation's `EqualitySettings`: a parameter for each named constraint."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values."""
         super().__init__(context)
         self._node, self._set = context.node, 0  # number of sets of parameters
         self.prepare(context.simulation.plant)
@@ -235,7 +234,6 @@ class PluginParameters(ModelParameters[PluginAttribute]):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values."""
         super().__init__(context)
         self._fresh = False
         self.prepare(self._simulation.plant)

@@ -197,7 +197,6 @@ class ImperfectChannel:
         state.step[0] = step + 1
 
     def _sample(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
-        """Write a sample of the true numbers."""
         drawn, state = self._drawn, self._state
         sample[:] = truth
         if self._is_walking:

@@ -51,7 +51,6 @@ class Realism:
         entries: Mapping[ScenePart, list[Entry]],
         seed: int,
     ) -> None:
-        """Find the elements of the entries of each robot."""
         self._sample, self._joints, self._drives = sample, joints, drives
         self._data = data
         # The robots with entries

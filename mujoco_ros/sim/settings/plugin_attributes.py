@@ -52,7 +52,7 @@ class PluginAttributes:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Find the attributes of a model, but those of shapes, and those that are not numbers."""
+        """Find the attributes of a model that are numbers, but not the attributes of shapes."""
         self._model = model
         self._places = dict(_found(model))
 

@@ -33,10 +33,6 @@ def fence() -> Callable[[], None] | None:
     return order
 
 
-def no_fence() -> None:
-    """Do nothing, on processors that need no fence."""
-
-
 _WORD = 8
 
 
@@ -48,7 +44,6 @@ class MemoryBlock:
     """
 
     def __init__(self, name: str, memory: mmap.mmap, descriptor: int | None = None) -> None:
-        """Wrap the memory from `create` or `open`."""
         # `descriptor`: file descriptor of the creator; None in other processes, and once closed
         # `memory`: the bytes
         # `name`: path for `open`, valid until the creator closes the block or ends
@@ -147,7 +142,6 @@ class SharedHeader:
     resets = _Word(_RESETS, int)  # number of resets since the simulation began
 
     def __init__(self, block: MemoryBlock) -> None:
-        """Wrap a block from `create` or `open`."""
         self._block = block
         # `numbers`: the words as floating-point numbers
         # `integers`: the words as integers

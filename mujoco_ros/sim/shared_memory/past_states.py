@@ -52,7 +52,6 @@ class PastStates(RowRing):
     """The ring, whose rows begin with the time [s]; its capacity is 0 if none are kept."""
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
-        """Wrap memory, as `RowRing` does."""
         super().__init__(rows, counter)
         self._listed, self._list = -1, (np.empty(0, np.int64), np.empty(0))
 
@@ -104,7 +103,6 @@ class PastStates(RowRing):
         return self.added - number < self.capacity
 
     def _states(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers and times of the states."""
         added = self.added
         if added != self._listed:
             # The oldest row may be overwritten at this moment.

@@ -71,7 +71,6 @@ class SharedSegment:
     """
 
     def __init__(self, block: MemoryBlock) -> None:
-        """Wrap a block from `create` or `open`."""
         self.block = block  # the memory
         self._header = header = block.integers[:_HEADER]
         self.generation = int(header[_GENERATION])  # number of the model, counted from 1

@@ -8,7 +8,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import (
     SLOTS,
@@ -134,7 +134,7 @@ class SegmentWriter:
         if np.array_equal(edits, self._edits):
             return
         self._edits = edits.copy()
-        keep_order = fence() or no_fence
+        keep_order = fence() or bool
         segment.edited += 1
         keep_order()
         segment.edits[:] = edits
@@ -238,11 +238,10 @@ class SharedStateWriter:
         self._counter, self._times = prepared.segment.counter, prepared.segment.times
         self._stepped = prepared.stepped
         self._share(self._stepped)
-        (self._keep_order or no_fence)()
+        (self._keep_order or bool)()
         self.header.point_to(prepared.segment.generation, prepared.segment.block)
 
     def _share(self, rows: Sequence[Copies]) -> None:
-        """Write the next row."""
         count = self._count + 1
         slot = count % SLOTS
         self._times[slot][0] = self._simulation.time

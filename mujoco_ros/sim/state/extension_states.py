@@ -3,7 +3,6 @@
 import ctypes
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -47,26 +46,18 @@ class ExtensionState:
 
     def save(self) -> "SavedExtensionState":
         """Return a copy, for `restore`."""
-        return SavedExtensionState(
-            owner=self.owner,
-            values=self.values.copy(),
-            random=deepcopy(self.random.bit_generator.state),
-        )
+        return self.owner, self.values.copy(), deepcopy(self.random.bit_generator.state)
 
     def restore(self, saved: "SavedExtensionState") -> None:
         """Continue from a saved state, unless another robot or another extension had it."""
-        if saved.owner is self.owner and saved.values.shape == self.values.shape:
-            self.values[:] = saved.values
-            self.random.bit_generator.state = saved.random
+        owner, values, random = saved
+        if owner is self.owner and values.shape == self.values.shape:
+            self.values[:] = values
+            self.random.bit_generator.state = random
 
 
-@dataclass(frozen=True, kw_only=True)
-class SavedExtensionState:
-    """A copy of an `ExtensionState`."""
-
-    owner: ScenePart | None
-    values: np.ndarray
-    random: Any
+SavedExtensionState = tuple[ScenePart | None, np.ndarray, Any]
+"""Owner, numbers, and the state of the generator."""
 
 
 class ExtensionStates:
@@ -111,10 +102,6 @@ class ExtensionStates:
         for key, state in self._states.items():
             if key in saved:
                 state.restore(saved[key])
-
-    def transfer(self, old: "ExtensionStates") -> None:
-        """Continue from the states of the previous plant."""
-        self.restore(old.save())
 
 
 def _generator_words(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

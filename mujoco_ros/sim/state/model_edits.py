@@ -53,7 +53,6 @@ class ModelValues:
     """Appearance, gains and limits of the actuators, and the engine's options of a model."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Read the values."""
         fields = [getattr(model, name) for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS)]
         options = [(name, getattr(model.opt, name)) for name in OPTIONS]
         # The arrays are views of the memory of the model; numbers are read by their names.

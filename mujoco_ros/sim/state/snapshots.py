@@ -86,10 +86,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     for control in simulation.controls:
         control.reset(_REASON)
     simulation.wrenches.clear()
-    if snapshot.model is simulation.model:
-        _set_all(simulation, snapshot)
-    else:
-        _set_shared(simulation, snapshot)
+    _set_plant(simulation, snapshot)
     simulation.plant.extensions.restore(snapshot.extensions)
     if simulation.plant.realism is not None:
         simulation.plant.realism.restore(snapshot.realism)
@@ -106,28 +103,23 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     simulation.emit(simulation.reset_event(before))
 
 
-def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
-    model, plant = simulation.model, simulation.plant
-    set_state(model, simulation.data, snapshot.state)
-    simulation.references.values[:] = snapshot.references
-    simulation.plant.gains.restore_state(snapshot.gains)
-    simulation.drives.force_limits.restore_state(snapshot.force_limits)
-    if plant.noise is not None:
-        plant.noise.restore_state(snapshot.noise)
-    plant.evaluate()
-
-
-def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
-    """Set the elements that the snapshot's model and the present one share."""
-    plant = simulation.plant
-    same = Correspondence(snapshot.assembly, simulation.assembly)
-    saved = mujoco.MjData(snapshot.model)
-    set_state(snapshot.model, saved, snapshot.state)
-    transfer_data(saved, simulation.data, same)
-    old, new = joint_pairs(snapshot, plant, same)
-    simulation.references.values[:, new] = snapshot.references[:, old]
-    simulation.plant.gains.restore_state(snapshot.gains, (old, new))
-    simulation.drives.force_limits.restore_state(snapshot.force_limits, same.pairs["actuator"])
+def _set_plant(simulation: Simulation, snapshot: Snapshot) -> None:
+    """Set state, references, gains and limits, of shared elements in another model."""
+    plant, data, joints, actuators = simulation.plant, simulation.data, None, None
+    if snapshot.model is simulation.model:
+        set_state(snapshot.model, data, snapshot.state)
+        if plant.noise is not None:
+            plant.noise.restore_state(snapshot.noise)
+    else:
+        same = Correspondence(snapshot.assembly, simulation.assembly)
+        saved = mujoco.MjData(snapshot.model)
+        set_state(snapshot.model, saved, snapshot.state)
+        transfer_data(saved, data, same)
+        joints, actuators = joint_pairs(snapshot.joints, plant.joints, same), same.pairs["actuator"]
+    old, new = joints or (slice(None), slice(None))
+    plant.references.values[:, new] = snapshot.references[:, old]
+    plant.gains.restore_state(snapshot.gains, joints)
+    plant.drives.force_limits.restore_state(snapshot.force_limits, actuators)
     plant.evaluate()
 
 

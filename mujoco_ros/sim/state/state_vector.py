@@ -68,7 +68,6 @@ class StateReader:
     """Reads the state of one model into one vector, without allocations."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Read the state."""
         self._model, self._data = model, data
         fields = state_fields(model, data)
         self.state = np.zeros(fields[-1].part.stop)  # the vector (nstate,)

@@ -149,7 +149,6 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
 
 
 def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> None:
-    """Reject rows of another model."""
     expected = {field.name: field.shape for field in state_fields(model, mujoco.MjData(model))}
     expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
     expected |= {"qfrc_actuator": (model.nv,)}

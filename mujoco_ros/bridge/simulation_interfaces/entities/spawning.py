@@ -279,7 +279,6 @@ class SpawnServices:
 
 
 def _report(response: Any, outcomes: _Outcomes) -> None:
-    """Fill in the response of SpawnEntities."""
     failed = 0
     for outcome in outcomes:
         report = simulation_interfaces.msg.SpawnResult()
