@@ -118,7 +118,7 @@ class RobotCommands(Component):
         self._free_controls.build(plant)
 
     def finish(self) -> None:
-        """Open the topics and actions of new robots; close the topics and actions of deleted ones."""
+        """Open the topics and actions of new robots; close all of deleted robots."""
         plant = self._simulation.plant
         robots = zip(plant.layout.robots, plant.controls, strict=True)
         present = dict(zip(plant.assembly.robots, robots, strict=True))

@@ -13,16 +13,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.sim.state_log.row_format import (
-    MAGIC,
-    SEGMENT,
-    Field,
-    columns,
-    to_json,
-    write_all,
-    write_record,
-    write_rows,
-)
+from mujoco_ros.sim.state_log import row_format
 from mujoco_ros.sim.state_log.segment_header import pack
 
 _KIND = "file of the past states"
@@ -51,7 +42,9 @@ def shown_row(state: SharedState) -> Rows:
 
 
 def _fields(state: SharedState, rows: np.ndarray) -> Rows:
-    found = columns(rows[:, 1:], state.fields)  # after the time, which the state has again
+    found = row_format.columns(
+        rows[:, 1:], state.fields
+    )  # after the time, which the state has again
     # The acceleration of the last step, as the sensor readings: the engine keeps it for the next.
     return found | {"qacc": found["qacc_warmstart"]}
 
@@ -71,15 +64,15 @@ def write_log_to(
     timestep = float(model.opt.timestep)
     times = rows["time"]
     period = float(np.median(np.diff(times))) if len(times) > 1 else timestep
-    fields = [Field(name, column.shape[1:]) for name, column in rows.items()]
+    fields = [row_format.Field(name, column.shape[1:]) for name, column in rows.items()]
     described = dict(header) | {
         "timestep": timestep,
         "every": max(round(period / timestep), 1),
-        "fields": to_json(fields),
+        "fields": row_format.to_json(fields),
     }
-    write_all(file, MAGIC)
-    write_record(file, SEGMENT, pack(model, described))
-    write_rows(file, rows)
+    row_format.write_all(file, row_format.MAGIC)
+    row_format.write_record(file, row_format.SEGMENT, pack(model, described))
+    row_format.write_rows(file, rows)
 
 
 def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
@@ -92,7 +85,7 @@ def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
     csv.writer(text).writerow(table)
     np.savetxt(text, np.stack(list(table.values()), axis=1), "%.9g", ",")
     with complete_file(path, _KIND, below=path.parent) as file:
-        write_all(file, text.getvalue().encode())
+        row_format.write_all(file, text.getvalue().encode())
 
 
 def _table(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:

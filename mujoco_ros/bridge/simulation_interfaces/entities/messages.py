@@ -9,17 +9,7 @@ from geometry_msgs.msg import Accel, Pose, Twist, Vector3
 from simulation_interfaces.msg import Bounds, EntityState
 
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import ResourceSource
-from mujoco_ros.model.errors import (
-    MissingAssetError,
-    MissingFileError,
-    NameInvalidError,
-    NamespaceError,
-    NameTakenError,
-    NativeCodeError,
-    ParseError,
-    UnsupportedFormatError,
-    UserInputError,
-)
+from mujoco_ros.model import errors
 from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.observer import BoundingBox, Motion
 from mujoco_ros.wire.conversions import pose_message, stamp
@@ -99,15 +89,15 @@ def _check(values: np.ndarray, names: Sequence[str], what: str, most: float) -> 
             raise ValueError(f"{name} of the {what} must be within ±{most:g}, got {value:g}")
 
 
-_CODES: tuple[tuple[type[UserInputError], str], ...] = (
-    (NameTakenError, "NAME_NOT_UNIQUE"),
-    (NameInvalidError, "NAME_INVALID"),
-    (NamespaceError, "NAMESPACE_INVALID"),
-    (UnsupportedFormatError, "UNSUPPORTED_FORMAT"),
-    (MissingFileError, "NO_RESOURCE"),
-    (MissingAssetError, "MISSING_ASSETS"),
-    (NativeCodeError, "UNSUPPORTED_ELEMENTS"),
-    (ParseError, "RESOURCE_PARSE_ERROR"),
+_CODES: tuple[tuple[type[errors.UserInputError], str], ...] = (
+    (errors.NameTakenError, "NAME_NOT_UNIQUE"),
+    (errors.NameInvalidError, "NAME_INVALID"),
+    (errors.NamespaceError, "NAMESPACE_INVALID"),
+    (errors.UnsupportedFormatError, "UNSUPPORTED_FORMAT"),
+    (errors.MissingFileError, "NO_RESOURCE"),
+    (errors.MissingAssetError, "MISSING_ASSETS"),
+    (errors.NativeCodeError, "UNSUPPORTED_ELEMENTS"),
+    (errors.ParseError, "RESOURCE_PARSE_ERROR"),
 )
 """The standard's codes for the errors of a resource."""
 
@@ -134,7 +124,7 @@ def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRe
     if isinstance(error, RequestRejectedError):
         return error
     names = [name for kind, name in _CODES if isinstance(error, kind) and hasattr(codes, name)]
-    if otherwise and isinstance(error, UserInputError):
+    if otherwise and isinstance(error, errors.UserInputError):
         names.append(otherwise)
     code = getattr(codes, names[0]) if names else None
     return RequestRejectedError(str(error) or repr(error), code)
