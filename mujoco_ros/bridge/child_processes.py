@@ -131,7 +131,7 @@ class ChildProcesses(Component):
         """Return the command that shares the real-time factor, after it was set."""
         return None if self._writer is None else self._share_factor
 
-    def load_past(self, time: float, *, rewind: bool) -> float:
+    def load_past(self, time: float, rewind: bool) -> float:
         """Return to a past state, in the physics thread; see `SegmentWriter.load_past`."""
         if self._writer is None:
             raise UserInputError("no past states are kept: the simulator has no viewer")

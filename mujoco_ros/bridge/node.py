@@ -27,9 +27,9 @@ from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
-from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
+from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService, rewinds
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
-from mujoco_ros.bridge.simulation_interfaces.saved_states import KeyframeServices, PastStateService
+from mujoco_ros.bridge.simulation_interfaces.saved_states import SavedStateServices
 from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
@@ -155,9 +155,8 @@ class PaceParameters(Component):
 COMPONENTS: tuple[type[Component], ...] = (
     PaceParameters,
     LockstepParameters,
-    KeyframeServices,
-    PastStateService,
-    RunControlServices,
+    SavedStateServices,
+    ResetService,
     StateLogging,
     StaticFrames,
     WrenchServer,
@@ -196,6 +195,7 @@ def compose(context: NodeContext) -> list[Component]:
     wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)
+    resetting = ResetService(context, interfaces, entities.spawning.delete_spawned)
     lockstep = LockstepParameters(context)
     hosted = _host(context, controllers, control) if controllers else []
     processes = ChildProcesses(context, descriptions.descriptions_of)
@@ -217,9 +217,9 @@ def compose(context: NodeContext) -> list[Component]:
         entities.registry,
         entities.trials,
         entities.measurements,
-        RunControlServices(context, interfaces, entities),
-        KeyframeServices(context),
-        PastStateService(context, processes.load_past),
+        resetting,
+        RunControlServices(context, interfaces, resetting, lambda: entities.worlds.state),
+        SavedStateServices(context, processes.load_past),
         JointStateService(context, entities.registry),
         SolverComparison(context),
     ]

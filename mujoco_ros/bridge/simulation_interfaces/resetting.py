@@ -10,12 +10,13 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import ResetSimulation
 from std_msgs.msg import Header
 
-from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.model_switch import OnDone
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.wire.conversions import stamp
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 RESET_TIME = "reset_time"
 REWIND = "rewind"
@@ -32,8 +33,18 @@ _LONGEST_S = 1.0
 """Wall time after which a clock in lockstep does not wait for subscribers that were killed."""
 
 
-class ResetService:
+class ResetService(Component):
     """Resets the simulation on request, and publishes every reset on ``~/reset_event``."""
+
+    parameters = (
+        ParameterSpec(
+            RESET_TIME,
+            REWIND,
+            "Effect of a full reset on the clock: rewind sets the time to zero; "
+            "continue keeps it; after divergence the clock always continues",
+            choices=(REWIND, "continue"),
+        ),
+    )
 
     def __init__(
         self,
@@ -54,28 +65,33 @@ class ResetService:
         )
         if self._service is not None and delete_spawned is not None:
             interfaces.add_features("SIMULATION_RESET_SPAWNED")
-        self.update_features()
+        self._report_feature()
 
     @property
     def time(self) -> float | None:
         """Time to set at a full reset [s]; None if the clock continues."""
         return 0.0 if rewinds(self._values) else None
 
-    def update_features(self) -> None:
+    def apply_parameters(self, values: Mapping[str, Any]) -> None:
+        """Apply `reset_time`."""
+        if RESET_TIME in values:
+            self._report_feature()
+
+    def _report_feature(self) -> None:
         """Report whether the time can be reset."""
         if self._service is not None and rewinds(self._values):
             self._interfaces.add_features("SIMULATION_RESET_TIME")
         else:
             self._interfaces.remove_features("SIMULATION_RESET_TIME")
 
-    def delete_spawned(self, done: OnDone) -> None:
-        """Delete the spawned entities, then call `done`."""
+    def delete_spawned(self, on_done: OnDone) -> None:
+        """Delete the spawned entities, then call `on_done`."""
         if self._delete_spawned is None:
-            done(None)
+            on_done(None)
         else:
-            self._delete_spawned(done)
+            self._delete_spawned(on_done)
 
-    def publish(self, event: SimulationReset) -> None:
+    def on_reset(self, event: SimulationReset) -> None:
         """Publish a reset: the time after it, and which of time and state were reset."""
         time = event.time < event.before or not event.state
         scopes = [name for name, was in (("time", time), ("state", event.state)) if was]
