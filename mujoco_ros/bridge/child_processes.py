@@ -99,8 +99,9 @@ class ChildProcesses(Component):
         self._processes: list[ManagedProcess] = []
         self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
-        history = _history(context.values)
-        enabled = _enabled(context.values, node.get_fully_qualified_name())
+        values = context.values
+        history = HistorySettings(length=values["history_length"], rate=values["history_rate"])
+        enabled = _enabled(values, node.get_fully_qualified_name())
         if not enabled:
             return
         self._pacer = pacer
@@ -212,10 +213,6 @@ def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
-
-
-def _history(values: Mapping[str, Any]) -> HistorySettings:
-    return HistorySettings(length=values["history_length"], rate=values["history_rate"])
 
 
 def _forward(output: bytes) -> None:

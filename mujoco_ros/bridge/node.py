@@ -136,7 +136,7 @@ class PaceParameters(Component):
     def __init__(self, context: NodeContext) -> None:
         """Keep the timestep of the pacer equal to the simulation's timestep."""
         self._pacer = context.pacer
-        context.simulation.on_timestep.append(self._set_timestep)
+        context.simulation.on_timestep.append(self._pacer.set_timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that sets the pace."""
@@ -147,9 +147,6 @@ class PaceParameters(Component):
     def _set(self, values: Mapping[str, Any]) -> None:
         self._pacer.factor = values.get(_FACTOR, self._pacer.factor)
         self._pacer.catch_up_s = values.get(_CATCH_UP, self._pacer.catch_up_s)
-
-    def _set_timestep(self, timestep: float) -> None:
-        self._pacer.set_timestep(timestep)
 
 
 COMPONENTS: tuple[type[Component], ...] = (

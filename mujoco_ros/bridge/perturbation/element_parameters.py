@@ -148,7 +148,6 @@ class AppearanceParameters(Component):
         self._next: dict[str, Appearance] = {}
         self._specs: dict[str, ParameterSpec] = {}
         self._scratch: mujoco.MjData | None = None  # of the next model
-        self._fresh = False
         self.build(context.simulation.plant)
         self._offer()
 
@@ -175,19 +174,15 @@ class AppearanceParameters(Component):
             self._specs[name] = _appearance_spec(name, appearance, plant)
         self._scratch = scratch_for(plant.model, self._changed_values())
 
-    def prepare(self, plant: Plant) -> None:
-        """Note whether the next model is another world."""
-        self._fresh = plant.fresh
-
     def commit(self) -> None:
         """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
-        if not self._fresh:
+        if not self._simulation.plant.fresh:
             set_appearance(self._simulation.model, self._changed_values(), scratch)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""
-        kept = () if self._fresh else self._next
+        kept = () if self._simulation.plant.fresh else self._next
         self._parameters.withdraw([n for n in self._declared() if n not in kept])
         self._offer()
 
@@ -235,7 +230,6 @@ class PluginParameters(ModelParameters[PluginAttribute]):
 
     def __init__(self, context: NodeContext) -> None:
         super().__init__(context)
-        self._fresh = False
         self.prepare(self._simulation.plant)
         self.commit()
         self.finish()
@@ -252,7 +246,7 @@ class PluginParameters(ModelParameters[PluginAttribute]):
 
     def prepare(self, plant: Plant) -> None:
         """Find the attributes of the next model, and check the values of the added ones."""
-        self._fresh, present = plant.fresh, plant.plugin_attributes.values()
+        present = plant.plugin_attributes.values()
         named = {
             element_parameter(plant.layout, "plugin", each.instance, each.attribute): each
             for each in present
@@ -269,7 +263,7 @@ class PluginParameters(ModelParameters[PluginAttribute]):
     def finish(self) -> None:
         """Show the attributes of another world."""
         super().finish()
-        if self._fresh:
+        if self._simulation.plant.fresh:
             present = self._simulation.plant.plugin_attributes.values()
             shown = {name: present.get(element) for name, element in self._elements.items()}
             self._parameters.show({n: value for n, value in shown.items() if value is not None})

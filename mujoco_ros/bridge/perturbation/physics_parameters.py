@@ -71,7 +71,6 @@ class PhysicsParameters(Component):
         """Declare them, and apply the values that the user set to the simulation."""
         self._parameters = context.parameters
         self._simulation = simulation = context.simulation
-        self._fresh = False
         self._requested = of_model = simulation.options
         self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
         values = self._parameters.declare(self._specs)
@@ -91,7 +90,6 @@ class PhysicsParameters(Component):
 
     def prepare(self, plant: Plant) -> None:
         """Check the options of the next model: its own for another world, else the current ones."""
-        self._fresh = plant.fresh
         options = read_options(plant.model.opt)
         if not plant.fresh:
             if options != self._requested:
@@ -103,7 +101,7 @@ class PhysicsParameters(Component):
 
     def finish(self) -> None:
         """Show the options of a world that was loaded."""
-        if self._fresh:
+        if self._simulation.plant.fresh:
             self._requested = self._simulation.options
             self._parameters.show(
                 {spec.name: _value(self._requested, spec) for spec in self._specs}

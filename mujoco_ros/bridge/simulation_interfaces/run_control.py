@@ -16,7 +16,6 @@ from mujoco_ros.control.events import GoalEnded, Outcome, QueueFullError
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
 
 _NUMBERS = {
@@ -187,7 +186,7 @@ class RunControlServices(Component):
         self._node, self._quit = context.node, context.quit
         self._commands, self._run = context.simulation.commands, context.run
         self._resetting, self._world_state = resetting, world_state
-        self._quitting = self._fresh = False
+        self._simulation, self._quitting = context.simulation, False
         interfaces.serve("GetSimulationState", self._get, "SIMULATION_STATE_GETTING")
         interfaces.serve(
             "SetSimulationState", self._set, "SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE"
@@ -240,13 +239,9 @@ class RunControlServices(Component):
         if not later(self._node, self._resetting.delete_spawned, stop):
             responder.fail("the simulator is shutting down")
 
-    def prepare(self, plant: Plant) -> None:
-        """Note whether the next model is another world."""
-        self._fresh = plant.fresh
-
     def commit(self) -> None:
         """End the steps that were requested in the previous world."""
-        if self._fresh:
+        if self._simulation.plant.fresh:
             self._run.end_steps("another world was loaded")
 
     def close(self) -> None:
