@@ -16,7 +16,8 @@ from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
-from mujoco_ros.sim.shared_memory.writer import Describe, SegmentWriter, SharedStateWriter
+from mujoco_ros.sim.shared_memory.writer import SegmentWriter, SharedStateWriter
+from mujoco_ros.sim.state_log.writer import DescribeRobots
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 CHILD_PROCESS_PARAMETERS = (
@@ -89,7 +90,7 @@ class ChildProcesses(Component):
     name = "child processes"
     parameters = CHILD_PROCESS_PARAMETERS
 
-    def __init__(self, context: NodeContext, describe: Describe) -> None:
+    def __init__(self, context: NodeContext, describe: DescribeRobots) -> None:
         """Share the state of a simulation whose thread has not been started.
 
         `describe` returns the descriptions of a plant's robots.

@@ -51,10 +51,10 @@ def _run(trial: BuildTrial) -> tuple[Any, Reading]:
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _SOON)
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(_record, trial)
-        if not wait([done], _LONG_S).done:
+        running = pool.submit(_record, trial)
+        if not wait([running], _LONG_S).done:
             _yield_processor()
-        return done.result()
+        return running.result()
 
 
 def _yield_processor() -> None:

@@ -36,7 +36,6 @@ class _Opened:
     on_join: Callable[[], object] | None = None
     count: int = 0  # matched peers, as last reported to `on_count`
     matches: Any = None  # counts the peers of a publisher since it was opened; no executor has it
-    # Peers that a warning was logged about
     warned: set[tuple[int, ...]] = field(default_factory=set)
 
     def poll(self) -> None:

@@ -254,7 +254,6 @@ class Goal(ActionGoal):
 
     def __post_init__(self) -> None:
         """Set the status to accepted."""
-        # Its entry in the status of all goals
         self.listing = GoalStatus(goal_info=self.info, status=GoalStatus.STATUS_ACCEPTED)
 
     @property

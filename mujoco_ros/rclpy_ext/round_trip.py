@@ -60,7 +60,9 @@ class RoundTrip:
 
     def _request(self, deadline: float) -> bool:
         """Return whether all nodes that exist have answered one request each."""
-        pending = {client: client.send_request(_REQUEST) for client in self._connected()}
+        if len(self._matched) < len(self._clients):
+            self._check()
+        pending = {client: client.send_request(_REQUEST) for client in self._matched}
         wait_set = self._wait_set
         while pending:
             wait_set.clear_entities()
@@ -79,12 +81,6 @@ class RoundTrip:
                 if pending and (self._ending or time.monotonic() > deadline):
                     return False
         return True
-
-    def _connected(self) -> list[Any]:
-        """Return the clients whose service is there."""
-        if len(self._matched) < len(self._clients):
-            self._check()
-        return self._matched
 
     def _check(self) -> None:
         self._checked = time.monotonic()

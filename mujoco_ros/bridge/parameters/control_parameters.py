@@ -1,6 +1,6 @@
 """The parameters of every robot: PD gains, and settings of its controllers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,9 @@ class ControlParameters(ModelParameters[_Element]):
         first = not self._robots and plant is self._simulation.plant
         self._next_robots = {
             part: self._robots.get(part) or self._new_robot(plant, index, columns, strict=first)
-            for index, (part, columns) in enumerate(_columns(plant))
+            for index, (part, columns) in enumerate(
+                zip(plant.assembly.robots, plant.layout.columns, strict=True)
+            )
         }
         found = (
             (spec, (part, robot.gains.get(spec.name)))
@@ -188,8 +190,3 @@ def _initial_gains(robot: RobotParameters, values: Mapping[str, Any]) -> Gains:
 def _gains(rows: np.ndarray) -> Gains:
     kp, kd = rows.copy()
     return Gains(kp=kp, kd=kd)
-
-
-def _columns(plant: Plant) -> Iterator[tuple[ScenePart, slice]]:
-    """Return each robot with its columns in arrays over the joints of all robots."""
-    return zip(plant.assembly.robots, plant.layout.columns, strict=True)

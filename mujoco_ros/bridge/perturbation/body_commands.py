@@ -9,7 +9,7 @@ from functools import partial
 
 import mujoco
 import numpy as np
-from geometry_msgs.msg import PoseStamped, Vector3, WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.subscription import Subscription
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
@@ -29,7 +29,7 @@ from mujoco_ros.model.robot.body_frames import (
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.wrenches import AppliedWrench
-from mujoco_ros.wire.conversions import nanoseconds, point, pose_in_world
+from mujoco_ros.wire.conversions import checked_xyz, nanoseconds, pose_in_world
 from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
@@ -125,8 +125,8 @@ class WrenchServer(Component):
         with self._rejections.refusing(topic):
             frame = self.find_frame(namespace, message.header.frame_id)
             wrench = AppliedWrench(
-                force=_numbers("force", message.wrench.force),
-                torque=_numbers("torque", message.wrench.torque),
+                force=checked_xyz("force", message.wrench.force, _LARGEST, ""),
+                torque=checked_xyz("torque", message.wrench.torque, _LARGEST, ""),
                 in_world=self._values["external_wrench_axes"] == "world",
             )
 
@@ -134,16 +134,6 @@ class WrenchServer(Component):
                 self._simulation.wrenches.put(frame, replace(wrench, until=time + timeout))
 
             self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
-
-
-def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
-    numbers = (float(vector.x), float(vector.y), float(vector.z))
-    if not all(abs(number) <= _LARGEST for number in numbers):  # true for NaN
-        shown = ", ".join(f"{number:g}" for number in numbers)
-        raise UserInputError(
-            f"{name} ({shown}) has a component that is not finite, or beyond {_LARGEST:g}"
-        )
-    return numbers
 
 
 def _row(numbers: Iterable[float]) -> str:
@@ -230,7 +220,7 @@ def _pull(message: InteractiveMarkerFeedback) -> Pull:
     position, quat_wxyz = pose_in_world(message.header.frame_id, message.pose)
     at, local = position, np.zeros(3)
     if message.mouse_point_valid:
-        at, back = point("mouse_point", message.mouse_point), np.zeros(4)
+        at, back = np.array(checked_xyz("mouse_point", message.mouse_point)), np.zeros(4)
         mujoco.mju_negQuat(back, quat_wxyz)
         mujoco.mju_rotVecQuat(local, at - position, back)
     return Pull(turns=control == TURN, point=local, position=at, quat_wxyz=quat_wxyz)

@@ -19,10 +19,6 @@ BUDGET_S = 0.05  # processor time
 _COUNT = regex.compile(r"\{(?:\d*,)?(\d+)")
 
 
-class PatternError(ValueError):
-    """An expression is malformed, too large, or takes too long to match."""
-
-
 class Pattern:
     """A compiled expression: POSIX extended, as simulation_interfaces requires.
 
@@ -32,17 +28,17 @@ class Pattern:
 
     def __init__(self, expression: str) -> None:
         if len(expression) > LONGEST:
-            raise PatternError(f"{len(expression)} characters; {LONGEST} are possible")
+            raise RequestRejectedError(f"filter: {len(expression)} characters; limit {LONGEST}")
         if "(?" in expression:  # the library's own groups, some of which bypass these checks
-            raise PatternError(f"'{expression}' is malformed: nothing before '?'")
+            raise RequestRejectedError(f"filter: '{expression}' is malformed: nothing before '?'")
         # The library expands counted repeats, and nested ones multiply.
         repeats = math.prod(max(1, int(count)) for count in _COUNT.findall(expression))
         if repeats > MOST_REPEATS:
-            raise PatternError(f"{repeats} repeats; {MOST_REPEATS} are possible")
+            raise RequestRejectedError(f"filter: {repeats} repeats; {MOST_REPEATS} are possible")
         try:
             self._compiled = regex.compile(expression, regex.POSIX)
         except (regex.error, OverflowError, RecursionError) as error:
-            raise PatternError(f"'{expression}' is malformed: {error}") from error
+            raise RequestRejectedError(f"filter: '{expression}' is malformed: {error}") from error
         self._left_s = BUDGET_S
 
     def search(self, text: str) -> bool:
@@ -56,7 +52,7 @@ class Pattern:
                 pass
             finally:
                 self._left_s -= time.thread_time() - began
-        raise PatternError(f"'{self._compiled.pattern}' takes too long to match")
+        raise RequestRejectedError(f"filter: '{self._compiled.pattern}' takes too long to match")
 
 
 _MOST_ROUNDS = 100
@@ -130,10 +126,7 @@ class EntityFilter:
     """A filter of entities; an empty field of the message passes all."""
 
     def __init__(self, filters: EntityFilters) -> None:
-        try:
-            self._pattern = Pattern(filters.filter) if filters.filter else None
-        except PatternError as error:
-            raise RequestRejectedError(f"filter: {error}") from error
+        self._pattern = Pattern(filters.filter) if filters.filter else None
         self._categories = {category.category for category in filters.categories}
         self._tags = tags_filter(filters.tags)
         # Returns whether an entity's box, in the world frame, overlaps with the requested bounds;
@@ -149,10 +142,7 @@ class EntityFilter:
             return False
         if not self._tags(info.tags):
             return False
-        try:
-            return self._pattern is None or self._pattern.search(name)
-        except PatternError as error:
-            raise RequestRejectedError(f"filter: {error}") from error
+        return self._pattern is None or self._pattern.search(name)
 
     def holds(self, box: BoundingBox | None) -> bool:
         """Return whether the box of an entity passes; None overlaps with no bounds."""

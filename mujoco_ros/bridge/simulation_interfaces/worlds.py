@@ -37,7 +37,6 @@ class WorldServices:
         self._models, self._registry, self._background = models, registry, background
         self._trials = trials
         self.loading = False
-        # The loaded world; None if there is none
         self.current: worlds.WorldDescription | None = worlds.describe_loaded_world(
             scene, models.simulation.assembly
         )

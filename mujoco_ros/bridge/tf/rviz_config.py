@@ -6,7 +6,7 @@ from typing import Any
 
 from mujoco_ros.bridge.publishing.topics import robot_topics
 from mujoco_ros.model.naming import in_namespace, topic_token
-from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 
@@ -36,9 +36,10 @@ def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
         of_robot = {"robot": robot.namespace, "prefix": robot.frame_prefix.rstrip("/")}
         description = "/" + in_namespace(robot.namespace, "robot_description")
         yield RvizTopics(kind="robot_description", topic=description, name=robot.name, **of_robot)
-        for rate, topic in _published(robot):
-            name = topic.rpartition("/")[2]
-            yield RvizTopics(kind=rate, topic=topic, name=name, **of_robot)
+        for topic in robot_topics(0, robot, 0, "child_on_parent"):
+            if topic.rate in KINDS:
+                name = topic.name.rpartition("/")[2]
+                yield RvizTopics(kind=topic.rate, topic=f"/{topic.name}", name=name, **of_robot)
     for camera in layout.every_camera:
         yield RvizTopics(
             kind="camera",
@@ -108,13 +109,6 @@ def _sensor_display(kind: SensorKind) -> Config:
         },
         "Value": True,
     }
-
-
-def _published(robot: RobotLayout) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the topics of a robot that have a placeholder."""
-    for topic in robot_topics(0, robot, 0, "child_on_parent"):
-        if topic.rate in KINDS:
-            yield topic.rate, f"/{topic.name}"
 
 
 def _mentions(value: Any, placeholder: str) -> bool:

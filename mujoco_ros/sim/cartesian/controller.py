@@ -51,7 +51,7 @@ class CartesianController:
 
     def _follow_frame(self, chains: FrameChains, chain: FrameChain | None) -> None:
         """Move another frame, from standstill."""
-        self._clear()
+        self.reset()
         self.chains, self.chain = chains, chain
         if chain is not None:
             self._motion, self._impedance = JointMotion(chain), Impedance(chain)
@@ -227,11 +227,7 @@ class CartesianController:
             self._motion.settle(self._references, self.settings)
         elif self.busy:
             self._impedance.settle(self._references)
-        self._clear()
-
-    def reset(self) -> None:
-        """Drop all commands; the caller sets the references."""
-        self._clear()
+        self.reset()
 
     def _switch_pd(self) -> None:
         """Switch the PD law of the joints off while their efforts are an impedance."""
@@ -240,7 +236,8 @@ class CartesianController:
             self._pd_acts = acts
             self.chain.switch_pd(on=acts)
 
-    def _clear(self) -> None:
+    def reset(self) -> None:
+        """Drop all commands; the caller sets the references."""
         self.busy = False
         self._switch_pd()
         self._target = None
@@ -262,7 +259,7 @@ class CartesianController:
         Twists and wrenches in frames that no longer exist end. If another frame moves by now, or
         by other joints or in another mode, the saved motion ends, and its joints hold.
         """
-        self._clear()
+        self.reset()
         if state is None:
             return
         what, joints, saved = state

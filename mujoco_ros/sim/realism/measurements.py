@@ -1,7 +1,6 @@
 """The measured sensors, joint states and floating bases of one robot."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 
 import mujoco
 import numpy as np
@@ -84,8 +83,8 @@ class Measurements:
         self._sensordata = np.array(sensordata, dtype=np.intp)
         self.addresses |= {("sensordata", address) for address in sensordata}
         self._truth = np.zeros(self._size)
-        correction = _correction(model, self._sensordata, quaternions)
-        self.channel = ImperfectChannel(key, seed, self._size, correction)  # the numbers
+        correct = _Correction(model, self._sensordata, quaternions)
+        self.channel = ImperfectChannel(key, seed, self._size, correct if correct.acts else None)
 
     def _move(self, measured: str, at: np.ndarray) -> None:
         """Add the numbers at addresses in an array of measured numbers."""
@@ -209,56 +208,42 @@ def _from(starts: Iterable[int], count: int) -> np.ndarray:
     return np.array([start + offset for start in starts for offset in range(count)], dtype=np.intp)
 
 
-def _correction(
-    model: mujoco.MjModel, addresses: np.ndarray, others: Iterable[slice]
-) -> Callable[[np.ndarray, np.ndarray], None] | None:
-    """Return what keeps the length of quaternions, and the sign and the limits of distances.
-
-    `addresses` are of the first numbers in ``sensordata``, and `others` are the places of
-    quaternions that are no sensor data.
-    """
-    place = {int(address): index for index, address in enumerate(addresses)}
-    quaternions = [
-        slice(place[first], place[first] + 4)
-        for first, kind in zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
-        if kind == _QUATERNION and first in place
-    ]
-    quaternions += others
-    distances = Distances(model)
-    own = np.array(
-        [address for address in distances.addresses.tolist() if address in place], dtype=np.intp
-    )
-    if not quaternions and not len(own):
-        return None
-    return partial(_correct, quaternions, _Ranges(distances, own, place, model.nsensordata))
-
-
-class _Ranges:
-    """The distances among the numbers of a channel."""
+class _Correction:
+    """Keeps the length of quaternions, and the sign and the limits of distances, in samples."""
 
     def __init__(
-        self, distances: Distances, addresses: np.ndarray, place: dict[int, int], size: int
+        self, model: mujoco.MjModel, addresses: np.ndarray, quaternions: Iterable[slice]
     ) -> None:
-        self.places = np.array([place[int(address)] for address in addresses], dtype=np.intp)
-        self._addresses, self._distances = addresses, distances
-        self._readings = np.zeros(size)
-        self._place = np.full(size, -1, dtype=np.intp)
-        self._place[addresses] = self.places
+        """Find them among the first numbers, which are at `addresses` of ``sensordata``.
 
-    def out_of_range(self, truth: np.ndarray) -> np.ndarray:
-        """Return the places of distances at which nothing was hit."""
-        self._readings[self._addresses] = truth[self.places]
-        found: np.ndarray = self._place[self._distances.out_of_range(self._readings)]
-        return found.compress(found >= 0)
+        `quaternions` are further ones, which are no sensor data.
+        """
+        place = {int(address): index for index, address in enumerate(addresses)}
+        kinds = zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
+        starts = [place[at] for at, kind in kinds if kind == _QUATERNION and at in place]
+        self._quaternions = [*(slice(start, start + 4) for start in starts), *quaternions]
+        self._distances = distances = Distances(model)
+        found = [address for address in distances.addresses.tolist() if address in place]
+        self._addresses = np.array(found, dtype=np.intp)
+        self._places = np.array([place[address] for address in found], dtype=np.intp)
+        self._readings = np.zeros(model.nsensordata)
+        self._place = np.full(model.nsensordata, -1, dtype=np.intp)
+        self._place[self._addresses] = self._places
 
+    @property
+    def acts(self) -> bool:
+        """Whether there are quaternions or distances."""
+        return bool(self._quaternions or len(self._places))
 
-def _correct(
-    quaternions: list[slice], ranges: _Ranges, sample: np.ndarray, truth: np.ndarray
-) -> None:
-    for slots in quaternions:
-        length = np.linalg.norm(sample[slots])
-        sample[slots] = sample[slots] / length if length > 0.0 else truth[slots]
-    if len(ranges.places):
-        sample[ranges.places] = np.maximum(sample[ranges.places], 0.0)
-        missed = ranges.out_of_range(truth)
-        sample[missed] = truth[missed]
+    def __call__(self, sample: np.ndarray, truth: np.ndarray) -> None:
+        """Correct a sample of the true numbers."""
+        for slots in self._quaternions:
+            length = np.linalg.norm(sample[slots])
+            sample[slots] = sample[slots] / length if length > 0.0 else truth[slots]
+        places = self._places
+        if len(places):
+            sample[places] = np.maximum(sample[places], 0.0)
+            self._readings[self._addresses] = truth[places]
+            missed = self._place[self._distances.out_of_range(self._readings)]
+            missed = missed.compress(missed >= 0)
+            sample[missed] = truth[missed]

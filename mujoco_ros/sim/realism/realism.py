@@ -53,7 +53,6 @@ class Realism:
     ) -> None:
         self._sample, self._joints, self._drives = sample, joints, drives
         self._data = data
-        # The robots with entries
         self.robots = {
             part: RobotRealism(
                 assembly.model, data, robot, columns, drives, sample, entries[part], seed

@@ -214,7 +214,6 @@ class RobotRealism:
         self.name = robot.name  # name of the robot
         self.entries = list(entries)  # its entries with their present settings
         self._model = model
-        # Its sensors and joint states
         self.measurements = Measurements(
             f"{robot.name} measurements", seed, model, robot, entries, sample
         )

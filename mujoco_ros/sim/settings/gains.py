@@ -301,14 +301,14 @@ class GainSettings:
         self._configured = np.stack([configured.kp, configured.kd])  # (2, n)
         self.restore()
 
-    def of(self, robot: ScenePart) -> Gains:
+    def gains_of(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains of a robot."""
         columns = self._robots[robot]
         return Gains(kp=self._drives.kp[columns].copy(), kd=self._drives.kd[columns].copy())
 
     def by_robot(self) -> dict[object, Gains]:
         """Return a copy of the gains of every robot."""
-        return {robot: self.of(robot) for robot in self._robots}
+        return {robot: self.gains_of(robot) for robot in self._robots}
 
     def configured(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains that a reset restores for a robot."""
@@ -317,7 +317,7 @@ class GainSettings:
 
     def change(self, changes: Iterable[GainChange]) -> None:
         """Set single gains, and count that; changes of robots that do not exist are ignored."""
-        gains = self._current()
+        gains = self.save_state()
         for change in changes:
             if change.robot in self._robots:
                 gains[change.row, self._robots[change.robot].start + change.joint] = change.value
@@ -326,7 +326,7 @@ class GainSettings:
 
     def set(self, robot: ScenePart, gains: Gains) -> None:
         """Set all gains of a robot."""
-        rows = self._current()
+        rows = self.save_state()
         rows[:, self._robots[robot]] = gains.kp, gains.kd
         self._drives.set_gains(*rows)
 
@@ -341,13 +341,13 @@ class GainSettings:
 
     def save_state(self) -> np.ndarray:
         """Return a copy of the gains over the joints of all robots.  # (2, n)"""
-        return self._current()
+        return np.stack([self._drives.kp, self._drives.kd])
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
         """Set saved gains (2, n); `pairs` are the joints that two plants share, None if all are the
         same.
         """
-        gains = self._current()
+        gains = self.save_state()
         old, new = (slice(None), slice(None)) if pairs is None else pairs
         gains[:, new] = state[:, old]
         self._drives.set_gains(*gains)
@@ -356,6 +356,3 @@ class GainSettings:
         """Copy the gains, in force and configured, of the joints `pairs` that two plants share."""
         self._configured[:, pairs[1]] = old._configured[:, pairs[0]]
         self.restore_state(old.save_state(), pairs)
-
-    def _current(self) -> np.ndarray:
-        return np.stack([self._drives.kp, self._drives.kd])

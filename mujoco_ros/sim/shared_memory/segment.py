@@ -79,16 +79,12 @@ class SharedSegment:
         width = _padded(header[_ROW])
         end = _HEADER + SLOTS * width
         firsts = range(8 * _HEADER, 8 * end, 8 * width)
-        # The bytes of the latest states
         self.rows = [memoryview(block.memory)[at : at + 8 * header[_ROW]] for at in firsts]
-        # The simulated time of each row [s] (1,) each
         self.times: list[memoryview[float]] = [row[:8].cast("d") for row in self.rows]
-        # The vector of `gather`
         self.edits = np.frombuffer(block.memory, np.float64, header[_EDITS], 8 * end)
         end += _padded(header[_EDITS])
         shape = header[_PAST], header[_PAST_ROW]
         past = np.frombuffer(block.memory, np.float64, shape[0] * shape[1], 8 * end)
-        # The past states. Their rows begin as `rows`
         self.past = PastStates(past.reshape(shape), header[_PAST_COUNT : _PAST_COUNT + 1])
         self._metadata_at = 8 * (end + past.size)
 

@@ -1,6 +1,6 @@
 """Writing present and past states to shared memory, in the physics thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 
 import numpy as np
@@ -21,14 +21,11 @@ from mujoco_ros.sim.shared_memory.segment import (
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
 from mujoco_ros.sim.state.state_vector import set_state
-from mujoco_ros.sim.state_log.writer import describe
+from mujoco_ros.sim.state_log.writer import DescribeRobots, describe
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
 """Share of a timestep that a row may be early."""
-
-
-Describe = Callable[[Plant], Sequence[RobotDescription]]
 
 
 class SegmentWriter:
@@ -48,7 +45,6 @@ class SegmentWriter:
     ) -> None:
         data, references, sample = plant.data, plant.references.values, plant.sample
         stepped = row_arrays(sample.state, data, references, sample)
-        # The segment
         self.segment = SharedSegment.create(
             plant.model,
             describe(plant, described),
@@ -155,7 +151,7 @@ class SharedStateWriter:
     def __init__(
         self,
         simulation: Simulation,
-        describe: Describe,
+        describe: DescribeRobots,
         factor: float = 1.0,
         history: HistorySettings | None = None,
     ) -> None:

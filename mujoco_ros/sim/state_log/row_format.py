@@ -143,15 +143,8 @@ def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
         view = view[file.write(view) :]
 
 
-class RecordList(NamedTuple):
-    """Complete records of a file, and the problem after them; empty for an intact file."""
-
-    records: list[Record]
-    problem: str
-
-
-def find_records(path: Path, content: memoryview) -> RecordList:
-    """Return the records of a log up to the first incomplete or corrupt one."""
+def find_records(path: Path, content: memoryview) -> tuple[list[Record], str]:
+    """Return the records of a log up to the first problem, which is empty for an intact file."""
     if bytes(content[: len(MAGIC)]) != MAGIC:
         raise UserInputError(f"'{path}' is no state log")
     records: list[Record] = []
@@ -159,13 +152,13 @@ def find_records(path: Path, content: memoryview) -> RecordList:
         end = record.offset + record.length
         where = f"after {record.offset - _HEADER.size} of {len(content)} bytes"
         if record.kind not in (SEGMENT, ROWS):
-            return RecordList(records, f"it is corrupt {where}")
+            return records, f"it is corrupt {where}"
         if end > len(content):
-            return RecordList(records, f"its last record is incomplete {where}")
+            return records, f"its last record is incomplete {where}"
         if zlib.crc32(content[record.offset : end]) != crc:
-            return RecordList(records, f"it is corrupt {where}")
+            return records, f"it is corrupt {where}"
         records.append(record)
-    return RecordList(records, "")
+    return records, ""
 
 
 def _headers(content: memoryview) -> Iterator[tuple[Record, int]]:

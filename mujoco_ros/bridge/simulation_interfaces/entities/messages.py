@@ -12,7 +12,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import Resou
 from mujoco_ros.model import errors
 from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.observer import BoundingBox, Motion
-from mujoco_ros.wire.conversions import pose_message, stamp
+from mujoco_ros.wire.conversions import pose_message, stamp, xyz
 from mujoco_ros.wire.names import WORLD
 
 _FARTHEST_M = 1e6
@@ -57,7 +57,7 @@ def checked_pose(found: np.ndarray) -> np.ndarray:
 
 def read_twist(twist: Twist) -> np.ndarray:
     """Return linear [m/s] and angular velocity [rad/s], or raise `ValueError`.  # (6,)."""
-    return checked_twist(np.array([*_numbers(twist.linear), *_numbers(twist.angular)]))
+    return checked_twist(np.array([*xyz(twist.linear), *xyz(twist.angular)]))
 
 
 def checked_twist(found: np.ndarray) -> np.ndarray:
@@ -70,12 +70,8 @@ def checked_twist(found: np.ndarray) -> np.ndarray:
 def read_points(bounds: Bounds) -> np.ndarray:
     """Return the points of bounds, or raise `ValueError`.  # (n, 3)."""
     for point in bounds.points:
-        _check(np.array(_numbers(point)), ("x", "y", "z"), "bounds", _FARTHEST_M)
-    return np.array([_numbers(point) for point in bounds.points]).reshape(-1, 3)
-
-
-def _numbers(vector: Vector3) -> tuple[float, float, float]:
-    return vector.x, vector.y, vector.z
+        _check(np.array(xyz(point)), ("x", "y", "z"), "bounds", _FARTHEST_M)
+    return np.array([xyz(point) for point in bounds.points]).reshape(-1, 3)
 
 
 def _vector(values: np.ndarray) -> Vector3:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Generic, TypeVar
 
 import mujoco
@@ -73,17 +73,10 @@ class StateQueries(Generic[C, S]):
         self._capturing = False
         state = cache(lambda: self._evaluate(captured.result()))
         for responder, fill, finish in batch:
-            call = partial(_call, fill, state)
-            if finish:
-                responder.complete(call)
-            else:
-                responder.attempt(call)
+            respond = responder.complete if finish else responder.attempt
+            respond(lambda fill=fill: fill(state()))
         if self._waiting:
             self._submit()
-
-
-def _call(fill: Callable[[S], object], state: Callable[[], S]) -> None:
-    fill(state())
 
 
 @dataclass(frozen=True, kw_only=True)

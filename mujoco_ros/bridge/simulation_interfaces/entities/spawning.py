@@ -185,17 +185,17 @@ class SpawnServices:
 
         self._models.change(build, respond)
 
-    def delete_spawned(self, done: OnDone) -> None:
+    def delete_spawned(self, on_done: OnDone) -> None:
         """Delete all entities that were spawned into this world; call in the executor's thread."""
         if not self._registry.spawned and not self._models.busy:
-            done(None)
+            on_done(None)
             return
 
         def build(assembly: Assembly) -> Assembly:
             present = {part.name for part in assembly.parts}
             return rebuild(assembly, remove=present & self._registry.spawned)
 
-        self._models.change(build, done)
+        self._models.change(build, on_done)
 
     def _read(self, request: Any) -> SpawnRequest:
         """Return the content of a request of SpawnEntity or of a part of SpawnEntities."""
