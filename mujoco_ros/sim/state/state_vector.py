@@ -22,19 +22,25 @@ the flag ``ipc``."""
 _CARRYING = int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
 
 
-@dataclass(frozen=True, slots=True)
-class StateField:
-    """A field of the state."""
+@dataclass(frozen=True)
+class Field:
+    """Name and shape of an array in a row of numbers."""
 
-    name: str  # its array in MjData, as ``qpos``
-    bit: int  # its bit of ``mjtState``; 0 if it has none
-    part: slice  # its numbers in a state vector
-    shape: tuple[int, ...]  # its shape in MjData; the time has none
+    name: str
+    shape: tuple[int, ...]
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(self.part.stop - self.part.start)
+        return int(np.prod(self.shape, dtype=int))
+
+
+@dataclass(frozen=True)
+class StateField(Field):
+    """A field of the state, with the name of its array in MjData."""
+
+    bit: int  # its bit of ``mjtState``; 0 if it has none
+    part: slice  # its numbers in a state vector
 
     def view(self, state: np.ndarray) -> np.ndarray:
         """Return its numbers in a state vector, as a view.  # shape"""
@@ -55,11 +61,11 @@ def state_fields(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[StateField
         name = key.removeprefix(_PREFIX).lower()
         name = _ARRAYS.get(name, name)
         shape = np.shape(getattr(data, name, np.empty(size)))
-        fields.append(StateField(name, bit, slice(first, first + size), shape))
+        fields.append(StateField(name, shape, bit, slice(first, first + size)))
         first += size
     for name in _CARRIED:
         shape = getattr(data, name).shape
-        fields.append(StateField(name, 0, slice(first, first + shape[0]), shape))
+        fields.append(StateField(name, shape, 0, slice(first, first + shape[0])))
         first += shape[0]
     return tuple(fields)
 

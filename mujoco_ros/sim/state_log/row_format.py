@@ -13,14 +13,13 @@ ROWS  Next rows of the segment: for each field of the JSON text, its numbers in 
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.state.state_vector import StateField
+from mujoco_ros.sim.state.state_vector import Field, StateField
 
 STATE = "state"
 """Key of the state vector among the arrays of a row; a field of the log is one of its fields."""
@@ -28,23 +27,10 @@ DERIVED = ("sensordata", "qacc", "qfrc_actuator")
 """Arrays of MjData that are computed from the state."""
 
 
-@dataclass(frozen=True)
-class Field:
-    """Name and shape of an array in a row."""
-
-    name: str
-    shape: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return int(np.prod(self.shape, dtype=int))
-
-
 def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:
     """Return the fields of the arrays of a row; the fields of the state come first."""
     others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
-    return [*(Field(field.name, field.shape) for field in state), *others]
+    return [*state, *others]
 
 
 def columns(rows: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
