@@ -50,8 +50,7 @@ class MessageTemplate:
                     f"{type(message).__name__}: cannot locate '{path}' in its serialized form"
                 )
         offsets, sizes = np.array([place for (place,) in found], dtype=np.intp).reshape(-1, 2).T
-        # `times`: byte offset of each time stamp or duration (m,)
-        # `offsets`: byte offset of each number, in the order of the paths (n,)
+        # Byte offsets of numbers (n,), in the order of the paths, and of times and durations (m,)
         self.offsets, self.times, starts = np.split(
             offsets, (len(numbers), len(numbers) + len(times))
         )

@@ -44,9 +44,8 @@ class MemoryBlock:
     """
 
     def __init__(self, name: str, memory: mmap.mmap, descriptor: int | None = None) -> None:
-        # `descriptor`: file descriptor of the creator; None in other processes, and once closed
-        # `memory`: the bytes
-        # `name`: path for `open`, valid until the creator closes the block or ends
+        # The name is the path for `open`, valid until the creator closes the block or ends; the
+        # descriptor is of the creator, and None in other processes and once closed.
         self.name, self.memory, self.descriptor = name, memory, descriptor
 
     @classmethod
@@ -113,19 +112,19 @@ _MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _RESETS, _DEADLIN
 _T = TypeVar("_T", bound=float)
 
 
-class _Word(Generic[_T]):
-    """A word of a `SharedHeader`, as its attribute."""
+class Word(Generic[_T]):
+    """A word of a header, as its attribute."""
 
     def __init__(self, index: int, kind: type[_T]) -> None:
         self._index, self._is_float = index, kind is float
         self._convert: Callable[[Any], _T] = kind
 
-    def __get__(self, header: "SharedHeader", _owner: object) -> _T:
+    def __get__(self, header: Any, _owner: object) -> _T:
         words = header.numbers if self._is_float else header.integers
         return self._convert(words[self._index])
 
-    def __set__(self, header: "SharedHeader", value: _T) -> None:
-        words: Any = header.numbers if self._is_float else header.integers
+    def __set__(self, header: Any, value: _T) -> None:
+        words = header.numbers if self._is_float else header.integers
         words[self._index] = value
 
 
@@ -135,16 +134,14 @@ class SharedHeader:
     Each word has one writer: the simulator, or the reader that owns the slot.
     """
 
-    generation = _Word(_GENERATION, int)  # number of the current model, counted from 1
-    paused = _Word(_PAUSED, bool)  # whether the simulation is paused
+    generation = Word(_GENERATION, int)  # number of the current model, counted from 1
+    paused = Word(_PAUSED, bool)  # whether the simulation is paused
     # Requested simulated seconds per wall second; 0 is as fast as possible
-    factor = _Word(_FACTOR, float)
-    resets = _Word(_RESETS, int)  # number of resets since the simulation began
+    factor = Word(_FACTOR, float)
+    resets = Word(_RESETS, int)  # number of resets since the simulation began
 
     def __init__(self, block: MemoryBlock) -> None:
         self._block = block
-        # `numbers`: the words as floating-point numbers
-        # `integers`: the words as integers
         self.integers, self.numbers = block.integers, block.numbers
 
     @classmethod

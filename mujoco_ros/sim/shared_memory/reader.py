@@ -71,9 +71,8 @@ class SharedState:
         self._header = SharedHeader.open(self.name)
         self._deadline = self._header.deadline(int(slot)) if slot else None
         self._keep_order = fence() or bool
-        # `edits`: number of edits of the model
-        # `step`: number of states since the simulation began; never decreases
-        self.step = self.edits = 0
+        self.step = 0  # number of states since the simulation began; never decreases
+        self.edits = 0  # number of edits of the model
         self._load()
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
+from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock, Word
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
 from mujoco_ros.sim.state.model_edits import gather
 from mujoco_ros.sim.state_log.row_format import STATE
@@ -70,9 +70,12 @@ class SharedSegment:
     Row ``counter[0] % SLOTS`` is the latest; the next one may be incomplete.
     """
 
+    # Sequence number of the edits, incremented before and after each write: odd during one
+    edited = Word(_EDITED, int)
+
     def __init__(self, block: MemoryBlock) -> None:
         self.block = block  # the memory
-        self._header = header = block.integers[:_HEADER]
+        self.integers = header = block.integers[:_HEADER]
         self.generation = int(header[_GENERATION])  # number of the model, counted from 1
         # Number of states written since the simulation began (1,)
         self.counter = header[_COUNT : _COUNT + 1]
@@ -129,27 +132,18 @@ class SharedSegment:
             raise UserInputError(f"'{name}' is no state of a model")
         return cls(block)
 
-    @property
-    def edited(self) -> int:
-        """Sequence number of the edits, incremented before and after each write: odd during one."""
-        return int(self._header[_EDITED])
-
-    @edited.setter
-    def edited(self, edited: int) -> None:
-        self._header[_EDITED] = edited
-
     def metadata(self) -> dict[str, Any]:
         """Return the description of the plant, as in the header of a state log."""
         begin = self._metadata_at
-        end = begin + self._header[_METADATA]
+        end = begin + self.integers[_METADATA]
         content: dict[str, Any] = json.loads(self.block.memory[begin:end])
         return content
 
     def model(self) -> mujoco.MjModel:
         """Return a copy of the model."""
-        begin = self._metadata_at + self._header[_METADATA]
+        begin = self._metadata_at + self.integers[_METADATA]
         try:
-            return read_model(self.block.memory[begin : begin + self._header[_MODEL]])
+            return read_model(self.block.memory[begin : begin + self.integers[_MODEL]])
         except (ValueError, mujoco.FatalError) as error:
             raise UserInputError(f"the shared model cannot be read: {error}") from error
 

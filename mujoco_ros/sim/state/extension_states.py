@@ -22,9 +22,8 @@ class ExtensionState:
 
     def __init__(self, key: str, owner: ScenePart | None, initial: np.ndarray, seed: int) -> None:
         """Begin with `initial` (n,) and the random numbers of a seed and the key."""
-        # `owner`: the robot that it belongs to; None is the scene
-        # `key`: name of the extension, after the prefix of its robot
-        self.key, self.owner = key, owner
+        self.key = key  # name of the extension, after the prefix of its robot
+        self.owner = owner  # the robot that it belongs to; None is the scene
         self._initial = initial
         self._seed = (seed, crc32(key.encode()))
         self.values = initial.copy()  # the numbers, in one array that stays the same object (n,)

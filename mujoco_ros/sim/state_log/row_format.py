@@ -49,8 +49,7 @@ class RowRing:
     """
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
-        """Wrap memory; `counter` (1,) is the number of rows that were ever added."""
-        # `rows`: the rows (capacity, words)
+        """Wrap rows (capacity, words) and the number (1,) of rows that were ever added."""
         self.rows, self._counter = rows, counter
         self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         self._stride = 8 * rows.shape[1]

@@ -52,14 +52,10 @@ class RingBuffer(RowRing):
     def __init__(self, plant: Plant, every: int) -> None:
         """Allocate rows for `plant`, the present or next one of a simulation."""
         arrays = _row_arrays(plant)
-        # `every`: steps per row
-        # `plant`: the logged plant
-        self.plant, self.every = plant, every
+        self.plant, self.every = plant, every  # steps per row
         self.fields = row_fields(arrays, state_fields(plant.model, plant.data))  # fields of a row
         self.timestep = float(plant.model.opt.timestep)  # simulated time between steps [s]
-        # `dropped`: number of rows dropped for lack of space
-        # `removed`: number of rows removed
-        self.removed = self.dropped = 0
+        self.removed = self.dropped = 0  # rows that were written, and that lacked space
         self.closed = False  # whether no rows will be added
         width = sum(field.size for field in self.fields)
         rows = np.empty((min(max(_BYTES // (8 * width), _FEWEST), _MOST), width))
@@ -216,9 +212,7 @@ class StateLogWriter:
         `describe` returns the descriptions of robots that are stored with a model.
         """
         self.path = path  # the file
-        # `dropped`: rows that finished buffers dropped
-        # `rows`: rows written
-        # `size`: bytes written
+        # Bytes and rows that were written, and rows that finished buffers dropped
         self.size = self.rows = self.dropped = 0
         self.problem = ""  # error that ended the log; empty without one
         self._describe = describe
