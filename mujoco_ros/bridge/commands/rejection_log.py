@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from mujoco_ros.control.joints import Clamped
 from mujoco_ros.model.errors import shortened
@@ -27,13 +27,9 @@ class RejectionLog:
         self._logged: dict[tuple[str, str], dict[str, float]] = {}
         self._suppressed: dict[tuple[str, str], int] = {}
 
-    @contextmanager
-    def refusing(self, topic: str, what: str = "") -> Iterator[None]:
-        """Report an error of a message, a `ValueError`, which ends the block."""
-        try:
-            yield
-        except ValueError as error:
-            self.report(topic, "refused", f"{what}{error}")
+    def refusing(self, topic: str, what: str = "") -> "_Refusal":
+        """Return a context that reports an error of a message, a `ValueError`, which ends it."""
+        return _Refusal(self, topic, what)
 
     def report_clamped(self, topic: str, clamped: Clamped) -> None:
         """Report positions that were clamped to the limits of joints, if any."""
@@ -68,3 +64,17 @@ class RejectionLog:
             return None
         logged[message] = now
         return self._suppressed.pop(where, 0)
+
+
+@dataclass
+class _Refusal:
+    log: RejectionLog
+    topic: str
+    what: str
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, ValueError):
+            self.log.report(self.topic, "refused", f"{self.what}{error}")
+        return isinstance(error, ValueError)

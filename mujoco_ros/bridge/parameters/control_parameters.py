@@ -155,7 +155,7 @@ class ControlParameters(ModelParameters[_Element]):
 
     def expand_parameters(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return the gains in the files that a set names."""
-        gains = {}
+        gains: dict[str, float] = {}
         for robot in self._robots.values():
             if robot.gains_file in values:
                 robot.of_file = self._load(robot, values[robot.gains_file])

@@ -16,8 +16,7 @@ from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.cartesian.impedance import Impedance
-from mujoco_ros.sim.cartesian.joint_motion import JointMotion
+from mujoco_ros.sim.cartesian.modes import Impedance, JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
 _NO_JOINTS = np.empty(0, dtype=np.intp)

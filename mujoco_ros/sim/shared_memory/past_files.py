@@ -13,6 +13,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.state.state_vector import Field
 from mujoco_ros.sim.state_log import row_format
 from mujoco_ros.sim.state_log.segment_header import pack
 
@@ -64,7 +65,7 @@ def write_log_to(
     timestep = float(model.opt.timestep)
     times = rows["time"]
     period = float(np.median(np.diff(times))) if len(times) > 1 else timestep
-    fields = [row_format.Field(name, column.shape[1:]) for name, column in rows.items()]
+    fields = [Field(name, column.shape[1:]) for name, column in rows.items()]
     described = dict(header) | {
         "timestep": timestep,
         "every": max(round(period / timestep), 1),

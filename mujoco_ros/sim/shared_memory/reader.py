@@ -23,8 +23,8 @@ from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, row_arrays, row_pieces
 from mujoco_ros.sim.state.model_edits import scatter
-from mujoco_ros.sim.state.state_vector import set_state, state_fields, state_vector
-from mujoco_ros.sim.state_log.row_format import Field, row_fields
+from mujoco_ros.sim.state.state_vector import Field, set_state, state_fields, state_vector
+from mujoco_ros.sim.state_log.row_format import row_fields
 from mujoco_ros.sim.state_log.segment_header import assembly
 
 _LOADING_S = 120.0

@@ -23,8 +23,7 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
-from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.state_log.row_format import Field
+from mujoco_ros.sim.state.state_vector import Field, state_fields
 
 T = TypeVar("T")
 

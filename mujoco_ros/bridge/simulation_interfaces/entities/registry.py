@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Generic, TypeVar
 
 import mujoco
@@ -74,9 +74,13 @@ class StateQueries(Generic[C, S]):
         state = cache(lambda: self._evaluate(captured.result()))
         for responder, fill, finish in batch:
             respond = responder.complete if finish else responder.attempt
-            respond(lambda fill=fill: fill(state()))
+            respond(partial(_call, fill, state))
         if self._waiting:
             self._submit()
+
+
+def _call(fill: Callable[[S], object], state: Callable[[], S]) -> None:
+    fill(state())
 
 
 @dataclass(frozen=True, kw_only=True)
