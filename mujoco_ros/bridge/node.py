@@ -134,7 +134,6 @@ class PaceParameters(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Keep the timestep of the pacer equal to the simulation's timestep."""
         self._pacer = context.pacer
         context.simulation.on_timestep.append(self._pacer.set_timestep)
 

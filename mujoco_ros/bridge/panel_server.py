@@ -248,7 +248,6 @@ def _alternatives(value: Any) -> list[list[str]]:
 
 
 def _entries(item: DisplayedValue, value: Any) -> list[str]:
-    """Return a value, or the entries of a sequence, as texts."""
     entries = _texts([value] if np.ndim(value) == 0 else value)
     if item.names:
         _check_length(entries, item.names)

@@ -74,7 +74,6 @@ class GoalServer(Generic[T]):
     def __init__(
         self, endpoints: Endpoints, action: Any, name: str, handler: GoalHandler[T]
     ) -> None:
-        """Serve an action, whose goals the handler executes."""
         self.name = name
         self._node = endpoints.node
         self._endpoints, self._handler = endpoints, handler

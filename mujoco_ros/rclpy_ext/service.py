@@ -44,7 +44,6 @@ class RequestRejectedError(Exception):
     """A request is rejected."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
-        """Reject with a message for the client, `shortened`."""
         super().__init__(shortened(message))
         self.code = code  # a result code of the service's type; None for a failed operation
 

@@ -123,7 +123,6 @@ class JointFeedback:
         robots: Sequence[RobotLayout],
         controls: Sequence[RobotControl],
     ) -> None:
-        """Take the robots, and the control of each, of a state that stays where it is."""
         self._robots: list[tuple[RobotControl, _Parts]] = []
         for robot, control in zip(robots, controls, strict=True):
             joints = robot.joints

@@ -27,6 +27,11 @@ def camera_topics(namespace: str, camera: str) -> str:
     return in_namespace(namespace, "camera", topic_token(camera))
 
 
+def parameter_prefix(namespace: str) -> str:
+    """Return the beginning of the parameters of a robot; empty without a namespace."""
+    return namespace.replace("/", ".") + "." if namespace else ""
+
+
 _WORD = re.compile(r"(?<=.)(?=[A-Z])")
 
 

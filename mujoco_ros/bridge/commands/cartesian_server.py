@@ -15,6 +15,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.wire.conversions import nanoseconds, xyz
+from mujoco_ros.wire.names import parameter_prefix
 
 TOPICS: dict[str, Any] = {
     "target_pose": PoseStamped,
@@ -84,8 +85,3 @@ class CartesianServer(CommandServer):
             result = self._node.set_parameters_atomically(parameters)
             if not result.successful:
                 raise CommandError(result.reason)
-
-
-def parameter_prefix(namespace: str) -> str:
-    """Return the prefix of the parameters of a robot."""
-    return namespace.replace("/", ".") + "." if namespace else ""

@@ -7,7 +7,6 @@ from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers, SwitchController
 from rclpy.parameter import Parameter
 
-from mujoco_ros.bridge.commands.cartesian_server import parameter_prefix
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandSource
@@ -16,6 +15,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.sim.cartesian.controller import CartesianController
+from mujoco_ros.wire.names import parameter_prefix
 
 BROADCASTER = "joint_state_broadcaster"
 IMPEDANCE = "cartesian_impedance_controller"

@@ -70,7 +70,6 @@ class LockstepParameters(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Configure the lockstep of the simulation's clock from the parameters."""
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
         self._direct = context.direct

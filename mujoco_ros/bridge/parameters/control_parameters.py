@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.parameters.model_parameters import ModelParameters
+from mujoco_ros.bridge.component import ModelParameters, NodeContext
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.robot_parameters import (
     GAINS,

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.component import ModelParameters, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
-from mujoco_ros.bridge.parameters.model_parameters import ModelParameters
 from mujoco_ros.bridge.parameters.parameters import Command, changed_settings, setting_specs
 from mujoco_ros.model.realism_config import Channel, Entry, Section
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism
+from mujoco_ros.wire.names import parameter_prefix
 
 _TIMESTEP = "physics.timestep"
 ROW = "realism of <robot>"
@@ -87,8 +87,7 @@ class RealismParameters(ModelParameters[_EntryParameters]):
         for part, robot in robots.items():
             namespace = plant.layout.robots[plant.assembly.robots.index(part)].namespace
             for entry in robot.entries:
-                names = (namespace.replace("/", "."), "realism", entry.section, entry.name)
-                prefix = ".".join(name for name in names if name)
+                prefix = f"{parameter_prefix(namespace)}realism.{entry.section}.{entry.name}"
                 new = _EntryParameters(part, entry, prefix, entry.settings)
                 entries.append(present.get(new.key, new))
         values = self._find(

@@ -16,6 +16,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.names import parameter_prefix
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _TRAJECTORY = "joint_trajectory_controller."
@@ -201,7 +202,7 @@ def robot_parameters(
     rows = stacked(plant.gains.configured(plant.assembly.robots[index]))
     return RobotParameters(
         control=plant.controls[index],
-        prefix=robot.namespace.replace("/", ".") + "." if robot.namespace else "",
+        prefix=parameter_prefix(robot.namespace),
         slides=tuple((types == mujoco.mjtJoint.mjJNT_SLIDE).tolist()),
         servos=tuple(i for i in range(len(types)) if columns.start + i in servos),
         controllers=controllers,

@@ -188,7 +188,6 @@ class PullServer(Component):
             self._simulation.wrenches.release(frame)
 
     def _apply(self, frame: BodyFrame, pull: Pull | None, time: float) -> None:
-        """Pull or release; in the physics thread."""
         wrenches = self._simulation.wrenches
         if pull is None:
             wrenches.release(frame.frame)

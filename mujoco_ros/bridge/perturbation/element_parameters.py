@@ -7,8 +7,7 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.bridge.component import Component, NodeContext, query
-from mujoco_ros.bridge.parameters.model_parameters import ModelParameters
+from mujoco_ros.bridge.component import Component, ModelParameters, NodeContext, query
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
@@ -142,7 +141,6 @@ class AppearanceParameters(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Offer the parameters of the current model."""
         self._parameters, self._simulation = context.parameters, context.simulation
         self._elements: dict[str, Appearance] = {}
         self._next: dict[str, Appearance] = {}

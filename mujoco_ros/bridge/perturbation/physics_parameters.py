@@ -68,7 +68,6 @@ class PhysicsParameters(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and apply the values that the user set to the simulation."""
         self._parameters = context.parameters
         self._simulation = simulation = context.simulation
         self._requested = of_model = simulation.options
@@ -123,7 +122,6 @@ class PhysicsParameters(Component):
 
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the physics options among parameters."""
     return {
         name.removeprefix(_PREFIX): value
         for name, value in values.items()

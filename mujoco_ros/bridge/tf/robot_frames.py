@@ -286,7 +286,6 @@ class StaticFrames(Component):
     )
 
     def __init__(self, context: NodeContext, descriptions: RobotDescriptions) -> None:
-        """Publish the frames; the descriptions are built before."""
         self._endpoints, self._descriptions = context.endpoints, descriptions
         self._mode: TfMode = context.values["tf"]
         self._publisher: Publisher | None = None

@@ -45,7 +45,6 @@ class Measurements:
         entries: Iterable[Entry],
         sample: Sample,
     ) -> None:
-        """Find the elements of the entries, whose measured numbers `update` sets in a sample."""
         self._sample, self._size = sample, 0
         self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
         self._widths: list[tuple[Entry, int]] = []

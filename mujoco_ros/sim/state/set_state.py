@@ -87,7 +87,6 @@ class _Coupling:
         return self.leading >= 0 and slope != 0.0 and not any(higher)
 
     def inverse(self) -> "_Coupling":
-        """Return a linear coupling with the roles swapped."""
         offset, slope = self.coefficients[:2]
         return _Coupling(
             name=self.name,
@@ -299,7 +298,6 @@ def _within_limits(
 def _robots(
     plant: Plant, changed: set[int], joints: Mapping[int, SettableJoint], request: StateRequest
 ) -> list[int]:
-    """Return the indices of the robots whose state is set."""
     found = {robot for joint in changed if (robot := joints[joint].robot) is not None}
     for entity, _ in request.placements:
         if entity.kind is EntityKind.ROBOT:

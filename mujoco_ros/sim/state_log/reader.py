@@ -72,7 +72,6 @@ class LogSegment:
         parts: list[dict[str, np.ndarray]],
         place: str,
     ) -> None:
-        """Combine a header, the compressed model and the rows of each record by field."""
         self.scene, self.timestep, self.every = header.scene, header.timestep, header.every
         self._header, self._binary, self._parts, self._place = header, binary, parts, place
         self._shapes = {field.name: field.shape for field in header.fields}

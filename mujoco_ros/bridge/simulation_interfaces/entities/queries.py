@@ -1,7 +1,7 @@
 """Services that report and set entities, and report named poses: the sites of the model."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -179,21 +179,15 @@ class EntityRequests:
         responder.run(self._simulation.commands, apply)
 
 
-class _Site(NamedTuple):
-    site: int
-    name: str
-    tags: list[str]
-
-
-def _sites(snapshot: EntitySnapshot) -> Iterator[_Site]:
-    """Yield every site that has a name."""
+def _sites(snapshot: EntitySnapshot) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield number, name and tags of every site that has a name."""
     model = snapshot.observer.model
     owners = {body: entity.name for entity in snapshot.entities.values() for body in entity.bodies}
     for site in range(model.nsite):
         name, body = model.site(site).name, int(model.site_bodyid[site])
         if name:
             fixed = not model.body_weldid[body] and model.body_mocapid[body] < 0
-            yield _Site(site, name, [owners.get(body, "world"), FIXED if fixed else MOVING])
+            yield site, name, [owners.get(body, "world"), FIXED if fixed else MOVING]
 
 
 def _bounds(model: mujoco.MjModel, site: int) -> Bounds:

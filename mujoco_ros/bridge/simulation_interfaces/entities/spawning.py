@@ -82,7 +82,6 @@ def add_all(
 
 
 def _check_room(assembly: Assembly, others: Iterable[ScenePart], part: ScenePart) -> None:
-    """Reject a robot or object beyond the limits of a scene."""
     added = [part, *others]
     robots = sum(isinstance(part.config, RobotConfig) for part in added)
     for kind, count, limit in (
