@@ -37,45 +37,29 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeContext:
-    """The parts of the node that its components use.
+    """The parts of the node that its components use."""
 
-    Attributes:
-        node: The ROS node.
-        arguments: Arguments of the command line, for child processes.
-        endpoints: Opens topics that may be closed while the node runs.
-        parameters: The node's parameters, declared with their values.
-        simulation: The simulation; its model and data belong to the physics thread.
-        run: Play, pause and step; belongs to the physics thread.
-        pacer: The pace of the physics thread, and owned by it.
-        lockstep: Makes the clock wait for commands; belongs to the physics thread.
-        direct: Has the physics thread take the messages of the sources that the clock waits for.
-        models: Changes the model while it is simulated.
-        rejections: Log and counters of rejected commands.
-        status: Returns the statistics of the steps since the last call; belongs to the physics
-            thread.
-        submit: Hands commands of a topic to the physics thread, with checks of their stamps; for
-            all else there is `simulation.commands`.
-        files: The files that clients may name.
-        notify_reset: Calls the components' `on_reset`, in the executor's thread.
-        quit: Ends the process soon.
-    """
-
-    node: Node
-    arguments: Sequence[str]
-    endpoints: Endpoints
-    parameters: Parameters
-    simulation: Simulation
-    run: RunControl
-    pacer: Pacer
-    lockstep: Lockstep
+    node: Node  # the ROS node
+    arguments: Sequence[str]  # arguments of the command line, for child processes
+    endpoints: Endpoints  # opens topics that may be closed while the node runs
+    parameters: Parameters  # the node's parameters, declared with their values
+    simulation: Simulation  # the simulation; its model and data belong to the physics thread
+    run: RunControl  # play, pause and step; belongs to the physics thread
+    pacer: Pacer  # the pace of the physics thread, and owned by it
+    lockstep: Lockstep  # makes the clock wait for commands; belongs to the physics thread
+    # Has the physics thread take the messages of the sources that the clock waits for
     direct: DirectSubscriptions
-    models: ModelSwitch
-    rejections: RejectionLog
+    models: ModelSwitch  # changes the model while it is simulated
+    rejections: RejectionLog  # log and counters of rejected commands
+    # Returns the statistics of the steps since the last call; belongs to the physics thread
     status: Callable[[], Status]
+    # Hands commands of a topic to the physics thread, with checks of their stamps; for all else
+    # there is `simulation.commands`
     submit: CommandSubmission
-    files: FileAccess
+    files: FileAccess  # the files that clients may name
+    # Calls the components' `on_reset`, in the executor's thread
     notify_reset: Callable[[SimulationReset], object]
-    quit: Callable[[], object]
+    quit: Callable[[], object]  # ends the process soon
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -96,13 +80,10 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
     parameters. `wait`, `before_step`, `after_step` and `while_paused` run in the physics thread.
     `build`, `prepare`, `commit`, `finish` and `rollback` follow a change of the model. All others
     run in the executor's thread.
-
-    Attributes:
-        name: Name of the row on /diagnostics; needed by a component that overrides `report`.
-        parameters: Parameters that the node declares before it constructs the component.
     """
 
-    name: str = ""
+    name: str = ""  # name of the row on /diagnostics; needed by a component that overrides `report`
+    # Parameters that the node declares before it constructs the component
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
 
     def on_reset(self, event: SimulationReset) -> None:
@@ -127,11 +108,7 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
 
 
 class AddedComponent(Component):
-    """A component that is constructed with the context alone, as `MujocoNode` adds it.
-
-    Args:
-        context: The parts of the node.
-    """
+    """A component that is constructed with the context alone, as `MujocoNode` adds it."""
 
     def __init__(self, context: NodeContext) -> None:
         """Open the ROS endpoints and read the parameters; override this."""
@@ -142,7 +119,7 @@ T = TypeVar("T")
 
 
 class PerPlant(Generic[T]):
-    """Values that are derived from plants; a component computes the next one in its `build`.
+    """Values that are derived from plants, the next one in the `build` of a component.
 
     So a change of the model needs neither a `commit` nor a `rollback` of them.
     """

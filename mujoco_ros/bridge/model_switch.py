@@ -144,8 +144,7 @@ class ModelSwitch:
     def cancel(self, reason: Exception) -> bool:
         """Cancel the change in progress with a reason; return whether there was one to cancel.
 
-        What it computes in this process is completed, and then discarded. Call it in the executor's
-        thread.
+        In the executor's thread. What it computes is completed, and then discarded.
         """
         if self._current is None or self._current.is_final:
             return False

@@ -76,10 +76,10 @@ class PanelServer:
     def __init__(
         self, endpoints: Endpoints, base: str, title: str, groups: Sequence[PanelGroup]
     ) -> None:
-        """Open topics and services below a name, and publish the description.
+        """Open topics and services below a name, and publish the description; without groups,
+        nothing.
 
-        Nothing is opened without groups, nor if an item does not fit its owner (`check_panel`), or
-        a setting its field.
+        Nothing is opened if an item does not fit its owner (`check_panel`), or a setting its field.
         """
         self._endpoints, self._node = endpoints, endpoints.node
         self._base = in_namespace(base, PANEL)

@@ -41,10 +41,10 @@ class TrialBuilds(Component):
     def __init__(
         self, limits: WorkerLimits = LIMITS, rehearsal: Callable[[], object] | None = None
     ) -> None:
-        """Prepare the worker process.
+        """Prepare the worker process, and what a fork of the simulator rehearses before the first
+        model.
 
-        If it is a fork of the simulator, it calls `rehearsal` before the first model, which then
-        takes no longer than the others.
+        That model then takes no longer than the others.
         """
         self._cancelled, self._rehearsal = False, rehearsal
         self._worker = WorkerProcess(

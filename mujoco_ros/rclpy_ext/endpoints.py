@@ -252,10 +252,9 @@ class DuplicateNodes:
     def __init__(
         self, node: Node, topic: str = "", concerns: Callable[[str], bool] = lambda _name: True
     ) -> None:
-        """Start the timer.
+        """Start the timer; only `node` should publish the topic, if one is given.
 
-        Only `node` should publish the topic, if one is given. `concerns` returns whether another
-        publisher is a problem, by its node's full name.
+        `concerns` returns whether another publisher is a problem, by its node's full name.
         """
         self._node, self._topic, self._concerns = node, topic, concerns
         self._logged: set[str] = set()

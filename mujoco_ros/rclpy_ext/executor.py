@@ -57,10 +57,9 @@ def create_wall_timer(node: Node, period_s: float, call: Callable[[], object]) -
 
 
 def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None]:
-    """Return a function that calls `call`, but logs its exceptions and then returns None.
+    """Return a function that calls `call`, but logs a message about exceptions and returns None.
 
-    With rclpy's EventsExecutor an exception in a callback or a task ends the process. Without a
-    message, the name of the function is logged.
+    With rclpy's EventsExecutor an exception in a callback or a task ends the process.
     """
 
     @functools.wraps(call)

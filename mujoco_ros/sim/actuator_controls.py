@@ -26,8 +26,7 @@ class Control:
 def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
     """Return the controls of each robot that joint references do not drive, in model order.
 
-    Actuators on tendons, sites and bodies, muscles, and actuators of engine plugins have such
-    controls.
+    They are of tendons, sites and bodies, of muscles, and of actuators of engine plugins.
     """
     model, driven = plant.model, set(plant.drives.slots.tolist())
     names = control_names(model)

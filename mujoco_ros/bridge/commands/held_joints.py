@@ -74,18 +74,11 @@ class ControllerRestart:
             else:
                 self._end(namespace, "no active controller commands joints")
 
+        manager, failed = in_namespace(namespace, _MANAGER), partial(self._end, namespace)
         # The switch cannot be repeated, so its response must not get lost.
-        self._caller.prepare(
-            SwitchController, in_namespace(namespace, _MANAGER, "switch_controller")
-        )
-        self._caller.call(
-            ListControllers,
-            in_namespace(namespace, _MANAGER, "list_controllers"),
-            ListControllers.Request(),
-            found,
-            lambda reason: self._end(namespace, reason),
-            retry=True,
-        )
+        self._caller.prepare(SwitchController, f"{manager}/switch_controller")
+        name, request = f"{manager}/list_controllers", ListControllers.Request()
+        self._caller.call(ListControllers, name, request, found, failed, retry=True)
 
     def _switch(self, namespace: str, names: list[str]) -> None:
         from controller_manager_msgs.srv import SwitchController
@@ -106,13 +99,9 @@ class ControllerRestart:
                 reason = getattr(response, "message", "") or "the switch was refused"
                 self._end(namespace, f"{', '.join(names)} were not activated again: {reason}")
 
-        self._caller.call(
-            SwitchController,
-            in_namespace(namespace, _MANAGER, "switch_controller"),
-            request,
-            switched,
-            lambda reason: self._end(namespace, reason),
-        )
+        name = in_namespace(namespace, _MANAGER, "switch_controller")
+        failed = partial(self._end, namespace)
+        self._caller.call(SwitchController, name, request, switched, failed)
 
     def _end(self, namespace: str, problem: str = "") -> None:
         self._busy.discard(namespace)

@@ -183,8 +183,7 @@ class Parameters:
     def reject_unknown(self, known: Container[str] = ()) -> None:
         """Reject parameters that the user set at start and that are neither declared nor `known`.
 
-        The known ones belong to other nodes of the process, and the user may set them for all
-        nodes.
+        The user may set the known ones, which belong to other nodes of the process, for all nodes.
         """
         for name in self._overrides:
             if not (self._find(name) or name in known or name.startswith(_OF_RCLPY)):

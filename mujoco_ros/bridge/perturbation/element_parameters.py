@@ -29,10 +29,9 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
-    """Return the name of the parameter of an element.
+    """Return the name of the parameter of an element, by its name in the model.
 
-    Parameters of a robot begin with its namespace, parameters of an object with its name; `element`
-    is the name in the model.
+    Parameters of a robot begin with its namespace, parameters of an object with its name.
     """
     namespace, name = "", element
     for robot in layout.robots:

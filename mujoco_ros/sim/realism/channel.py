@@ -71,10 +71,10 @@ class ImperfectChannel:
         size: int,
         correct: Callable[[np.ndarray, np.ndarray], object] | None = None,
     ) -> None:
-        """Create a channel, whose random numbers depend on the seed and a key.
+        """Create a channel, whose random numbers depend on the seed and a key; `configure` it
+        first.
 
-        Call `configure` before the first step. `correct` is called with samples and the true
-        numbers, to correct samples in place.
+        `correct` is called with samples and the true numbers, to correct samples in place.
         """
         self.size = size  # number of numbers
         self._seed = (seed, crc32(key.encode()))

@@ -303,8 +303,8 @@ class GainSettings:
 
     def gains_of(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains of a robot."""
-        columns = self._robots[robot]
-        return Gains(kp=self._drives.kp[columns].copy(), kd=self._drives.kd[columns].copy())
+        kp, kd = self.save_state()[:, self._robots[robot]]
+        return Gains(kp=kp, kd=kd)
 
     def by_robot(self) -> dict[object, Gains]:
         """Return a copy of the gains of every robot."""

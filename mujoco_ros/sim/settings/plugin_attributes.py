@@ -86,10 +86,10 @@ class PluginAttributes:
             raise UserInputError(f"{names}: the plugin {plugins} rejects the values") from error
 
     def set(self, changes: Mapping[PluginAttribute, float], *datas: mujoco.MjData) -> None:
-        """Set numbers that `check` accepts; numbers of instances that do not exist are ignored.
+        """Set numbers that `check` accepts in all `datas` of the model; ignore instances that are
+        gone.
 
-        `datas` are all MjData that are stepped or evaluated with this model. Nothing is changed if
-        a plugin rejects them nevertheless, which is a `UserInputError`.
+        A plugin may reject them nevertheless: a `UserInputError`, which changes nothing.
         """
         changed = self._changed(changes)
         before = {key: number for key, number in self.values().items() if key in changed}

@@ -101,10 +101,9 @@ class SharedSegment:
         generation: int,
         history: HistorySettings,
     ) -> "SharedSegment":
-        """Allocate the memory of a model; its rows and edits are zero.
+        """Allocate the memory of a model, of a generation from 1 on; its rows and edits are zero.
 
-        `metadata` is as in the header of a state log, `row` and `past_row` are lengths in words,
-        and `generation` is the number of the model, counted from 1.
+        `metadata` is as in the header of a state log; `row` and `past_row` are lengths in words.
         """
         text = json.dumps(metadata).encode()
         binary, edits = int(mujoco.mj_sizeModel(model)), len(gather(model))

@@ -27,10 +27,10 @@ class Playback(Simulation):
         on_segment: Callable[[int], object],
         on_end: Callable[[], object] | None = None,
     ) -> None:
-        """Begin with the first row of a log.
+        """Begin with the first row of a log; `on_end` is called after the last one.
 
-        `on_segment` is called in the physics thread with the index of the next segment, if that has
-        another model, and must call `switch_model` with it. `on_end` is called after the last row.
+        `on_segment` gets the index of a segment with another model, which it must `switch_model`
+        to.
         """
         for number, segment in enumerate(log.segments):
             for time in (segment.time.min(), segment.time.max()) if len(segment) else ():

@@ -101,8 +101,7 @@ _CODES: tuple[tuple[type[errors.UserInputError], str], ...] = (
 def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
     """Return the resource in a field of a message; the URI takes precedence over a text.
 
-    Older versions of the message contain the URI and the text themselves. `codes` is the response,
-    which has the result codes.
+    Older versions of the message contain both themselves. The response `codes` has result codes.
     """
     resource = getattr(message, field, message)
     if not resource.uri and not resource.resource_string.strip():
