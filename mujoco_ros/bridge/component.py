@@ -142,8 +142,7 @@ class PerPlant(Generic[T]):
 class ModelParameters(Component, Generic[E]):
     """The parameters of elements that are in the model, which they configure.
 
-    One that remains keeps its parameter. `prepare` of a subclass calls `_find` with what the next
-    model has.
+    `prepare` of a subclass calls `_find` with what the next model has; what remains is kept.
     """
 
     remedy: ClassVar[str] = "rename a joint"  # of two parameters with the same name

@@ -63,14 +63,11 @@ class ModelChangeListener:
     def build(self, plant: Plant) -> None:
         """Prepare the next model in a worker thread: slow work that leaves the current one as is.
 
-        A `UserInputError` means that the change is impossible.
+        A `UserInputError` means that the change is impossible, also in `prepare`.
         """
 
     def prepare(self, plant: Plant) -> None:
-        """Open the ROS endpoints and parameters of the next model, in the executor's thread.
-
-        A `UserInputError` means that the change is impossible.
-        """
+        """Open the ROS endpoints and parameters of the next model, in the executor's thread."""
 
     def commit(self) -> None:
         """Switch to the next model, in the physics thread, between two steps."""

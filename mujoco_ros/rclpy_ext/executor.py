@@ -38,9 +38,9 @@ T = TypeVar("T")
 
 
 def later(node: Node, call: Callable[..., object], *args: object) -> bool:
-    """Have the executor of `node` call a function soon, from any thread; log its exceptions.
+    """Have the executor of `node` call a function soon, from any thread; False without executor.
 
-    Without an executor, the result is False, and nothing is called.
+    Exceptions of the function are logged.
     """
     executor = node.executor
     if executor is None:

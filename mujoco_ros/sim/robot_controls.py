@@ -32,7 +32,7 @@ def robot_controls(
 ) -> list[RobotControl]:
     """Return the command arbitration of each robot; controls of `staying` robots are kept.
 
-    `references` and `drives` are of all joints; `emit` is called with events for the sources.
+    `references` and `drives` are of all joints; `emit` gets the events for the sources.
     """
     controls = []
     frames = cache(lambda: named_frames(assembly.model, layout))

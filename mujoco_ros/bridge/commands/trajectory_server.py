@@ -52,8 +52,7 @@ def seconds(duration: Duration) -> float:
 def point_arrays(message: JointTrajectory) -> PointArrays:
     """Remove the points of a message, and return them as arrays.
 
-    rclpy keeps the message of a goal, and freeing 100 000 points at once, rather than one by one,
-    holds the GIL for 30 ms.
+    rclpy keeps the message of a goal; freeing 100 000 points at once holds the GIL for 30 ms.
     """
     points, joints = list(reversed(message.points)), len(message.joint_names)
     message.points = []

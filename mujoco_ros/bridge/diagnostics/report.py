@@ -51,8 +51,7 @@ NEVER = -1.0
 class MetricLimit(NamedTuple):
     """A metric with limits: above `warn` its row is a warning, above `error` an error.
 
-    Each gives the parameters ``diagnostics.<name>.warn`` and ``diagnostics.<name>.error``, in the
-    range from -1 to `high`; a negative limit is never exceeded.
+    The parameters ``diagnostics.<name>.warn`` and ``.error`` range from -1 (never) to `high`.
     """
 
     name: str

@@ -116,9 +116,9 @@ class ControlParameters(ModelParameters[_Element]):
             self.show_gains(event.gain_changes, event.gains)
 
     def show_gains(self, gain_changes: int, present: Mapping[object, Gains]) -> None:
-        """Set the parameters to the gains in force by robot, where something else changed them.
+        """Set the parameters to the gains in force by robot, except parameters that were set since.
 
-        These gains include a number of changes by parameters; parameters that were set since stay.
+        The gains include a number of changes by parameters.
         """
         rows = {part: stacked(gains) for part, gains in present.items()}
         self._parameters.show(

@@ -98,10 +98,9 @@ class Parameters:
     def __init__(
         self, node: Node, submit: Submit | None = None, files: FileAccess = ALL_FILES
     ) -> None:
-        """Handle the parameters of a node; parameters that it declares itself are left to rclpy.
+        """Handle the parameters of a node, except parameters that it declares itself.
 
-        `submit` submits a function to the physics thread; without it, it is called at once. `files`
-        are the files that a set of parameters may name.
+        `submit` submits to the physics thread, else calls are at once; a set may name `files`.
         """
         self._submit, self._files = submit, files
         self.values: dict[str, Any] = {}  # their values by name; lists are tuples

@@ -65,8 +65,7 @@ class BackgroundWorker:
 class SimulationInterfaces:
     """Serves interfaces of the standard under one prefix, and reports their features.
 
-    Distributions have different versions of the standard: interfaces and features that the
-    installed version does not have are left out.
+    What the installed version of the standard does not have is left out.
     """
 
     def __init__(self, node: Node, prefix: str, spawn_formats: Sequence[str] = ()) -> None:

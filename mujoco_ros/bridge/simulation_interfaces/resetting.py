@@ -101,8 +101,7 @@ class ResetService(Component):
     def wait(self, now: float) -> float:
         """Return how long a clock in lockstep waits after a reset [s]; 0 lets the next step begin.
 
-        It waits until the subscribers have the event, so that a controller receives it before the
-        first state after the reset. In the physics thread.
+        So subscribers, as controllers, have the event before the first state after the reset.
         """
         if not self._is_new:
             return 0.0

@@ -179,10 +179,7 @@ class RunControlServices(Component):
         resetting: ResetService,
         world_state: Callable[[], int | None] = lambda: None,
     ) -> None:
-        """Serve GetSimulationState, SetSimulationState and stepping.
-
-        `world_state` returns the state without a world, None while there is one.
-        """
+        """Serve them; `world_state` returns the state without a world, None while there is one."""
         self._node, self._quit = context.node, context.quit
         self._commands, self._run = context.simulation.commands, context.run
         self._resetting, self._world_state = resetting, world_state

@@ -80,7 +80,10 @@ def filled(template: Config, layout: ModelLayout) -> Config:
             texts = {f"{{{kind}}}": entry.topic, "{name}": entry.name, "{prefix}": entry.prefix}
             made = _replaced(display, texts, first=entry is entries[0])
             (groups.setdefault(entry.robot, []) if entry.robot else plain).append(made)
-    displays = [*plain, *(_group(robot, content) for robot, content in groups.items())]
+    displays = plain + [
+        {"Class": "rviz_common/Group", "Name": robot, "Enabled": True, "Displays": content}
+        for robot, content in groups.items()
+    ]
     return {**template, "Visualization Manager": {**manager, "Displays": displays}}
 
 
@@ -126,12 +129,3 @@ def _replaced(value: Any, texts: Mapping[str, str], *, first: bool) -> Any:
         for placeholder, text in texts.items():
             value = value.replace(placeholder, text)
     return value
-
-
-def _group(robot: str, displays: list[Config]) -> Config:
-    return {
-        "Class": "rviz_common/Group",
-        "Name": robot,
-        "Enabled": True,
-        "Displays": displays,
-    }

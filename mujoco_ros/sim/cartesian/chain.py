@@ -170,8 +170,8 @@ class FrameChain:
     def bias(self, dq: np.ndarray) -> np.ndarray:
         """Return the joint efforts of a motion without acceleration, when located.  # (k,)
 
-        Gravity, Coriolis forces and damping, less what springs and the gravity compensation of the
-        model contributed in the last step.
+        Gravity, Coriolis forces and damping, less springs and gravity compensation of the last
+        step.
         """
         model, data = self._model, self._scratch
         self._located_dq[self._dof] = dq

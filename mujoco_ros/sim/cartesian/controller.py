@@ -27,8 +27,7 @@ _IDLE_S = 0.5
 class CartesianController:
     """Moves a frame of a robot by the joints above it.
 
-    It begins where the frame is when the first command arrives, and continues until another source
-    takes one of its joints.
+    It begins where the frame is at the first command, and ends when another source takes a joint.
     """
 
     def __init__(

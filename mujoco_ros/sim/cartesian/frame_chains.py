@@ -38,8 +38,7 @@ class FrameChains:
     ) -> None:
         """Find frames of a robot in a model and its live state.
 
-        `frames` returns the frames of the model by name, and `first` is the index of the robot's
-        first joint among the joints of all robots.
+        `frames` returns the frames by name; `first` is the robot's first joint among all joints.
         """
         self.robot, self.joints = robot, joints
         self.model = self._model = model

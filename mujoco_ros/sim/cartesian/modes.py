@@ -85,8 +85,7 @@ Angles count by the weight of the rotation."""
 class JointMotion:
     """Pose mode: differential inverse kinematics on the references of the joints.
 
-    The frame is where the references of the joints place it, so that the motion does not depend on
-    how well the joints follow.
+    The frame is where the references place it, however well the joints follow them.
     """
 
     def __init__(self, chain: FrameChain) -> None:

@@ -216,8 +216,7 @@ def weak_motors(
 ) -> list[tuple[str, float, float]]:
     """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
 
-    Each with its name, its weight and its effort limit [Nm or N]. `data` has its forces computed;
-    `driven` (n,) are indices of the joints in question.
+    Each has its name, weight, by the forces in `data`, and effort limit [Nm or N].
     """
     dofs = robot.joints.dof[driven]
     # Compensation that is no effort of an actuator carries its part.

@@ -59,8 +59,7 @@ class PastStates(RowRing):
     def times(self) -> np.ndarray:
         """Simulated times of the states, oldest first, strictly increasing [s].  # (n,)
 
-        States that a reset or a return to a past state has replaced are left out: those that are
-        not earlier than a later row.
+        States that are not earlier than a later row, after a reset or a return, are left out.
         """
         return self._states()[1]
 

@@ -30,8 +30,7 @@ class InitialState:
 def initial_state(assembly: Assembly, layout: ModelLayout, key: int | None = None) -> InitialState:
     """Combine the keyframes of all robots, each transformed by the robot's pose in the scene.
 
-    A robot without a ``keyframe`` starts in the first one of its model, else in qpos0. Keyframe
-    `key` replaces its robot's keyframe.
+    A robot starts in its ``keyframe``, or the first of its model, else in qpos0; or in `key`.
     """
     model = assembly.model
     state = InitialState(

@@ -16,11 +16,14 @@ class ModelEdits:
     def __init__(self, model: mujoco.MjModel) -> None:
         """Copy the arrays of `model`, without assets."""
         self._model = model
+        # Keyframes have no effect on the simulation, and ids are others in another model.
+        arrays = {
+            name: getattr(model, name) for name, kind in ROW_ELEMENTS.items() if kind != "key"
+        }
         self._arrays = {
-            name: (getattr(model, name), getattr(model, name).copy(), kind)
-            for name, kind in ROW_ELEMENTS.items()
-            # Keyframes have no effect on the simulation, and ids are others in another model.
-            if kind != "key" and not _are_ids(name, getattr(model, name))
+            name: (array, array.copy(), ROW_ELEMENTS[name])
+            for name, array in arrays.items()
+            if not (name.endswith("id") and array.dtype.kind == "i")
         }
 
     def copy_to(self, other: mujoco.MjModel, same: Correspondence) -> None:
@@ -34,10 +37,6 @@ class ModelEdits:
             getattr(other, name)[new[edited]] = current[old[edited]]
         for name in OPTIONS:
             setattr(other.opt, name, getattr(self._model.opt, name))
-
-
-def _are_ids(name: str, array: np.ndarray) -> bool:
-    return name.endswith("id") and array.dtype.kind == "i"
 
 
 APPEARANCE_FIELDS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")

@@ -128,10 +128,9 @@ MAX_SAVED = 100
 
 
 class Keyframes:
-    """Saves and loads states by name, in the physics thread.
+    """Saves and loads states by name, in the physics thread, over changes of the model.
 
-    A saved state takes precedence over a keyframe of the model with the same name. Saved states
-    persist over changes of the model.
+    A saved state takes precedence over a keyframe of the model with the same name.
     """
 
     def __init__(self, simulation: Simulation) -> None:

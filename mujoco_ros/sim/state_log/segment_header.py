@@ -127,8 +127,7 @@ def unpack(content: memoryview, where: str) -> tuple[SegmentHeader, memoryview]:
 def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.MjModel:
     """Return the model of a segment; errors begin with `where`, as "the model in the log".
 
-    Another version of MuJoCo may have written it, it may need engine plugins that are not loaded,
-    be too large, or not the model of the rows.
+    It may be of another MuJoCo, need other plugins, be too large, or not the model of the rows.
     """
     check_plugins_registered(header.plugins, where)
     decompressor = zlib.decompressobj()

@@ -4,7 +4,6 @@ import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -103,9 +102,8 @@ def initial_box(path: Path) -> BoundingBox | None:
 
 def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
     """Read the model of an entity, and give it a name that is not taken."""
-    pose = PoseConfig(
-        xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
-    )
+    x, y, z, qw, qx, qy, qz = spawn.pose.tolist()
+    pose = PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
     if not spawn.source.uri:
         name = _name(spawn, root_element(spawn.source.text)[1], taken)
         return part_from_text(spawn.source.text, name=name, pose=pose, namespace=spawn.namespace)
@@ -167,7 +165,3 @@ def _name(spawn: SpawnRequest, own: str, taken: frozenset[str]) -> str:
     if spawn.allow_renaming:
         return unique_name(name, taken)
     raise NameTakenError(f"'{name}' is taken; set allow_renaming, or give another name")
-
-
-def _numbers(values: np.ndarray) -> tuple[Any, ...]:
-    return tuple(float(value) for value in values)
