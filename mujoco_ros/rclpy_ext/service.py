@@ -261,7 +261,7 @@ def failure(response: Any, message: str, code: int | None = None) -> Any:
 def _completed(
     response: Any, message: str, code: int | None = None, *, succeeded: bool = False
 ) -> Any:
-    result = getattr(response, "result", None)
+    result: Any = getattr(response, "result", None)
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = succeeded, message
     elif hasattr(response, "ok"):  # controller_manager_msgs
