@@ -40,7 +40,7 @@ _CATEGORIES = {
 }
 
 
-class EntityRequests:
+class EntityHandlers:
     """Handles requests about entities, and about the sites of the model."""
 
     def __init__(self, registry: EntityRegistry, simulation: Simulation, run: RunControl) -> None:

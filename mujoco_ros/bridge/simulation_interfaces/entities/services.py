@@ -8,7 +8,7 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityRequests
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityHandlers
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
     MEASUREMENT_LIMITS,
@@ -57,7 +57,7 @@ class EntityServices:
         self, context: NodeContext, background: BackgroundWorker
     ) -> list[tuple[str, Handler, *tuple[str, ...]]]:
         """Return the name, the handler and the features of each service."""
-        queries = EntityRequests(self.registry, context.simulation, context.run)
+        queries = EntityHandlers(self.registry, context.simulation, context.run)
         spawnables = SpawnablesService(background, self.measurements)
         spawning, worlds = self.spawning, self.worlds
         return [

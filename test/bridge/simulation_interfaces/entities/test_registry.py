@@ -17,7 +17,7 @@ from simulators import ROOT
 from spawn_requests import flags
 from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityRequests
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityHandlers
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, StateQueries
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
@@ -48,7 +48,7 @@ class Scene:
         self.threads = Threads(self.simulation.commands)
         self.registry = EntityRegistry(make_context(self.threads.node, self.simulation))
         run = RunControl(self.simulation)
-        self.requests = EntityRequests(self.registry, self.simulation, run)
+        self.requests = EntityHandlers(self.registry, self.simulation, run)
 
     def respond_after(self, gone: str, responder: RecordingResponder) -> Any:
         """Capture the state, delete an entity, and return the response."""
@@ -133,7 +133,7 @@ def test_a_robot_whose_base_is_set_continues_as_after_set_joints():
     state.pose.orientation.z, state.pose.orientation.w = 1.0, 0.0
     responder = RecordingResponder(SetEntityState.Response())
     request = SetEntityState.Request(entity=name, state=state, **flags("pose", "twist"))
-    service = EntityRequests(registry, simulation, RunControl(simulation))
+    service = EntityHandlers(registry, simulation, RunControl(simulation))
     service.set_entity_state(request, responder)
     threads.physics()
     entity = entities(twin.assembly, twin.layout)[name]
