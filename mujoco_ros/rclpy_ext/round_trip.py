@@ -60,9 +60,7 @@ class RoundTrip:
 
     def _request(self, deadline: float) -> bool:
         """Return whether all nodes that exist have answered one request each."""
-        if len(self._matched) < len(self._clients):
-            self._check()
-        pending = {client: client.send_request(_REQUEST) for client in self._matched}
+        pending = {client: client.send_request(_REQUEST) for client in self._connected()}
         wait_set = self._wait_set
         while pending:
             wait_set.clear_entities()
@@ -81,6 +79,11 @@ class RoundTrip:
                 if pending and (self._ending or time.monotonic() > deadline):
                     return False
         return True
+
+    def _connected(self) -> list[Any]:
+        if len(self._matched) < len(self._clients):
+            self._check()
+        return self._matched
 
     def _check(self) -> None:
         self._checked = time.monotonic()
