@@ -67,10 +67,9 @@ class PanelGroup:
 
 
 class PanelServer:
-    """Serves a panel below a name.
+    """Serves a panel below a name, whose description is JSON on the latched topic ``panel``.
 
-    The description is JSON on the latched topic ``panel``; buttons are services (Trigger), tables,
-    values and alternatives are rows in JSON, and plots are arrays of numbers on topics below it.
+    Below it, buttons are services (Trigger), plots are arrays of numbers, and others rows in JSON.
     """
 
     def __init__(

@@ -113,8 +113,7 @@ _Parts = tuple[tuple[np.ndarray, np.ndarray], ...]
 class JointFeedback:
     """Sets measured positions, velocities and efforts of each `RobotControl`, from the state.
 
-    Where the joints of a robot are consecutive in the state, its control gets views, which are
-    always current. The states of other robots are copied when they are needed.
+    They are views where the joints of a robot are consecutive, else copied when they are needed.
     """
 
     def __init__(

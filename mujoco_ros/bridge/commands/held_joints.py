@@ -32,8 +32,7 @@ REACTIVATE = "reactivate"
 class ControllerRestart:
     """Deactivates and activates the controllers that command a robot, in one strict switch.
 
-    It does so while the simulation runs: a controller_manager in simulated time switches in its
-    next update. All methods run in the executor's thread.
+    The simulation must run: a controller_manager in simulated time switches in its next update.
     """
 
     def __init__(self, context: NodeContext) -> None:
@@ -132,8 +131,7 @@ class _Watched:
 class HeldJoints:
     """Reports joints that are held after a reset, and releases them when their source has gone.
 
-    With the policy ``reactivate`` it has the controllers of the robot's controller_manager
-    activated again. All methods run in the executor's thread.
+    With ``reactivate``, it has the robot's controllers activated again. In the executor's thread.
     """
 
     def __init__(self, context: NodeContext) -> None:

@@ -39,10 +39,10 @@ class RejectionLog:
     def report(
         self, topic: str, kind: str, message: str, *, detail: str = "", count: int = 1
     ) -> None:
-        """Count a problem, and log it unless the same message was logged recently.
+        """Count a problem, by its `kind` on /diagnostics; log it unless the same was logged
+        recently.
 
-        `kind` is the row of the problem on /diagnostics. `detail`, as a time, is logged behind the
-        message without making it a different one. `count` is the number of occurrences.
+        `detail`, as a time, follows in the log without making it a different message.
         """
         message = shortened(message)
         with self._lock:

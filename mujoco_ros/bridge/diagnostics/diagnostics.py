@@ -247,8 +247,7 @@ _ANSWER_S = 0.5
 class Diagnostics(Component):
     """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
 
-    Engine messages are logged as they come, repeated ones at a limited rate. Runs in the executor's
-    thread and never waits for the physics thread.
+    Engine messages are logged as they come. It never waits for the physics thread.
     """
 
     parameters = limit_parameters()

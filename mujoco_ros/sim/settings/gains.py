@@ -144,8 +144,7 @@ def _free_inertia(
 ) -> tuple[np.ndarray, float]:
     """Return the inertia about each joint with the others free (n,), and their coupling.
 
-    The coupling is the largest eigenvalue of their inverse, normalized to a unit diagonal. The
-    positions in `data` count, and `dofs` (n,) are addresses of the joints in qvel.
+    That is the largest eigenvalue of the inverse, with a unit diagonal, at the positions in `data`.
     """
     mujoco.mj_forward(model, data)
     unit = np.zeros((len(dofs), model.nv))

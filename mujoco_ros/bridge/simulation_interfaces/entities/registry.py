@@ -139,8 +139,7 @@ class EntitySnapshot:
 class EntityRegistry(Component):
     """The entities of the current model.
 
-    The snapshot that `fill` gets in `observe`, see `StateQueries.observe`, is of the same model as
-    the state; `snapshot`, whose observer belongs to `observe`, may be newer.
+    `observe` fills in from the entities of the model of the state; `snapshot` may be newer.
     """
 
     def __init__(self, context: NodeContext) -> None:
