@@ -17,7 +17,8 @@ from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
-from mujoco_ros.sim.shared_memory.writer import Describe, SegmentWriter, SharedStateWriter
+from mujoco_ros.sim.shared_memory.writer import SegmentWriter, SharedStateWriter
+from mujoco_ros.sim.state_log.writer import DescribeRobots
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 CHILD_PROCESS_PARAMETERS = (
@@ -90,23 +91,19 @@ class ChildProcesses(Component):
     name = "child processes"
     parameters = CHILD_PROCESS_PARAMETERS
 
-    def __init__(self, context: NodeContext, describe: Describe) -> None:
+    def __init__(self, context: NodeContext, describe: DescribeRobots) -> None:
         """Share the state of a simulation whose thread has not been started.
 
-        Args:
-            describe: Returns the descriptions of a plant's robots.
-
-        Raises:
-            UserInputError: There is not enough memory to share the state, or the parameters of the
-                past states contradict each other.
+        `describe` returns the descriptions of a plant's robots.
         """
         self._writer: SharedStateWriter | None = None
         self._write: Callable[[], object] | None = None
         self._processes: list[ManagedProcess] = []
         self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
-        history = _history(context.values)
-        enabled = _enabled(context.values, node.get_fully_qualified_name())
+        values = context.values
+        history = HistorySettings(length=values["history_length"], rate=values["history_rate"])
+        enabled = _enabled(values, node.get_fully_qualified_name())
         if not enabled:
             return
         self._pacer = pacer
@@ -143,14 +140,8 @@ class ChildProcesses(Component):
         """Return the command that shares the real-time factor, after it was set."""
         return None if self._writer is None else self._share_factor
 
-    def load_past(self, time: float, *, rewind: bool) -> float:
-        """Return to the last past state not later than `time` [s], in the physics thread.
-
-        See `SegmentWriter.load_past`.
-
-        Raises:
-            UserInputError: No past states are kept.
-        """
+    def load_past(self, time: float, rewind: bool) -> float:
+        """Return to a past state, in the physics thread; see `SegmentWriter.load_past`."""
         if self._writer is None:
             raise UserInputError("no past states are kept: the simulator has no viewer")
         return self._writer.load(time, rewind=rewind)
@@ -230,10 +221,6 @@ def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
-
-
-def _history(values: Mapping[str, Any]) -> HistorySettings:
-    return HistorySettings(length=values["history_length"], rate=values["history_rate"])
 
 
 def _forward(output: bytes) -> None:

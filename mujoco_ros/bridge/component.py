@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
@@ -23,6 +24,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import guarded, later
 from mujoco_ros.rclpy_ext.parameter_services import ParameterServices
 from mujoco_ros.sim.command_queue import CommandQueue
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
@@ -35,45 +37,29 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeContext:
-    """The parts of the node that its components use.
+    """The parts of the node that its components use."""
 
-    Attributes:
-        node: The ROS node.
-        arguments: Arguments of the command line, for child processes.
-        endpoints: Opens topics that may be closed while the node runs.
-        parameters: The node's parameters, declared with their values.
-        simulation: The simulation; its model and data belong to the physics thread.
-        run: Play, pause and step; belongs to the physics thread.
-        pacer: The pace of the physics thread, and owned by it.
-        lockstep: Makes the clock wait for commands; belongs to the physics thread.
-        direct: Has the physics thread take the messages of the sources that the clock waits for.
-        models: Changes the model while it is simulated.
-        rejections: Log and counters of rejected commands.
-        status: Returns the statistics of the steps since the last call; belongs to the physics
-            thread.
-        submit: Hands commands of a topic to the physics thread, with checks of their stamps; for
-            all else there is `simulation.commands`.
-        files: The files that clients may name.
-        notify_reset: Calls the components' `on_reset`, in the executor's thread.
-        quit: Ends the process soon.
-    """
-
-    node: Node
-    arguments: Sequence[str]
-    endpoints: Endpoints
-    parameters: Parameters
-    simulation: Simulation
-    run: RunControl
-    pacer: Pacer
-    lockstep: Lockstep
+    node: Node  # the ROS node
+    arguments: Sequence[str]  # arguments of the command line, for child processes
+    endpoints: Endpoints  # opens topics that may be closed while the node runs
+    parameters: Parameters  # the node's parameters, declared with their values
+    simulation: Simulation  # the simulation; its model and data belong to the physics thread
+    run: RunControl  # play, pause and step; belongs to the physics thread
+    pacer: Pacer  # the pace of the physics thread, and owned by it
+    lockstep: Lockstep  # makes the clock wait for commands; belongs to the physics thread
+    # Has the physics thread take the messages of the sources that the clock waits for
     direct: DirectSubscriptions
-    models: ModelSwitch
-    rejections: RejectionLog
+    models: ModelSwitch  # changes the model while it is simulated
+    rejections: RejectionLog  # log and counters of rejected commands
+    # Returns the statistics of the steps since the last call; belongs to the physics thread
     status: Callable[[], Status]
+    # Hands commands of a topic to the physics thread, with checks of their stamps; for all else
+    # there is `simulation.commands`
     submit: CommandSubmission
-    files: FileAccess
+    files: FileAccess  # the files that clients may name
+    # Calls the components' `on_reset`, in the executor's thread
     notify_reset: Callable[[SimulationReset], object]
-    quit: Callable[[], object]
+    quit: Callable[[], object]  # ends the process soon
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -94,13 +80,10 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
     parameters. `wait`, `before_step`, `after_step` and `while_paused` run in the physics thread.
     `build`, `prepare`, `commit`, `finish` and `rollback` follow a change of the model. All others
     run in the executor's thread.
-
-    Attributes:
-        name: Name of the row on /diagnostics; needed by a component that overrides `report`.
-        parameters: Parameters that the node declares before it constructs the component.
     """
 
-    name: str = ""
+    name: str = ""  # name of the row on /diagnostics; needed by a component that overrides `report`
+    # Parameters that the node declares before it constructs the component
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
 
     def on_reset(self, event: SimulationReset) -> None:
@@ -125,17 +108,86 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
 
 
 class AddedComponent(Component):
-    """A component that is constructed with the context alone, as `MujocoNode` adds it.
-
-    Args:
-        context: The parts of the node.
-    """
+    """A component that is constructed with the context alone, as `MujocoNode` adds it."""
 
     def __init__(self, context: NodeContext) -> None:
         """Open the ROS endpoints and read the parameters; override this."""
 
 
+E = TypeVar("E")
 T = TypeVar("T")
+
+
+class PerPlant(Generic[T]):
+    """Values that are derived from plants, the next one in the `build` of a component.
+
+    So a change of the model needs neither a `commit` nor a `rollback` of them.
+    """
+
+    def __init__(self, derive: Callable[[Plant], T]) -> None:
+        self._derive = derive
+        self._values: WeakKeyDictionary[Plant, T] = WeakKeyDictionary()
+
+    def build(self, plant: Plant) -> None:
+        """Derive the value of a plant, in any thread."""
+        self._values[plant] = self._derive(plant)
+
+    def __getitem__(self, plant: Plant) -> T:
+        """Return the value of a plant, which may be one of before `build` was called first."""
+        if plant not in self._values:
+            self.build(plant)
+        return self._values[plant]
+
+
+class ModelParameters(Component, Generic[E]):
+    """The parameters of elements that are in the model, which they configure.
+
+    `prepare` of a subclass calls `_find` with what the next model has; what remains is kept.
+    """
+
+    remedy: ClassVar[str] = "rename a joint"  # of two parameters with the same name
+
+    def __init__(self, context: NodeContext) -> None:
+        self._parameters, self._simulation = context.parameters, context.simulation
+        self._elements: dict[str, E] = {}  # by parameter
+        self._next: dict[str, E] = {}
+        self._added: dict[str, Any] = {}  # values of the parameters that the next model adds
+        self._specs: list[ParameterSpec] = []  # of these
+
+    def _find(
+        self, found: Iterable[tuple[ParameterSpec, E]], *, strict: bool = True
+    ) -> dict[str, Any]:
+        """Set the parameters of the next model; return the values of the added ones.
+
+        Unless `strict`, an invalid value of the user is logged, and its default is used.
+        """
+        self._next, self._specs = {}, []
+        taken = self._parameters.names - self._elements.keys()
+        for spec, element in found:
+            if spec.name in taken:
+                raise UserInputError(f"two parameters would be named '{spec.name}'; {self.remedy}")
+            taken.add(spec.name)
+            self._next[spec.name] = element
+            if self._elements.get(spec.name) != element:
+                self._specs.append(spec)
+        self._added = self._parameters.initial(self._specs, strict=strict)
+        return self._added
+
+    def finish(self) -> None:
+        """Undeclare the parameters of elements that are gone; declare the added ones."""
+        before, self._elements = self._elements, self._next
+        self._parameters.withdraw(n for n, old in before.items() if self._next.get(n) != old)
+        self._parameters.declare(self._specs, self._added)
+        self.rollback()
+
+    def rollback(self) -> None:
+        """Discard the parameters of the next model."""
+        self._next, self._added, self._specs = self._elements, {}, []
+
+    def _changes(self, values: Mapping[str, Any]) -> dict[E, Any]:
+        """Return the values of parameters that belong here, by element."""
+        known = self._elements
+        return {known[name]: value for name, value in values.items() if name in known}
 
 
 def query(
@@ -155,15 +207,7 @@ def query(
 
 
 class ComponentNode(Node):
-    """A node made of components; spin it in one thread, `start` runs the physics in another.
-
-    Attributes:
-        endpoints: Opens topics.
-        settings: The parameters.
-        components: The components, in the order in which they are called.
-        failure: The exception that ended the physics thread, if any.
-        leaving: Whether the process shall end.
-    """
+    """A node made of components; spin it in one thread, `start` runs the physics in another."""
 
     models: ModelSwitch
     physics: PhysicsThread
@@ -175,16 +219,9 @@ class ComponentNode(Node):
         overrides: Mapping[str, Any] | None = None,
         files: FileAccess = ALL_FILES,
     ) -> None:
-        """Create the node and declare its parameters.
+        """Create the node and declare its parameters; `overrides` precede the command line.
 
-        Args:
-            name: Name of the node.
-            specs: Parameters to declare.
-            overrides: Values of parameters, which take precedence over the command line.
-            files: The files that clients may name.
-
-        Raises:
-            UserInputError: A parameter has the wrong type or value.
+        `files` are the files that clients may name.
         """
         given = [Parameter(key, value=value) for key, value in (overrides or {}).items()]
         try:
@@ -192,12 +229,14 @@ class ComponentNode(Node):
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
         forward_log(self)
+        # The exception that ended the physics thread, if any
         self.failure: BaseException | None = None
-        self.leaving = False
+        self.leaving = False  # whether the process shall end
+        # The components, in the order in which they are called
         self.components: list[Component] = []
-        self.endpoints = Endpoints(self)
+        self.endpoints = Endpoints(self)  # opens topics
         self._files = files
-        self.settings = Parameters(self, self.submit, files)
+        self.settings = Parameters(self, self.submit, files)  # the parameters
         self.settings.declare(specs)
         ParameterServices(self, self.settings.begin_request, self.settings.end_request)
 
@@ -274,11 +313,7 @@ class ComponentNode(Node):
         self.leaving = True
 
     def submit(self, command: Command) -> None:
-        """Queue a command for the physics thread, which runs it between two steps.
-
-        Raises:
-            QueueFullError: The physics thread has ended.
-        """
+        """Queue a command for the physics thread, which runs it between two steps."""
         self.simulation.commands.submit(command, urgent=True)
 
     def notify_reset(self, event: SimulationReset) -> None:

@@ -63,16 +63,11 @@ class ModelChangeListener:
     def build(self, plant: Plant) -> None:
         """Prepare the next model in a worker thread: slow work that leaves the current one as is.
 
-        Raises:
-            UserInputError: The change is impossible.
+        A `UserInputError` means that the change is impossible, also in `prepare`.
         """
 
     def prepare(self, plant: Plant) -> None:
-        """Open the ROS endpoints and parameters of the next model, in the executor's thread.
-
-        Raises:
-            UserInputError: The change is impossible.
-        """
+        """Open the ROS endpoints and parameters of the next model, in the executor's thread."""
 
     def commit(self) -> None:
         """Switch to the next model, in the physics thread, between two steps."""
@@ -90,9 +85,6 @@ class ModelSwitch:
     A worker thread builds the next model beside the current one. When it is built and all listeners
     are prepared, the physics thread switches to it between two steps. Any failure before that
     leaves everything unchanged.
-
-    Attributes:
-        holds: Holds of the physics thread by changes.
     """
 
     def __init__(
@@ -103,18 +95,15 @@ class ModelSwitch:
         begin_time: Callable[[], float] | None = None,
         files: FileAccess = ALL_FILES,
     ) -> None:
-        """Change the model of a simulation.
+        """Change the model of a simulation, followed by `listeners` in this order.
 
-        Args:
-            node: Its executor calls the listeners.
-            listeners: Follow each change, in this order; may grow until the first change.
-            begin_time: Returns the simulated time at which a fresh model begins [s], in the physics
-                thread; without it, 0.
-            files: The files that a change may name.
+        They may grow until the first change. `begin_time` returns the simulated time at which a
+        fresh model begins [s], in the physics thread; without it, 0. `files` are the files that a
+        change may name.
         """
         self._files = files
         self.simulation = simulation
-        self.holds = HoldTimes()
+        self.holds = HoldTimes()  # holds of the physics thread by changes
         self._node = node
         self._listeners = listeners
         self._begin_time = begin_time
@@ -134,12 +123,10 @@ class ModelSwitch:
     def change(self, build: Build, on_done: OnDone, *, fresh: bool = False) -> None:
         """Change the model, after the changes requested before; call it in the executor's thread.
 
-        Args:
-            build: Returns the next assembly, given the current one; runs in the worker thread.
-            on_done: Called in the executor's thread: with None after the change, or with the error
-                that prevented it, in which case nothing has changed.
-            fresh: Whether the next model starts in its initial state and keeps nothing of the
-                current one.
+        `build` returns the next assembly, given the current one, in the worker thread. `on_done` is
+        called in the executor's thread: with None after the change, or with the error that
+        prevented it, in which case nothing has changed. A `fresh` model starts in its initial state
+        and keeps nothing of the current one.
         """
         change = _Change(build=build, on_done=on_done, fresh=fresh)
         if self._ended:
@@ -152,15 +139,9 @@ class ModelSwitch:
         self._next()
 
     def cancel(self, reason: Exception) -> bool:
-        """Cancel the change in progress; call it in the executor's thread.
+        """Cancel the change in progress with a reason; return whether there was one to cancel.
 
-        What it computes in this process is completed, and then discarded.
-
-        Args:
-            reason: The error that prevented it.
-
-        Returns:
-            Whether there was a change that could be cancelled.
+        In the executor's thread. What it computes is completed, and then discarded.
         """
         if self._current is None or self._current.is_final:
             return False
@@ -257,5 +238,4 @@ class ModelSwitch:
         guarded(change.on_done, "the result of a change of the model could not be reported")(error)
 
     def _later(self, call: Callable[..., None], *args: object) -> None:
-        """Call something in the executor's thread."""
         later(self._node, call, *args)

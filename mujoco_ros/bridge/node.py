@@ -15,7 +15,6 @@ from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics, SolverCompari
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
-from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.bridge.perturbation.body_commands import MocapServer, PullServer, WrenchServer
 from mujoco_ros.bridge.perturbation.element_parameters import (
     AppearanceParameters,
@@ -28,9 +27,9 @@ from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
-from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
+from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService, rewinds
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
-from mujoco_ros.bridge.simulation_interfaces.saved_states import KeyframeServices, PastStateService
+from mujoco_ros.bridge.simulation_interfaces.saved_states import SavedStateServices
 from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
@@ -135,9 +134,8 @@ class PaceParameters(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Keep the timestep of the pacer equal to the simulation's timestep."""
         self._pacer = context.pacer
-        context.simulation.on_timestep.append(self._set_timestep)
+        context.simulation.on_timestep.append(self._pacer.set_timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that sets the pace."""
@@ -149,16 +147,12 @@ class PaceParameters(Component):
         self._pacer.factor = values.get(_FACTOR, self._pacer.factor)
         self._pacer.catch_up_s = values.get(_CATCH_UP, self._pacer.catch_up_s)
 
-    def _set_timestep(self, timestep: float) -> None:
-        self._pacer.set_timestep(timestep)
-
 
 COMPONENTS: tuple[type[Component], ...] = (
     PaceParameters,
     LockstepParameters,
-    KeyframeServices,
-    PastStateService,
-    RunControlServices,
+    SavedStateServices,
+    ResetService,
     StateLogging,
     StaticFrames,
     WrenchServer,
@@ -181,13 +175,8 @@ def compose(context: NodeContext) -> list[Component]:
 
     Components that declare parameters of the model come first: no file is written, and no process
     started, with an unknown parameter or before the values that the user set are in force.
-
-    Returns:
-        The components: parameters and model changes reach them in this order, and so do the calls
-        before and after a step. They are closed in reverse order.
-
-    Raises:
-        UserInputError: A parameter is wrong or unknown, or the scene is wrong.
+    Parameters and model changes reach the components in this order, and so do the calls before and
+    after a step. They are closed in reverse order.
     """
     node, simulation, values = context.node, context.simulation, context.values
     control, appearance = ControlParameters(context), AppearanceParameters(context)
@@ -202,6 +191,7 @@ def compose(context: NodeContext) -> list[Component]:
     wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)
+    resetting = ResetService(context, interfaces, entities.spawning.delete_spawned)
     lockstep = LockstepParameters(context)
     hosted = _host(context, controllers, control) if controllers else []
     processes = ChildProcesses(context, descriptions.descriptions_of)
@@ -220,13 +210,12 @@ def compose(context: NodeContext) -> list[Component]:
         wrenches,
         PullServer(context, partial(wrenches.find_frame, "")),
         MocapServer(context),
-        ActuatorServer(context),
         entities.registry,
         entities.trials,
         entities.measurements,
-        RunControlServices(context, interfaces, entities),
-        KeyframeServices(context),
-        PastStateService(context, processes.load_past),
+        resetting,
+        RunControlServices(context, interfaces, resetting, lambda: entities.worlds.state),
+        SavedStateServices(context, processes.load_past),
         JointStateService(context, entities.registry),
         SolverComparison(context),
     ]
@@ -250,12 +239,7 @@ def _host(
 def startup_summary(
     simulation: Simulation, factor: float, *, controllers: bool = True
 ) -> Iterator[str]:
-    """Yield the log lines that describe a simulation.
-
-    Args:
-        factor: Simulated seconds per wall second; 0 is as fast as possible.
-        controllers: Whether the node has controllers of its own.
-    """
+    """Yield the lines that describe a simulation; a pace `factor` of 0 is as fast as possible."""
     for note in simulation.assembly.compiler_log:
         yield f"MuJoCo compiler: {note}"
     free = free_controls(simulation.plant)
@@ -288,7 +272,6 @@ def startup_summary(
 
 
 def _listing(controls: tuple[Control, ...]) -> str:
-    """Return the names of actuators by kind."""
     names: dict[str, list[str]] = {}
     for control in controls:
         names.setdefault(control.kind, []).append(control.name)
@@ -296,7 +279,6 @@ def _listing(controls: tuple[Control, ...]) -> str:
 
 
 def _gripper(model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints) -> str:
-    """Return the joint or tendon of a gripper, and its range."""
     tendon, index = joints.tendon, joints.gripper
     if tendon is not None:
         kind, lower, upper, is_angle = "tendon", tendon.lower, tendon.upper, tendon.is_angle
@@ -313,15 +295,7 @@ class MujocoNode(ComponentNode):
     def __init__(
         self, arguments: Sequence[str] = (), added: Sequence[type[AddedComponent]] = ()
     ) -> None:
-        """Load the scene and create the components.
-
-        Args:
-            arguments: Arguments of the command line, for child processes.
-            added: Further components, after the ones from `compose`.
-
-        Raises:
-            UserInputError: A parameter, or a file that the scene names, is wrong.
-        """
+        """Load the scene, and create the components of `compose`, then those that are `added`."""
         own = (spec for component in added for spec in component.parameters)
         files = FileAccess(self._client_folders, "; the parameter 'client_folders' adds others")
         super().__init__("mujoco", (*PARAMETERS, *own), files=files)
@@ -358,5 +332,4 @@ class MujocoNode(ComponentNode):
 
 
 def _from_here(uri: str) -> Path:
-    """Return the path of a file that a parameter names."""
     return resolve(uri, Path.cwd())

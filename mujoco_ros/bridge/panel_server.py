@@ -50,52 +50,35 @@ Display = DisplayedPlot | DisplayedTable | DisplayedValue | ChoiceField
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PanelGroup:
-    """The items of one object, such as a state.
+    """The items of one object, such as a state."""
 
-    Attributes:
-        name: Name of the group; empty without one.
-        owner: The object whose methods the items name, or its class.
-        path: Parts of the names of its topics and services.
-        settings: The parameter of each setting.
-        press: Has a method called in the thread of the owner; the future has the error.
-        evaluate: Returns the result of a method, None if nothing is published; called in `publish`.
-        is_active: Returns whether topics of items are published; called in `publish`.
-        plot_period_s: Least time between two messages of a plot [s].
-    """
-
-    name: str
+    name: str  # name of the group; empty without one
     items: Sequence[PanelItem]
-    owner: Any
-    path: Sequence[str]
-    settings: Mapping[str, ParameterSpec]
+    owner: Any  # the object whose methods the items name, or its class
+    path: Sequence[str]  # parts of the names of its topics and services
+    settings: Mapping[str, ParameterSpec]  # the parameter of each setting
+    # Has a method called in the thread of the owner; the future has the error
     press: Callable[[str], "Future[None]"]
+    # Returns the result of a method, None if nothing is published; called in `publish`
     evaluate: Callable[[str], Any]
+    # Returns whether topics of items are published; called in `publish`
     is_active: Callable[[], bool]
-    plot_period_s: float = 0.0
+    plot_period_s: float = 0.0  # least time between two messages of a plot [s]
 
 
 class PanelServer:
-    """Serves a panel below a name.
+    """Serves a panel below a name, whose description is JSON on the latched topic ``panel``.
 
-    The description is JSON on the latched topic ``panel``; buttons are services (Trigger), tables,
-    values and alternatives are rows in JSON, and plots are arrays of numbers on topics below it.
+    Below it, buttons are services (Trigger), plots are arrays of numbers, and others rows in JSON.
     """
 
     def __init__(
         self, endpoints: Endpoints, base: str, title: str, groups: Sequence[PanelGroup]
     ) -> None:
-        """Open topics and services, and publish the description.
+        """Open topics and services below a name, and publish the description; without groups,
+        nothing.
 
-        Args:
-            endpoints: Endpoints of the node that has the parameters.
-            base: Name below which the topic ``panel`` is.
-            title: Title of the panel.
-            groups: What it has; without any, nothing is opened.
-
-        Raises:
-            UserInputError: An item names a method or setting that its owner does not have, or is
-                invalid (`check_panel`), a setting that is a pose has not seven floats, or one
-                that is a choice is no text; nothing is opened.
+        Nothing is opened if an item does not fit its owner (`check_panel`), or a setting its field.
         """
         self._endpoints, self._node = endpoints, endpoints.node
         self._base = in_namespace(base, PANEL)
@@ -201,7 +184,6 @@ class _Display:
         self._is_active = self._has_failed = False
 
     def count(self, subscriptions: int) -> None:
-        """Note the number of subscriptions."""
         self._subscriptions = subscriptions
 
     def publish(self, time: float) -> None:
@@ -239,11 +221,6 @@ class _Display:
 
 
 def _message(item: Display, value: Any) -> Float64MultiArray | String:
-    """Return the message of an item from what its method returns.
-
-    Raises:
-        UserInputError: It has not the entries that the item declares.
-    """
     if isinstance(item, DisplayedPlot):
         numbers = [float(number) for number in value]
         _check_length(numbers, item.curves)
@@ -264,14 +241,12 @@ def _texts(row: Iterable[Any]) -> list[str]:
 
 
 def _alternatives(value: Any) -> list[list[str]]:
-    """Return a row for each alternative of a choice."""
     if isinstance(value, str) or not all(isinstance(text, str) for text in value):
         raise UserInputError(f"the alternatives are {value!r}, not a list of texts")
     return [[text] for text in value]
 
 
 def _entries(item: DisplayedValue, value: Any) -> list[str]:
-    """Return a value, or the entries of a sequence, as texts."""
     entries = _texts([value] if np.ndim(value) == 0 else value)
     if item.names:
         _check_length(entries, item.names)
@@ -301,7 +276,6 @@ def _check_settings(group: PanelGroup, title: str) -> None:
 
 
 def _field(item: SettingField, spec: ParameterSpec) -> dict[str, Any]:
-    """Return the description of a setting."""
     kind = "pose" if isinstance(item, PoseField) else _KINDS.get(type(spec.default), "vector")
     found: dict[str, Any] = {"label": item.label, "kind": "choice" if spec.choices else kind}
     found |= {"parameter": spec.name, "tip": spec.description}

@@ -28,10 +28,6 @@ def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
 
     The name of the simulator's node and parameters without a node are not passed on. A rule with
     its name renames a child's node: ``-r mujoco_cameras:__node:=my_cameras``.
-
-    Args:
-        arguments: All arguments of the simulator.
-        namespace: The namespace of its node.
     """
     passed = ["--ros-args"]
     for argument in _ros_arguments(arguments):
@@ -52,10 +48,6 @@ def given_value(arguments: Sequence[str], name: str) -> Any:
 
     It is for what the middleware must know before there is a node. The last value counts; files
     that cannot be read are skipped, since ROS reports them.
-
-    Args:
-        arguments: All arguments.
-        name: Name of the parameter.
     """
     found = None
     for argument in _ros_arguments(arguments):

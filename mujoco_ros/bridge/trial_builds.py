@@ -41,11 +41,10 @@ class TrialBuilds(Component):
     def __init__(
         self, limits: WorkerLimits = LIMITS, rehearsal: Callable[[], object] | None = None
     ) -> None:
-        """Prepare the worker process.
+        """Prepare the worker process, and what a fork of the simulator rehearses before the first
+        model.
 
-        Args:
-            rehearsal: What a process that is a fork of the simulator does before the first model,
-                which then takes no longer than the others.
+        That model then takes no longer than the others.
         """
         self._cancelled, self._rehearsal = False, rehearsal
         self._worker = WorkerProcess(
@@ -67,16 +66,10 @@ class TrialBuilds(Component):
     ) -> Iterator[None]:
         """Build a model on trial, and have the block, in this thread, repeat the reading.
 
-        The block reads the same files, and computes nothing again that `computed_once` has.
-
-        Args:
-            where: The model; begins error messages.
-            function: Builds it; can be pickled, and imports no ROS.
-
-        Raises:
-            ParseError: The process died, the model exceeds a limit, or a file has changed since.
-            UserInputError: As the function raises it.
-            BuildCancelledError: `cancel` was called during this change of the model.
+        The block reads the same files, and computes nothing again that `computed_once` has. The
+        function, which can be pickled and imports no ROS, may raise `UserInputError`; if the
+        process dies, a limit is exceeded, or a file has changed since, that is a `ParseError`,
+        which begins with `where`. `cancel` raises `BuildCancelledError`.
         """
         _, reading = self._run(where, trial_worker.BuildTrial(function, args, client_files()))
         with repeated_reading(reading):

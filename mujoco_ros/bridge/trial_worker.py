@@ -23,17 +23,12 @@ _LONG_S = 1.0
 
 
 class BuildTrial(NamedTuple):
-    """A function that reads and compiles a model; it and its arguments can be pickled.
-
-    Attributes:
-        files: The files that its client may name; None for all.
-        has_result: Whether its result can be pickled, and is wanted.
-    """
+    """A function that reads and compiles a model; it and its arguments can be pickled."""
 
     function: Callable[..., Any]
     args: tuple[object, ...] = ()
-    files: ClientFiles | None = None
-    has_result: bool = False
+    files: ClientFiles | None = None  # the files that its client may name; None for all
+    has_result: bool = False  # whether its result can be pickled, and is wanted
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,10 +51,10 @@ def _run(trial: BuildTrial) -> tuple[Any, Reading]:
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _SOON)
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(_record, trial)
-        if not wait([done], _LONG_S).done:
+        running = pool.submit(_record, trial)
+        if not wait([running], _LONG_S).done:
             _yield_processor()
-        return done.result()
+        return running.result()
 
 
 def _yield_processor() -> None:

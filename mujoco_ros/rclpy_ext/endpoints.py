@@ -26,23 +26,16 @@ UNKNOWN = "_NODE_NAME_UNKNOWN_"
 
 @dataclass(eq=False)
 class _Opened:
-    """A publisher or subscription, and its peers.
-
-    Attributes:
-        kind: Type of the messages, as peers report it.
-        on_join: Called when another peer has matched, also if one has left at the same time.
-        count: Matched peers, as last reported to `on_count`.
-        matches: Counts the peers of a publisher since it was opened; no executor has it.
-        warned: Peers that a warning was logged about.
-    """
+    """A publisher or subscription, and its peers."""
 
     endpoint: Publisher | Subscription
-    kind: str
+    kind: str  # type of the messages, as peers report it
     qos: QoSProfile
     on_count: Callable[[int], None] | None = None
+    # Called when another peer has matched, also if one has left at the same time
     on_join: Callable[[], object] | None = None
-    count: int = 0
-    matches: Any = None
+    count: int = 0  # matched peers, as last reported to `on_count`
+    matches: Any = None  # counts the peers of a publisher since it was opened; no executor has it
     warned: set[tuple[int, ...]] = field(default_factory=set)
 
     def poll(self) -> None:
@@ -96,14 +89,11 @@ class Endpoints:
     pending event ends the process. So matched subscriptions are polled instead, by default 20 times
     a second, and peers with an incompatible type or QoS are searched for, one topic at a time.
     Everything here belongs to the executor's thread.
-
-    Attributes:
-        node: The node they belong to.
     """
 
     def __init__(self, node: Node, poll_s: float = _POLL_S) -> None:
         """Open and close endpoints of `node`, and poll their peers with a period of `poll_s`."""
-        self.node = node
+        self.node = node  # the node they belong to
         self._open: dict[int, _Opened] = {}
         self._unseen: list[int] = []
         self._later: list[tuple[float, Callable[[], object]]] = []
@@ -119,13 +109,8 @@ class Endpoints:
     ) -> Publisher:
         """Open a publisher.
 
-        Args:
-            kind: Type of the messages.
-            topic: Name of the topic.
-            qos: Quality of service.
-            on_count: Called with the number of matched subscriptions soon after it has changed
-                from 0.
-            on_join: Called after it when a subscription has matched, also if another has left.
+        `on_count` is called with the number of matched subscriptions soon after it has changed from
+        0, and `on_join` after it when one has matched, also if another has left.
         """
         events = PublisherEventCallbacks(use_default_callbacks=False)
         publisher = self.node.create_publisher(kind, topic, qos, event_callbacks=events)
@@ -146,17 +131,11 @@ class Endpoints:
         raw: bool = False,
         on_count: Callable[[int], None] | None = None,
     ) -> Subscription:
-        """Open a subscription.
+        """Open a subscription; `raw` messages are serialized.
 
-        Args:
-            kind: Type of the messages.
-            topic: Name of the topic.
-            callback: Called with each message. None if the caller takes them from the handle:
-                the executor then spends no time on them.
-            qos: Quality of service.
-            raw: Whether the callback takes serialized messages.
-            on_count: Called with the number of matched publishers soon after it has changed
-                from 0.
+        Without a callback, the caller takes the messages from the handle: the executor then spends
+        no time on them. `on_count` is called with the number of matched publishers soon after it
+        has changed from 0.
         """
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
         subscription = self.node.create_subscription(
@@ -273,11 +252,9 @@ class DuplicateNodes:
     def __init__(
         self, node: Node, topic: str = "", concerns: Callable[[str], bool] = lambda _name: True
     ) -> None:
-        """Start the timer.
+        """Start the timer; only `node` should publish the topic, if one is given.
 
-        Args:
-            topic: Topic that only `node` should publish; empty for none.
-            concerns: Returns whether another publisher is a problem, by its node's full name.
+        `concerns` returns whether another publisher is a problem, by its node's full name.
         """
         self._node, self._topic, self._concerns = node, topic, concerns
         self._logged: set[str] = set()

@@ -38,12 +38,9 @@ T = TypeVar("T")
 
 
 def later(node: Node, call: Callable[..., object], *args: object) -> bool:
-    """Have the executor of `node` call a function soon; from any thread.
+    """Have the executor of `node` call a function soon, from any thread; False without executor.
 
-    An exception is logged.
-
-    Returns:
-        Whether the node has an executor.
+    Exceptions of the function are logged.
     """
     executor = node.executor
     if executor is None:
@@ -60,13 +57,9 @@ def create_wall_timer(node: Node, period_s: float, call: Callable[[], object]) -
 
 
 def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None]:
-    """Return a function that calls `call`, but logs its exceptions and then returns None.
+    """Return a function that calls `call`, but logs a message about exceptions and returns None.
 
     With rclpy's EventsExecutor an exception in a callback or a task ends the process.
-
-    Args:
-        call: The function.
-        message: The message in the log; empty for the name of the function.
     """
 
     @functools.wraps(call)

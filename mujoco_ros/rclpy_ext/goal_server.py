@@ -74,14 +74,6 @@ class GoalServer(Generic[T]):
     def __init__(
         self, endpoints: Endpoints, action: Any, name: str, handler: GoalHandler[T]
     ) -> None:
-        """Serve an action.
-
-        Args:
-            endpoints: Opens the topics; the services belong to its node.
-            action: Type of the action.
-            name: Name of the action.
-            handler: Executes the goals.
-        """
         self.name = name
         self._node = endpoints.node
         self._endpoints, self._handler = endpoints, handler
@@ -157,7 +149,6 @@ class GoalServer(Generic[T]):
                 self._publish_status()
 
     def _send_goal(self, request: Any, responder: Responder) -> None:
-        """Accept or reject a goal."""
         response, key, checked = responder.response, bytes(request.goal_id.uuid), None
         if not (key in self._active or key in self._ended or self._closed):
             try:
@@ -226,7 +217,6 @@ class GoalServer(Generic[T]):
             responder()
 
     def _drop_old_results(self) -> None:
-        """Drop results that are too old."""
         oldest = time.monotonic() - _RESULT_S
         while self._ended:
             key, goal = next(iter(self._ended.items()))
@@ -252,24 +242,14 @@ class GoalServer(Generic[T]):
 
 @dataclass(eq=False)
 class Goal(ActionGoal):
-    """A goal; the physics thread refers to it by this object.
+    """A goal; the physics thread refers to it by this object."""
 
-    Attributes:
-        server: The server that accepted it.
-        id: Its identifier.
-        stamp: When it was accepted.
-        waiting: The requests that wait for its result.
-        response: Its result, once it has ended.
-        ended_at: When it ended, on the steady clock [s].
-        listing: Its entry in the status of all goals.
-    """
-
-    server: GoalServer[Any]
-    id: UUID
-    stamp: Time
-    waiting: list[Responder] = field(default_factory=list)
-    response: Any = None
-    ended_at: float = 0.0
+    server: GoalServer[Any]  # the server that accepted it
+    id: UUID  # its identifier
+    stamp: Time  # when it was accepted
+    waiting: list[Responder] = field(default_factory=list)  # the requests that wait for its result
+    response: Any = None  # its result, once it has ended
+    ended_at: float = 0.0  # when it ended, on the steady clock [s]
 
     def __post_init__(self) -> None:
         """Set the status to accepted."""
@@ -329,5 +309,4 @@ class Goal(ActionGoal):
 
 
 def _instant(stamp: Time) -> tuple[int, int]:
-    """Return a stamp as seconds and nanoseconds."""
     return stamp.sec, stamp.nanosec

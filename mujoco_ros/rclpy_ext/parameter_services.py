@@ -37,9 +37,7 @@ class ParameterServices(ParameterService):
     def __init__(self, node: Node, begin: Callable[[], object], end: Callable[[], object]) -> None:
         """Serve the parameters of a node, created with ``start_parameter_services=False``.
 
-        Args:
-            begin: Called before the parts of a request that sets one parameter after the other.
-            end: Called after them.
+        `begin` and `end` are called around a request that sets one parameter after the other.
         """
         self._node_weak_ref = weakref.ref(node)
         self._begin, self._end = begin, end

@@ -33,14 +33,11 @@ class RoundTrip:
     A request sent after two answers would have to meet the second case twice in succession.
 
     The clients belong to the thread that calls `wait`; with an executor it would take far longer.
-
-    Attributes:
-        services: Names of the services.
     """
 
     def __init__(self, node: Node, services: Iterable[str]) -> None:
         """Create clients of the services of some nodes, ``<name>/get_parameters``."""
-        self.services = frozenset(services)
+        self.services = frozenset(services)  # names of the services
         self._clients: list[Any] = []
         for service in self.services:
             with node.handle:
@@ -84,7 +81,6 @@ class RoundTrip:
         return True
 
     def _connected(self) -> list[Any]:
-        """Return the clients whose service is there."""
         if len(self._matched) < len(self._clients):
             self._check()
         return self._matched

@@ -41,16 +41,11 @@ warnings.filterwarnings("error", r"failed to send response \(timeout\)", Runtime
 
 
 class RequestRejectedError(Exception):
-    """A request is rejected.
-
-    Attributes:
-        code: A result code of the service's type; None for a failed operation.
-    """
+    """A request is rejected."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
-        """Reject with a message for the client, `shortened`."""
         super().__init__(shortened(message))
-        self.code = code
+        self.code = code  # a result code of the service's type; None for a failed operation
 
 
 class Commands(Protocol):
@@ -61,15 +56,10 @@ class Commands(Protocol):
 
 
 class Responder:
-    """Sends the response to one request; only the first call counts.
-
-    Attributes:
-        response: The response, to be filled in.
-    """
+    """Sends the response to one request; only the first call counts."""
 
     def __init__(self, service: "Service", response: Any) -> None:
-        """Respond to a request of `service`."""
-        self.response = response
+        self.response = response  # the response, to be filled in
         self._service = service
         self._lock = threading.Lock()
         self._ready: Any = None
@@ -86,13 +76,7 @@ class Responder:
 
     def succeed(self, message: str = "") -> None:
         """Send the filled-in response as a success; from any thread."""
-        if hasattr(self.response, "success"):  # std_srvs
-            self.response.success, self.response.message = True, message
-        elif hasattr(getattr(self.response, "result", None), "successful"):  # rcl_interfaces
-            self.response.result.successful, self.response.result.reason = True, message
-        elif hasattr(self.response, "result"):  # simulation_interfaces
-            self.response.result.result = type(self.response.result).RESULT_OK
-        self()
+        self(_completed(self.response, message, succeeded=True))
 
     def fail(self, message: str) -> None:
         """Send a failure without anything that was filled in; from any thread."""
@@ -139,10 +123,7 @@ class Responder:
     ) -> None:
         """Run a command in another thread; send a failure if it raises.
 
-        Args:
-            commands: Queue of that thread, which is the physics thread in the simulator.
-            then: Called in that thread with the result, to send the response; without it, a
-                success is sent.
+        There, `then` gets the result, to send the response; without it, a success is sent.
         """
 
         def respond(future: "Future[T]") -> None:
@@ -175,23 +156,16 @@ class Service:
     rclpy sends what a callback returns at once; its EventsExecutor takes no coroutines, and must
     not wait for the physics thread. Here the callback returns a `Responder`, which sends the
     response when it is called.
-
-    Attributes:
-        sent_at: Monotonic time of the last response of all services [s].
     """
 
-    sent_at: ClassVar[float] = -inf
+    sent_at: ClassVar[float] = -inf  # monotonic time of the last response of all services [s]
 
     def __init__(
         self, node: Node, kind: Any, name: str, handler: Callable[[Any, Responder], None]
     ) -> None:
-        """Serve a service.
+        """Serve a service; the handler gets a request and its responder, in the executor's thread.
 
-        Args:
-            kind: Type of the service.
-            name: Name of the service.
-            handler: Called with a request and its responder, in the executor's thread; must not
-                block. An exception is sent to the client as a failure.
+        It must not block. An exception is sent to the client as a failure.
         """
         self.name = name
         self._node = node
@@ -281,15 +255,21 @@ def flush_responses() -> None:
 
 def failure(response: Any, message: str, code: int | None = None) -> Any:
     """Fill in a failure in `response`, as its type defines it, and return it."""
-    message = shortened(message)
+    return _completed(response, shortened(message), code)
+
+
+def _completed(
+    response: Any, message: str, code: int | None = None, *, succeeded: bool = False
+) -> Any:
+    result: Any = getattr(response, "result", None)
     if hasattr(response, "success"):  # std_srvs
-        response.success, response.message = False, message
+        response.success, response.message = succeeded, message
     elif hasattr(response, "ok"):  # controller_manager_msgs
-        response.ok, response.message = False, message
-    elif hasattr(getattr(response, "result", None), "successful"):  # rcl_interfaces
-        response.result.successful, response.result.reason = False, message
-    elif hasattr(getattr(response, "result", None), "error_message"):  # simulation_interfaces
-        result = response.result
-        result.result = type(result).RESULT_OPERATION_FAILED if code is None else code
+        response.ok, response.message = succeeded, message
+    elif hasattr(result, "successful"):  # rcl_interfaces
+        result.successful, result.reason = succeeded, message
+    elif hasattr(result, "error_message"):  # simulation_interfaces
+        failed = type(result).RESULT_OPERATION_FAILED if code is None else code
+        result.result = type(result).RESULT_OK if succeeded else failed
         result.error_message = message
     return response

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import mujoco
-import numpy as np
 
 from mujoco_ros.model.robot.actuators import actuator_kind, control_names, joint_of, tendon_of
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -27,8 +26,7 @@ class Control:
 def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
     """Return the controls of each robot that joint references do not drive, in model order.
 
-    Actuators on tendons, sites and bodies, muscles, and actuators of engine plugins have such
-    controls.
+    They are of tendons, sites and bodies, of muscles, and of actuators of engine plugins.
     """
     model, driven = plant.model, set(plant.drives.slots.tolist())
     names = control_names(model)
@@ -59,15 +57,3 @@ def joints_of_actuators(model: mujoco.MjModel, robot: RobotLayout) -> dict[str, 
         for actuator in range(model.nactuator)
         if (joint := joint_of(model, actuator)) in joints
     }
-
-
-def slots_of(model: mujoco.MjModel, controls: tuple[Control, ...]) -> np.ndarray:
-    """Return the indices of controls in another model that has the same actuators."""
-    actuators = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_ACTUATOR, c.key) for c in controls]
-    return np.array(
-        [
-            int(model.actuator_ctrladr[actuator]) + control.input
-            for actuator, control in zip(actuators, controls, strict=True)
-        ],
-        dtype=np.intp,
-    )

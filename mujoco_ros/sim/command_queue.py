@@ -59,8 +59,7 @@ class ClockEpochs:
     def problem(self, stamp: float, now: float, *, starts: bool = False) -> str:
         """Return why a stamp is from before a reset, or a start too far ahead; empty if neither.
 
-        The stamp and `now` are simulated times [s]. With `starts`, the stamp is a start time,
-        rather than the time of sending.
+        With `starts`, the stamp is a start time, rather than the time of sending; both in [s].
         """
         if starts and stamp - now > _FARTHEST_START_S:
             return (
@@ -127,10 +126,7 @@ class CommandQueue:
     def submit(self, command: Callable[[], T], *, urgent: bool = False) -> "Future[T]":
         """Queue a command for the physics thread; the future receives its result or exception.
 
-        An urgent one, which must not be lost, is queued beyond the limit.
-
-        Raises:
-            QueueFullError: The queue is full, or closed; nothing was queued.
+        An urgent one is queued beyond the limit. A full or closed queue is a `QueueFullError`.
         """
         future: Future[T] = Future()
         with self._lock:

@@ -117,11 +117,7 @@ def movers(model: mujoco.MjModel, robot: RobotLayout) -> dict[int, tuple[str, ..
 def controlled_joints(
     model: mujoco.MjModel, robot: RobotLayout, drives: Drives, first: int
 ) -> ControlledJoints:
-    """Return the joints of a robot, whose first joint has the index `first` among all joints.
-
-    Raises:
-        UserInputError: The joint or tendon of its gripper takes no positions.
-    """
+    """Return the joints of a robot, whose first joint has the index `first` among all joints."""
     names, ids = robot.joints.names, robot.joints.ids
     takes = tuple(command_interfaces(drives.modes(first + i)) for i in range(len(names)))
     limited = model.jnt_limited[ids].astype(bool)
@@ -175,11 +171,6 @@ class DrivenModel:
     """
 
     def __init__(self, assembly: Assembly) -> None:
-        """Derive it from a scene.
-
-        Raises:
-            UserInputError: A file that the scene names is missing or invalid.
-        """
         self.layout, self.model = lay_out(assembly), assembly.model
         joints = all_joints(self.layout)
         self.drives = drives = Drives(self.model, joints)

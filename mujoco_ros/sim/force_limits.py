@@ -18,7 +18,6 @@ class ForceLimits:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Begin with the ranges of `model`, which are those of the actuators themselves."""
         self._model = model
         self._own_ranges = model.actuator_forcerange.copy()
         self._own_limited = model.actuator_forcelimited.astype(bool)
@@ -73,7 +72,7 @@ class ForceLimits:
 
 
 class Saturation:
-    """Counts the steps in which an actuator, or all those of a joint, were at their limit."""
+    """Counts the steps in which an actuator, or all actuators of a joint, were at their limit."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joints: Joints) -> None:
         self._model, self._names = model, joints.names

@@ -33,10 +33,7 @@ def robot_controls(
 ) -> list[RobotControl]:
     """Return the command arbitration of each robot; controls of `staying` robots are kept.
 
-    `references` and `drives` are of all joints; `emit` is called with events for the sources.
-
-    Raises:
-        UserInputError: The joint or tendon of a gripper takes no positions.
+    `references` and `drives` are of all joints; `emit` gets the events for the sources.
     """
     controls = []
     frames = cache(lambda: named_frames(assembly.model, layout))
@@ -117,8 +114,7 @@ _Parts = tuple[tuple[np.ndarray, np.ndarray], ...]
 class JointFeedback:
     """Sets measured positions, velocities and efforts of each `RobotControl`, from the state.
 
-    Where the joints of a robot are consecutive in the state, its control gets views, which are
-    always current. The states of other robots are copied when they are needed.
+    They are views where the joints of a robot are consecutive, else copied when they are needed.
     """
 
     def __init__(
@@ -127,7 +123,6 @@ class JointFeedback:
         robots: Sequence[RobotLayout],
         controls: Sequence[RobotControl],
     ) -> None:
-        """Take the robots, and the control of each, of a state that stays where it is."""
         self._robots: list[tuple[RobotControl, _Parts]] = []
         for robot, control in zip(robots, controls, strict=True):
             joints = robot.joints

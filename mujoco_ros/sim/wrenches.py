@@ -179,8 +179,8 @@ class ExternalWrenches:
     def put(self, place: BodyFrame, wrench: AppliedWrench) -> None:
         """Apply a wrench, which replaces the one at the same frame; zeros end that one.
 
-        If the model has changed since `place` was found, the body is searched by its name; a
-        wrench on a body that no longer exists has no effect.
+        In another model, the body is found by its name; a wrench on a body that is gone does
+        nothing.
         """
         self._loads.pop(place.frame, None)
         if any(wrench.force) or any(wrench.torque):
@@ -311,7 +311,6 @@ class _Load:
         self._turned, self._moment = np.zeros(3), np.zeros(3)
 
     def add(self) -> None:
-        """Add it to the wrench on its body."""
         turned, moment = self._turned, self._moment
         if self.wrench.in_world:
             mujoco.mju_rotVecQuat(turned, self._lever, self._quat)

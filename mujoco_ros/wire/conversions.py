@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Pose, Quaternion
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.wire.names import WORLD
@@ -39,17 +39,10 @@ def pose_message(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
 
 
 def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position [m] and the unit quaternion wxyz of a pose.
-
-    Args:
-        frame: The frame of the header; empty is the world.
-
-    Raises:
-        UserInputError: Its frame is not the world, or it is not a valid pose.
-    """
+    """Return position [m] and unit quaternion wxyz of a pose, whose frame must be the world."""
     if frame not in ("", WORLD):
         raise UserInputError(f"the pose is in frame '{frame}'; it must be in '{WORLD}'")
-    position, turn = point("position", pose.position), pose.orientation
+    position, turn = np.array(checked_xyz("position", pose.position)), pose.orientation
     length = math.hypot(turn.w, turn.x, turn.y, turn.z)
     if not 0.5 < length < 2.0:
         raise UserInputError(
@@ -58,16 +51,20 @@ def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     return position, np.array([turn.w, turn.x, turn.y, turn.z]) / length
 
 
-def point(name: str, message: Point) -> np.ndarray:
-    """Return the coordinates of a point [m].  # (3,)
+def xyz(vector: Point | Vector3 | Quaternion) -> tuple[float, float, float]:
+    """Return the components of a vector, or of the vector of a quaternion."""
+    return vector.x, vector.y, vector.z
 
-    Raises:
-        UserInputError: A coordinate is not finite, or too large.
-    """
-    numbers = np.array([message.x, message.y, message.z])
-    if not np.all(np.abs(numbers) <= _FARTHEST_M):  # true for NaN
+
+def checked_xyz(
+    name: str, vector: Point | Vector3, largest: float = _FARTHEST_M, unit: str = " m"
+) -> tuple[float, float, float]:
+    """Return the components of a vector, if they are finite and at most `largest`."""
+    numbers = xyz(vector)
+    if not all(abs(number) <= largest for number in numbers):  # true for NaN
         shown = ", ".join(f"{number:g}" for number in numbers)
+        what = "coordinate" if unit else "component"
         raise UserInputError(
-            f"{name} ({shown}) has a coordinate that is not finite, or beyond {_FARTHEST_M:g} m"
+            f"{name} ({shown}) has a {what} that is not finite, or beyond {largest:g}{unit}"
         )
     return numbers

@@ -22,7 +22,6 @@ class RosLogHandler(logging.Handler):
     """Forwards log records to a ROS logger."""
 
     def __init__(self, logger: RcutilsLogger) -> None:
-        """Create a handler that writes to `logger`."""
         super().__init__()
         self.setFormatter(LineFormatter())
         self._logger = logger

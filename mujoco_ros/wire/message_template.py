@@ -26,13 +26,6 @@ class MessageTemplate:
     part, and its bytes are searched for them. That works with any middleware that writes numbers
     plainly. It is done twice, with different values: Fast DDS overestimates the length of a message
     and leaves old memory behind its end, which may contain old sentinels.
-
-    Attributes:
-        data: The serialized message, with zero in every changing part.
-        offsets: Byte offset of each number, in the order of the paths.  # (n,)
-        is_single: Whether each number is a 32-bit float.  # (n,)
-        times: Byte offset of each time stamp or duration.  # (m,)
-        arrays: Writable views of the array fields in `data`, by path.
     """
 
     def __init__(
@@ -44,13 +37,9 @@ class MessageTemplate:
     ) -> None:
         """Serialize `message` and locate its changing parts; their values are set to zero.
 
-        Args:
-            numbers: Paths of floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
-            times: Paths of ``builtin_interfaces`` times and durations, e.g. ``"header.stamp"``.
-            arrays: Paths of arrays of numbers, which already have their final length.
-
-        Raises:
-            LayoutError: A part cannot be located.
+        Parts are paths: `numbers` of floats, as ``"pose.pose.position.x"`` or ``"velocity.3"``,
+        `times` of times and durations, as ``"header.stamp"``, and `arrays` of arrays of numbers,
+        which already have their final length. A part that cannot be located is a `LayoutError`.
         """
         paths = (*numbers, *times, *arrays)
         first, second = (_places(message, numbers, times, arrays, sign) for sign in (1, -1))
@@ -61,9 +50,11 @@ class MessageTemplate:
                     f"{type(message).__name__}: cannot locate '{path}' in its serialized form"
                 )
         offsets, sizes = np.array([place for (place,) in found], dtype=np.intp).reshape(-1, 2).T
+        # Byte offsets of numbers (n,), in the order of the paths, and of times and durations (m,)
         self.offsets, self.times, starts = np.split(
             offsets, (len(numbers), len(numbers) + len(times))
         )
+        # Whether each number is a 32-bit float (n,)
         self.is_single = sizes[: len(numbers)] == _SINGLE_BYTES
         length = len(serialize_message(message))
         write(message, numbers, np.zeros(len(numbers)))
@@ -71,9 +62,11 @@ class MessageTemplate:
         for path in arrays:
             values = get_field(message, path)
             _write_array(values, bytes(len(values) * values.itemsize))
+        # The serialized message, with zero in every changing part
         self.data = bytearray(serialize_message(message))
         if len(self.data) != length or (offsets[: len(numbers) + len(times)] % 4).any():
             raise LayoutError(f"{type(message).__name__}: its serialized layout is not fixed")
+        # Writable views of the array fields in `data`, by path
         self.arrays: dict[str, np.ndarray] = {}
         for path, start in zip(arrays, starts.tolist(), strict=True):
             values = get_field(message, path)

@@ -27,6 +27,11 @@ def camera_topics(namespace: str, camera: str) -> str:
     return in_namespace(namespace, "camera", topic_token(camera))
 
 
+def parameter_prefix(namespace: str) -> str:
+    """Return the beginning of the parameters of a robot; empty without a namespace."""
+    return namespace.replace("/", ".") + "." if namespace else ""
+
+
 _WORD = re.compile(r"(?<=.)(?=[A-Z])")
 
 
@@ -36,11 +41,9 @@ def service_name(interface: str) -> str:
 
 
 def write_resource(message: Any, field: str, uri: str, text: str = "") -> None:
-    """Write the URI and text of a resource into a message.
+    """Write the URI and text of a resource into a field of a request or a response.
 
-    Args:
-        message: A request or a response; older versions contain the URI and the text themselves.
-        field: The field that contains them in newer versions.
+    Older versions of the message contain the URI and the text themselves.
     """
     resource = getattr(message, field, message)
     resource.uri = uri

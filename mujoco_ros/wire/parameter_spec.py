@@ -113,7 +113,6 @@ class ParameterSpec:
         )
 
     def _bounds(self, number: float) -> bool:
-        """Whether a number is within the bounds."""
         if self.low is None or self.high is None:
             return True
         # NaN compares with nothing.

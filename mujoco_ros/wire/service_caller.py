@@ -40,7 +40,6 @@ class ServiceCaller:
     """
 
     def __init__(self, node: Node) -> None:
-        """Create clients that belong to `node`."""
         self._node = node
         self._clients: dict[str, Client] = {}
         self._pending: list[_Call] = []
@@ -56,16 +55,11 @@ class ServiceCaller:
         retry: bool = False,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Call a service.
+        """Call a service by its type and full name.
 
-        Args:
-            kind: Its type.
-            name: Its full name.
-            on_response: Called with the response.
-            on_failure: Called with the reason if there is no response.
-            retry: Whether to repeat the request without a response, for idempotent requests. A
-                service that has not discovered its client yet loses the response.
-            timeout_s: Longest wait for the response.
+        `on_failure` is called with the reason if there is no response. With `retry`, for idempotent
+        requests, the request is repeated without a response: a service that has not discovered its
+        client yet loses the response.
         """
         client, now = self._client(kind, name), time.monotonic()
         retry_at = now + _RETRY_S if retry else None
@@ -88,8 +82,7 @@ class ServiceCaller:
     def forget(self, named: str) -> None:
         """Fail the calls of a service, and close its client.
 
-        Args:
-            named: Its full name; with "/" at the end, all services whose names begin so.
+        With "/" at the end, `named` stands for all services whose names begin so.
         """
         is_prefix = named.endswith("/")
         for name in list(self._clients):

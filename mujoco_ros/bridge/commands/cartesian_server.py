@@ -9,12 +9,13 @@ from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.control.cartesian import CartesianCommand, cartesian_command
+from mujoco_ros.control.cartesian import CartesianCommand, CommandKind, cartesian_command
 from mujoco_ros.control.events import CommandError, CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.controller import CartesianController
-from mujoco_ros.wire.conversions import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds, xyz
+from mujoco_ros.wire.names import parameter_prefix
 
 TOPICS: dict[str, Any] = {
     "target_pose": PoseStamped,
@@ -50,56 +51,37 @@ class CartesianServer(CommandServer):
         self._submit(topic, partial(self._control.command_cartesian, command), stamp=stamp)
 
     def _read(self, message: PoseStamped | TwistStamped | WrenchStamped) -> CartesianCommand:
-        """Return the checked command of a message.
-
-        Raises:
-            CommandError: It is invalid, or the controller does not take it.
-            UserInputError: Its frame does not exist.
-        """
+        """Return the command of a message, if it is valid and the controller takes it."""
         cartesian, chain = self._cartesian, self._cartesian.chain
         if chain is None:
             raise CommandError(cartesian.no_frame())
         frame = cartesian.chains.resolve(message.header.frame_id, chain.base)
+        kind: CommandKind
+        linear: Point | Vector3
+        angular: tuple[float, ...]
         match message:
             case PoseStamped():
                 turn = message.pose.orientation
-                angular = turn.w, turn.x, turn.y, turn.z
-                command = cartesian_command("pose", frame, _vector(message.pose.position), angular)
+                kind, linear, angular = "pose", message.pose.position, (turn.w, *xyz(turn))
             case TwistStamped():
-                twist = message.twist
-                command = cartesian_command(
-                    "twist", frame, _vector(twist.linear), _vector(twist.angular)
-                )
+                kind, linear, angular = "twist", message.twist.linear, xyz(message.twist.angular)
             case _:
-                wrench = message.wrench
-                command = cartesian_command(
-                    "wrench", frame, _vector(wrench.force), _vector(wrench.torque)
-                )
+                kind, linear, angular = "wrench", message.wrench.force, xyz(message.wrench.torque)
+        command = cartesian_command(kind, frame, xyz(linear), angular)
         if problem := cartesian.refusal(command):
             raise CommandError(problem)
         return command
 
     def _handle_stiffness(self, topic: str, message: Float64MultiArray) -> None:
         values = list(message.data)
-        if len(values) != 6:
-            self._rejections.report(
-                topic, "refused", f"{len(values)} values; give 3 [N/m] and then 3 [Nm/rad]"
-            )
-            return
         name = f"{self._prefix}{CommandSource.CARTESIAN}.stiffness"
         parameters = [
             Parameter(f"{name}.translation", value=values[:3]),
             Parameter(f"{name}.rotation", value=values[3:]),
         ]
-        result = self._node.set_parameters_atomically(parameters)
-        if not result.successful:
-            self._rejections.report(topic, "refused", result.reason)
-
-
-def parameter_prefix(namespace: str) -> str:
-    """Return the prefix of the parameters of a robot."""
-    return namespace.replace("/", ".") + "." if namespace else ""
-
-
-def _vector(vector: Point | Vector3) -> tuple[float, float, float]:
-    return vector.x, vector.y, vector.z
+        with self._rejections.refusing(topic):
+            if len(values) != 6:
+                raise CommandError(f"{len(values)} values; give 3 [N/m] and then 3 [Nm/rad]")
+            result = self._node.set_parameters_atomically(parameters)
+            if not result.successful:
+                raise CommandError(result.reason)

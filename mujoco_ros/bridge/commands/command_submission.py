@@ -42,23 +42,28 @@ class CommandSubmission:
         now: bool = False,
         urgent: bool = False,
     ) -> None:
-        """Submit a command.
+        """Submit a command, which is called with the simulated time of the next step [s].
 
-        Args:
-            topic: The topic or action of the command.
-            command: Called with the simulated time of the next step [s].
-            goal: Aborted if the command cannot be queued.
-            stamp: Stamp of the state that it answers [ns of simulated time]; 0 is the current one.
-            epoch: Epoch of that state; None if it is not given.
-            start: When it starts [s of simulated time]; None is at once.
-            control: The robot that it is for; it is dropped if it is from before its state was set.
-            component: What distinguishes the components of a controller_manager.
-            now: Whether the caller is the physics thread, which runs it at once.
-            urgent: Whether it must not be lost while many commands wait, as a cancellation.
+        It answers the state with a `stamp` [ns of simulated time], 0 is the current one, of an
+        `epoch` if that is given. It starts at a simulated time `start` [s]; None is at once.
+        `control` is the robot that it is for: it is dropped if it is from before its state was set.
+        The `goal` is aborted if the command cannot be queued, as too many wait; an `urgent` one,
+        such as a cancellation, is queued nevertheless. `component` distinguishes the components of
+        a controller_manager. `now` is set by the physics thread, which runs it at once.
         """
         if epoch is not None:
             stamp = max(1, stamp)  # of the first tick, not without a stamp
-        run = partial(self._run, topic, command, goal, stamp, epoch, start, control, component)
+
+        def run() -> None:
+            """Run it, at once or at its tick, unless it is outdated."""
+            past = self._past(stamp, start, epoch)
+            outdated = past or self._outdated(control, stamp, start)
+            # An outdated command may answer its tick in lockstep, too.
+            act = nothing if outdated else partial(self._act, topic, command, goal)
+            problem = self._lockstep.take(topic, stamp, act, component, past) or outdated
+            if problem:
+                self._simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
+
         if now:
             run()
             return
@@ -68,26 +73,6 @@ class CommandSubmission:
             self._rejections.report(topic, "refused", str(error))
             if goal is not None:
                 goal.abort(str(error))
-
-    def _run(
-        self,
-        topic: str,
-        command: Callable[[float], None],
-        goal: Goal | None,
-        stamp: int,
-        epoch: int | None,
-        start: float | None,
-        control: RobotControl | None,
-        component: Hashable,
-    ) -> None:
-        """Run a command, at once or at its tick, unless it is outdated."""
-        past = self._past(stamp, start, epoch)
-        outdated = past or self._outdated(control, stamp, start)
-        # An outdated command may answer its tick in lockstep, too.
-        act = nothing if outdated else partial(self._act, topic, command, goal)
-        problem = self._lockstep.take(topic, stamp, act, component, past) or outdated
-        if problem:
-            self._simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
 
     def _act(
         self, topic: str, command: Callable[[float], None], goal: Goal | None, time: float

@@ -7,7 +7,6 @@ from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers, SwitchController
 from rclpy.parameter import Parameter
 
-from mujoco_ros.bridge.commands.cartesian_server import parameter_prefix
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandSource
@@ -16,6 +15,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.sim.cartesian.controller import CartesianController
+from mujoco_ros.wire.names import parameter_prefix
 
 BROADCASTER = "joint_state_broadcaster"
 IMPEDANCE = "cartesian_impedance_controller"
@@ -56,11 +56,7 @@ class ControllerSwitch(CommandServer):
             self._services.pop().destroy()
 
     def _states(self) -> Mapping[str, bool]:
-        """Return whether each controller is active.
-
-        Raises:
-            RequestRejectedError: The robot was deleted; the services end soon.
-        """
+        """Return whether each controller is active, unless the robot was deleted."""
         cartesian, control = self._cartesian, self._control
         states, mode = {BROADCASTER: True}, self._values.get(f"{self._prefix}mode")
         if mode is None:
@@ -109,8 +105,7 @@ class ControllerSwitch(CommandServer):
     def _apply(self, request: SwitchController.Request) -> list[str]:
         """Set the parameters if another controller becomes active; return what was left out.
 
-        Raises:
-            RequestRejectedError: A part is impossible, or all of a list if it is not strict.
+        A part that is impossible rejects all if it is strict, else if the whole list is impossible.
         """
         states, strictness = self._states(), request.strictness
         start, stop = set(request.activate_controllers), set(request.deactivate_controllers)
@@ -137,11 +132,7 @@ class ControllerSwitch(CommandServer):
         return left_out
 
     def _choose(self, cartesian: str = "") -> None:
-        """Activate a Cartesian controller, or none.
-
-        Raises:
-            RequestRejectedError: The parameters were refused.
-        """
+        """Activate a Cartesian controller, or none."""
         values: dict[str, Any] = {"enabled": bool(cartesian)}
         if cartesian:
             values["mode"] = _MODES[cartesian]

@@ -50,7 +50,8 @@ class DirectSubscriptions:
         self._served: set[Subscription] = set()
         self._passed: set[Subscription | Service] = set()  # to the executor, by the physics thread
         self._timer: Timer | None = None
-        # Of the physics thread:
+        # Of the physics thread: what it takes, itself where there is a handle
+        self._held: dict[Subscription | Service, Handle | None] = {}
         self._open: list[tuple[Subscription, Handle]] = []
         self._subscriptions: list[Subscription] = []  # of those that are passed
         self._services: list[Service] = []
@@ -243,28 +244,27 @@ class DirectSubscriptions:
             entity.handle.__enter__()  # held, it is not destroyed by the executor's thread
         except InvalidHandle:  # destroyed meanwhile
             return
-        if handle is not None:
-            self._open.append((entity, handle))
-        elif isinstance(entity, Subscription):
-            self._subscriptions.append(entity)
-        else:
-            self._services.append(entity)
+        self._held[entity] = handle
         self._renew()
 
     def _end(self, entity: Subscription | Service) -> None:
-        held: list[Any] = [*(entry[0] for entry in self._open), *self._subscriptions]
-        if entity not in (*held, *self._services):
-            return
-        self._open = [entry for entry in self._open if entry[0] is not entity]
-        self._subscriptions = [one for one in self._subscriptions if one is not entity]
-        self._services = [one for one in self._services if one is not entity]
-        self._renew()
-        entity.handle.__exit__(None, None, None)
+        if entity in self._held:
+            del self._held[entity]
+            self._renew()
+            entity.handle.__exit__(None, None, None)
 
     def _renew(self) -> None:
+        """Sort the held entities, and wait for them."""
+        self._open, self._subscriptions, self._services = [], [], []
+        for entity, handle in self._held.items():
+            if not isinstance(entity, Subscription):
+                self._services.append(entity)
+            elif handle is None:
+                self._subscriptions.append(entity)
+            else:
+                self._open.append((entity, handle))
         self._wait_set = self._new_wait_set()
-        serves = self._open or self._subscriptions or self._services
-        self._commands.inlet = self if serves else None
+        self._commands.inlet = self if self._held else None
 
     def _new_wait_set(self) -> "_rclpy.WaitSet":
         subscriptions = len(self._open) + len(self._subscriptions)
@@ -273,7 +273,6 @@ class DirectSubscriptions:
 
 
 def _exists(entity: Subscription | Service) -> bool:
-    """Return whether an entity is not destroyed."""
     try:
         with entity.handle:
             return True

@@ -32,8 +32,7 @@ REACTIVATE = "reactivate"
 class ControllerRestart:
     """Deactivates and activates the controllers that command a robot, in one strict switch.
 
-    It does so while the simulation runs: a controller_manager in simulated time switches in its
-    next update. All methods run in the executor's thread.
+    The simulation must run: a controller_manager in simulated time switches in its next update.
     """
 
     def __init__(self, context: NodeContext) -> None:
@@ -74,18 +73,11 @@ class ControllerRestart:
             else:
                 self._end(namespace, "no active controller commands joints")
 
+        manager, failed = in_namespace(namespace, _MANAGER), partial(self._end, namespace)
         # The switch cannot be repeated, so its response must not get lost.
-        self._caller.prepare(
-            SwitchController, in_namespace(namespace, _MANAGER, "switch_controller")
-        )
-        self._caller.call(
-            ListControllers,
-            in_namespace(namespace, _MANAGER, "list_controllers"),
-            ListControllers.Request(),
-            found,
-            lambda reason: self._end(namespace, reason),
-            retry=True,
-        )
+        self._caller.prepare(SwitchController, f"{manager}/switch_controller")
+        name, request = f"{manager}/list_controllers", ListControllers.Request()
+        self._caller.call(ListControllers, name, request, found, failed, retry=True)
 
     def _switch(self, namespace: str, names: list[str]) -> None:
         from controller_manager_msgs.srv import SwitchController
@@ -106,13 +98,9 @@ class ControllerRestart:
                 reason = getattr(response, "message", "") or "the switch was refused"
                 self._end(namespace, f"{', '.join(names)} were not activated again: {reason}")
 
-        self._caller.call(
-            SwitchController,
-            in_namespace(namespace, _MANAGER, "switch_controller"),
-            request,
-            switched,
-            lambda reason: self._end(namespace, reason),
-        )
+        name = in_namespace(namespace, _MANAGER, "switch_controller")
+        failed = partial(self._end, namespace)
+        self._caller.call(SwitchController, name, request, switched, failed)
 
     def _end(self, namespace: str, problem: str = "") -> None:
         self._busy.discard(namespace)
@@ -143,8 +131,7 @@ class _Watched:
 class HeldJoints:
     """Reports joints that are held after a reset, and releases them when their source has gone.
 
-    With the policy ``reactivate`` it has the controllers of the robot's controller_manager
-    activated again. All methods run in the executor's thread.
+    With ``reactivate``, it has the robot's controllers activated again. In the executor's thread.
     """
 
     def __init__(self, context: NodeContext) -> None:

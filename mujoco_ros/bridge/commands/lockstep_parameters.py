@@ -21,7 +21,6 @@ from mujoco_ros.native.plan import MANY
 from mujoco_ros.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.round_trip import RoundTrip
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig
 from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
@@ -72,15 +71,9 @@ class LockstepParameters(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Configure the lockstep of the simulation's clock from the parameters.
-
-        Raises:
-            UserInputError: A parameter names a source that does not exist.
-        """
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
         self._direct = context.direct
-        self._next = LockstepConfig()
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
         self._ending = False
@@ -90,7 +83,7 @@ class LockstepParameters(Component):
         self._lockstep.settled = lambda: self._simulation.commands.settled
         self._lockstep.on_join = lambda topic: later(self._node, self._connect, topic)
         self.check_parameters({"mode": self._values["mode"]})
-        self._lockstep.configure(self._config(self._simulation))
+        self.commit()
         self._serve()
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
@@ -98,7 +91,7 @@ class LockstepParameters(Component):
         if not values.keys() & set(_NAMES):
             return None
         self._serve()
-        return partial(self._lockstep.configure, self._config(self._simulation))
+        return partial(self._lockstep.configure, self._config())
 
     def wait(self, now: float) -> float:
         """Make the clock wait for commands, and after a reset for the response to its client.
@@ -133,7 +126,7 @@ class LockstepParameters(Component):
             if not round_trip.wait(_CONFIRMED_S) and not self._ending:
                 _LOG.warning(
                     "lockstep: a component on '%s' does not answer requests, so its joint states "
-                    "may be those of the tick before",
+                    "may be from the tick before",
                     topic,
                 )
 
@@ -175,13 +168,9 @@ class LockstepParameters(Component):
         if known is None or known.services != names:
             self._round_trips[topic] = RoundTrip(node, names)
 
-    def prepare(self, plant: Plant) -> None:
-        """Find the sources of the next model."""
-        self._next = self._config(plant)
-
     def commit(self) -> None:
         """Wait for the sources of the new model; ticks of sources that remain continue."""
-        self._lockstep.configure(self._next)
+        self._lockstep.configure(self._config())
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics."""
@@ -229,10 +218,10 @@ class LockstepParameters(Component):
             if topic not in there:
                 raise unknown("topic of commands", topic, there, where="lockstep_sources")
 
-    def _config(self, world: Simulation | Plant) -> LockstepConfig:
+    def _config(self) -> LockstepConfig:
         """Return the configuration that the parameters request, for the robots that exist."""
         values = self._values
-        there = command_topics(world, controllers=self._has_controllers)
+        there = command_topics(self._simulation, controllers=self._has_controllers)
         return LockstepConfig(
             sources=tuple(
                 SourceConfig(
@@ -254,11 +243,7 @@ class LockstepParameters(Component):
 
 
 def parse_sources(text: str) -> dict[str, float]:
-    """Return the rate [Hz] of each topic in a text such as ``joint_commands@200``.
-
-    Raises:
-        UserInputError: It is wrong.
-    """
+    """Return the rate [Hz] of each topic in a text such as ``joint_commands@200``."""
     sources: dict[str, float] = {}
     for entry in filter(None, re.split(r"[\s,]+", text)):
         topic, _, rate = entry.partition("@")
@@ -278,10 +263,10 @@ def parse_sources(text: str) -> dict[str, float]:
     return sources
 
 
-def command_topics(world: Simulation | Plant, *, controllers: bool) -> dict[str, str]:
+def command_topics(simulation: Simulation, *, controllers: bool) -> dict[str, str]:
     """Return the topics that command joints, with the name of the robot."""
     topics = {}
-    for robot, control in zip(world.layout.robots, world.controls, strict=True):
+    for robot, control in zip(simulation.layout.robots, simulation.controls, strict=True):
         takes = {CommandSource.TRAJECTORY: POSITION, **FORWARDED} if controllers else {}
         found = [source for source, kind in takes.items() if control.joints.with_interface(kind)]
         for source in (CommandSource.JOINT_COMMANDS, *found) if robot.joints.names else ():

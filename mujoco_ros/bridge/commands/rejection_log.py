@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from mujoco_ros.control.joints import Clamped
 from mujoco_ros.model.errors import shortened
@@ -26,6 +27,10 @@ class RejectionLog:
         self._logged: dict[tuple[str, str], dict[str, float]] = {}
         self._suppressed: dict[tuple[str, str], int] = {}
 
+    def refusing(self, topic: str, what: str = "") -> "_Refusal":
+        """Return a context that reports an error of a message, a `ValueError`, which ends it."""
+        return _Refusal(self, topic, what)
+
     def report_clamped(self, topic: str, clamped: Clamped) -> None:
         """Report positions that were clamped to the limits of joints, if any."""
         if clamped.count:
@@ -34,10 +39,10 @@ class RejectionLog:
     def report(
         self, topic: str, kind: str, message: str, *, detail: str = "", count: int = 1
     ) -> None:
-        """Count a problem, and log it unless the same message was logged recently.
+        """Count a problem, by its `kind` on /diagnostics; log it unless the same was logged
+        recently.
 
-        `kind` is the row of the problem on /diagnostics. `detail`, as a time, is logged behind the
-        message without making it a different one. `count` is the number of occurrences.
+        `detail`, as a time, follows in the log without making it a different message.
         """
         message = shortened(message)
         with self._lock:
@@ -59,3 +64,17 @@ class RejectionLog:
             return None
         logged[message] = now
         return self._suppressed.pop(where, 0)
+
+
+@dataclass
+class _Refusal:
+    log: RejectionLog
+    topic: str
+    what: str
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, ValueError):
+            self.log.report(self.topic, "refused", f"{self.what}{error}")
+        return isinstance(error, ValueError)

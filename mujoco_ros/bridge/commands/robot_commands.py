@@ -12,9 +12,10 @@ from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.held_joints import PACKAGE, REACTIVATE, HeldJoints, is_installed
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
+from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.control import events
-from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
+from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
@@ -25,6 +26,8 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
+from mujoco_ros.sim.actuator_controls import Control, free_controls
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.conversions import stamp
 
 
@@ -57,7 +60,7 @@ class GripperServer(CommandServer):
     def check(self, goal: ParallelGripperCommand.Goal) -> GripperCommand | None:
         """Return the checked command; report a rejected one."""
         message, control = goal.command, self._control
-        try:
+        with self._rejections.refusing(self._action, "goal rejected: "):
             command = gripper_command(
                 control.joints,
                 control.stream.out_of_limits,
@@ -66,11 +69,9 @@ class GripperServer(CommandServer):
                 list(message.velocity),
                 list(message.effort),
             )
-        except CommandError as error:
-            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
-            return None
-        self._rejections.report_clamped(self._action, command.clamped)
-        return command
+            self._rejections.report_clamped(self._action, command.clamped)
+            return command
+        return None
 
     def accept(self, goal: Goal, command: GripperCommand) -> None:
         """Submit the command of a goal."""
@@ -90,8 +91,6 @@ _RESULT_DELIVERY_S = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Served:
-    """The servers of a robot."""
-
     robot: str
     namespace: str
     servers: list[CommandServer]
@@ -108,13 +107,18 @@ class RobotCommands(Component):
         self._leaving: list[_Served] = []
         self._dispatching = False
         self._held = HeldJoints(context)
+        self._free_controls = PerPlant(_free_controls)
         self.check_parameters(context.values)
         self._simulation.events.clear()  # the initial reset
         self._simulation.on_event = self._wake
         self.finish()
 
+    def build(self, plant: Plant) -> None:
+        """Find the actuators of the next model that have topics."""
+        self._free_controls.build(plant)
+
     def finish(self) -> None:
-        """Open the topics and actions of new robots; close those of deleted robots."""
+        """Open the topics and actions of new robots; close all of deleted robots."""
         plant = self._simulation.plant
         robots = zip(plant.layout.robots, plant.controls, strict=True)
         present = dict(zip(plant.assembly.robots, robots, strict=True))
@@ -130,7 +134,6 @@ class RobotCommands(Component):
                 )
 
     def _serve(self, part: ScenePart, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
-        """Open the topics and actions of a robot."""
         robot, control = of_robot
         for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
             self._withdraw(gone)
@@ -140,7 +143,13 @@ class RobotCommands(Component):
             kinds += [GripperServer] if control.gripper is not None else []
             kinds += _cartesian_servers() if control.cartesian is not None else []
         servers = [kind(self._context, robot.namespace, control) for kind in kinds]
+        controls = partial(self._controls, part)
+        if controls(self._simulation.plant):
+            servers.append(ActuatorServer(self._context, robot, control, controls))
         return _Served(robot=part.name, namespace=robot.namespace, servers=servers)
+
+    def _controls(self, part: ScenePart, plant: Plant) -> tuple[Control, ...]:
+        return self._free_controls[plant].get(part, ())
 
     def _close(self, gone: _Served) -> None:
         """Accept no more commands for a deleted robot."""
@@ -229,6 +238,11 @@ class RobotCommands(Component):
                     event.goal.abort(event.message)
             case events.SimulationReset():
                 self._context.notify_reset(event)
+
+
+def _free_controls(plant: Plant) -> dict[ScenePart, tuple[Control, ...]]:
+    found = free_controls(plant)
+    return {part: found[part.name] for part in plant.assembly.robots}
 
 
 def _cartesian_servers() -> list[type[CommandServer]]:

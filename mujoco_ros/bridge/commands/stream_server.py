@@ -55,11 +55,7 @@ class JointStateReader:
         self._layouts: dict[bytes, tuple[str, tuple[str, ...]]] = {}
 
     def read(self, data: bytes) -> JointStateContent:
-        """Return the content of a serialized message.
-
-        Raises:
-            Exception: As rclpy reports that it is no JointState.
-        """
+        """Return the content of a serialized message; what is no JointState fails as in rclpy."""
         if data[:2] == _LITTLE_ENDIAN_CDR:
             for prefix, (frame_id, names) in self._layouts.items():
                 if data.startswith(prefix, _NAMES):
@@ -89,7 +85,6 @@ class JointStateReader:
 
 
 def _end_of_names(data: bytes) -> int:
-    """Return where the names end in a valid message."""
     at = _end_of_text(data, _NAMES)
     (count,) = _COUNT.unpack_from(data, at)
     at += _COUNT.size

@@ -52,11 +52,7 @@ def seconds(duration: Duration) -> float:
 def point_arrays(message: JointTrajectory) -> PointArrays:
     """Remove the points of a message, and return them as arrays.
 
-    rclpy keeps the message of a goal, and freeing 100 000 points at once, rather than one by one,
-    holds the GIL for 30 ms.
-
-    Raises:
-        CommandError: A field has neither no values nor one for each joint.
+    rclpy keeps the message of a goal; freeing 100 000 points at once holds the GIL for 30 ms.
     """
     points, joints = list(reversed(message.points)), len(message.joint_names)
     message.points = []
@@ -92,12 +88,9 @@ def to_trajectory(
     *,
     upsampled: bool = False,
 ) -> Trajectory:
-    """Return the trajectory of a message; see `trajectory`.
+    """Return the checked trajectory of a message; see `trajectory`.
 
     Without points, it holds the joints that it names, or all.
-
-    Raises:
-        CommandError: It is invalid.
     """
     names, frame = message.joint_names, message.header.frame_id
     start = seconds(message.header.stamp) or None  # zeros are no stamp
@@ -114,11 +107,7 @@ def to_tolerances(
     settings: TrajectorySettings,
     indices: np.ndarray,
 ) -> Tolerances:
-    """Return a goal's tolerances over the joints with `indices`.
-
-    Raises:
-        CommandError: One is invalid, or for joints of several degrees of freedom.
-    """
+    """Return a goal's checked tolerances over the joints with `indices`."""
     if goal.multi_dof_trajectory.points or goal.multi_dof_trajectory.joint_names:
         raise CommandError("multi_dof_trajectory is not supported: joints have one axis here")
     if goal.component_path_tolerance or goal.component_goal_tolerance:
@@ -200,24 +189,19 @@ class TrajectoryServer(CommandServer):
 
     def _handle_speed(self, topic: str, message: SpeedScalingFactor) -> None:
         factor = message.factor
-        try:
+        with self._rejections.refusing(topic):
             check_speed_scaling(factor)
-        except CommandError as error:
-            self._rejections.report(topic, "refused", str(error))
-            return
-        self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
+            self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
 
     def check(self, goal: FollowJointTrajectory.Goal) -> Trajectory | None:
         """Return the checked trajectory with its tolerances; report a rejected one."""
         control = self._control
-        try:
+        with self._rejections.refusing(self._action, "goal rejected: "):
             checked = self._read(goal.trajectory, self._action)
             settings = control.trajectory.settings
             allowed = to_tolerances(goal, control.joints, settings, checked.joints)
-        except CommandError as error:
-            self._rejections.report(self._action, "refused", f"goal rejected: {error}")
-            return None
-        return replace(checked, tolerances=allowed)
+            return replace(checked, tolerances=allowed)
+        return None
 
     def accept(self, goal: Goal, checked: Trajectory) -> None:
         """Submit the trajectory of a goal, and publish it."""
@@ -259,10 +243,8 @@ class TrajectoryServer(CommandServer):
         self._submit(topic, follow, goal, start=checked.start, **stamps)
 
     def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Trajectory:
-        """Return the trajectory of a message, with the tolerances of the parameters.
-
-        Raises:
-            CommandError: It is invalid, or too late.
+        """Return the trajectory of a message that is in time, with the tolerances of the
+        parameters.
         """
         control = self._control
         start = nanoseconds(message.header.stamp) * NANOSECOND

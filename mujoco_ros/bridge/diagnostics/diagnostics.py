@@ -50,6 +50,7 @@ class DiagnosticSnapshot(NamedTuple):
 
     status: Status
     rejections: Mapping[str, int]
+    holds: HoldTimes = HoldTimes()
 
 
 def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
@@ -204,30 +205,22 @@ def commands(now: DiagnosticSnapshot, _before: DiagnosticSnapshot) -> Diagnostic
     return DiagnosticReport("received" if values else "none yet", values, metrics=(stale,))
 
 
-def world(current: Callable[[], HoldTimes]) -> Callable[[], DiagnosticReport]:
-    """Return the report of how long changes of the model held the physics thread."""
-    seen = current().count
-
-    def report() -> DiagnosticReport:
-        nonlocal seen
-        holds = current()
-        changed, seen = holds.count > seen, holds.count
-        last = holds.last if changed else 0.0
-        return DiagnosticReport(
-            "changed" if changed else "unchanged",
-            {
-                "changes": str(holds.count),
-                "last hold of the physics [ms]": f"{1e3 * holds.last:.3f}",
-                "longest hold of the physics [ms]": f"{1e3 * holds.longest:.3f}",
-            },
-            metrics=(
-                Metric(
-                    "world_hold", last, f"a change held the physics thread for {1e3 * last:.1f} ms"
-                ),
-            ),
-        )
-
-    return report
+def world(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report how long changes of the model held the physics thread."""
+    holds = now.holds
+    changed = holds.count > before.holds.count
+    last = 1e3 * holds.last if changed else 0.0
+    return DiagnosticReport(
+        "changed" if changed else "unchanged",
+        {
+            "changes": str(holds.count),
+            "last hold of the physics [ms]": f"{1e3 * holds.last:.3f}",
+            "longest hold of the physics [ms]": f"{1e3 * holds.longest:.3f}",
+        },
+        metrics=(
+            Metric("world_hold", last / 1e3, f"a change held the physics thread for {last:.1f} ms"),
+        ),
+    )
 
 
 def _percentiles(name: str, seconds: tuple[float, ...]) -> dict[str, str]:
@@ -242,6 +235,7 @@ DIAGNOSTIC_ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], Di
     "engine": engine,
     "control": control,
     "commands": commands,
+    "world": world,
 }
 """The rows by name: each takes the current snapshot and the previous one."""
 
@@ -253,22 +247,18 @@ _ANSWER_S = 0.5
 class Diagnostics(Component):
     """Publishes /diagnostics once a second, and at once when something goes wrong or is paused.
 
-    Engine messages are logged as they come, repeated ones at a limited rate. Runs in the executor's
-    thread and never waits for the physics thread.
+    Engine messages are logged as they come. It never waits for the physics thread.
     """
 
     parameters = limit_parameters()
 
     def __init__(self, context: NodeContext, components: Iterable[Component]) -> None:
-        """Open the topic; some components report rows, in the executor's thread.
-
-        Raises:
-            ValueError: A row has no name, or another row has the same one.
-        """
+        """Open the topic; some components report rows, in the executor's thread."""
         self._node = context.node
         self._simulation, self._status = context.simulation, context.status
         self._rejections = context.rejections.counts
-        self._rows: dict[str, Row] = {"world": world(lambda: context.models.holds)}
+        self._models = context.models
+        self._rows: dict[str, Row] = {}
         self._further: list[Callable[[], Mapping[str, DiagnosticReport] | None]] = []
         for component in components:
             kind = type(component)
@@ -340,7 +330,7 @@ class Diagnostics(Component):
             self._warnings.report("MuJoCo", "warnings", text, detail=f"{when}{time}")
 
     def _snapshot(self, status: Status) -> DiagnosticSnapshot:
-        return DiagnosticSnapshot(status, dict(self._rejections))
+        return DiagnosticSnapshot(status, dict(self._rejections), self._models.holds)
 
     def _publish(self, status: Status) -> None:
         before, now = self._before, self._snapshot(status)

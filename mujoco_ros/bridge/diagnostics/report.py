@@ -17,34 +17,21 @@ _LEVELS = {"error": ERROR, "warn": WARN}
 
 
 class Metric(NamedTuple):
-    """A metric that is compared with its limits.
+    """A metric that is compared with its limits."""
 
-    Attributes:
-        limit: Name of its entry in ``LIMITS``.
-        value: Its value; NaN exceeds no limit.
-        complaint: The message of the row when it exceeds a limit.
-    """
-
-    limit: str
-    value: float
-    complaint: str
+    limit: str  # name of its entry in ``LIMITS``
+    value: float  # its value; NaN exceeds no limit
+    complaint: str  # the message of the row when it exceeds a limit
 
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticReport:
-    """A row on /diagnostics.
+    """A row on /diagnostics."""
 
-    Attributes:
-        text: Its message, unless a metric exceeds a limit.
-        values: Its values as shown, by name and unit.
-        level: Its level, unless a metric that exceeds a limit raises it.
-        metrics: The metrics that are compared with limits.
-    """
-
-    text: str
-    values: Mapping[str, str]
-    level: bytes = OK
-    metrics: tuple[Metric, ...] = ()
+    text: str  # its message, unless a metric exceeds a limit
+    values: Mapping[str, str]  # its values as shown, by name and unit
+    level: bytes = OK  # its level, unless a metric that exceeds a limit raises it
+    metrics: tuple[Metric, ...] = ()  # the metrics that are compared with limits
 
     def judged(self, parameters: Mapping[str, Any]) -> tuple[bytes, str]:
         """Return the level and the message, given the limits that are set as parameters."""
@@ -64,8 +51,7 @@ NEVER = -1.0
 class MetricLimit(NamedTuple):
     """A metric with limits: above `warn` its row is a warning, above `error` an error.
 
-    Each gives the parameters ``diagnostics.<name>.warn`` and ``diagnostics.<name>.error``, in the
-    range from -1 to `high`; a negative limit is never exceeded.
+    The parameters ``diagnostics.<name>.warn`` and ``.error`` range from -1 (never) to `high`.
     """
 
     name: str
@@ -138,14 +124,7 @@ class DiagnosticPublisher:
     def __init__(
         self, node: Node, hardware: str = "MuJoCo", limits: Mapping[str, Any] | None = None
     ) -> None:
-        """Open the publisher.
-
-        Args:
-            node: The node, whose name begins the names of its rows.
-            hardware: The hardware ID of all rows.
-            limits: Current values of the parameters that limit metrics; without it, no report may
-                have metrics.
-        """
+        """Open the publisher; `limits` are the values of the parameters that limit metrics."""
         self._name, self._hardware, self._limits = node.get_name(), hardware, limits or {}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
 

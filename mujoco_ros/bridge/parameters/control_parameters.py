@@ -1,12 +1,12 @@
 """The parameters of every robot: PD gains, and settings of its controllers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import ModelParameters, NodeContext
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.robot_parameters import (
     GAINS,
@@ -23,99 +23,70 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.gains import GainChange
-from mujoco_ros.wire.parameter_spec import ParameterSpec
+
+_Element = tuple[ScenePart, tuple[int, int] | None]
+"""The robot of a parameter, and row and joint of a gain."""
 
 
-class ControlParameters(Component):
+class ControlParameters(ModelParameters[_Element]):
     """A view of the simulation's gains and of the settings of its controllers."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values.
-
-        Raises:
-            UserInputError: The user set an invalid value, or an invalid gains file.
-        """
-        self._parameters, self._simulation = context.parameters, context.simulation
+        super().__init__(context)
         self._controllers = context.has_controllers
         self._robots: dict[ScenePart, RobotParameters] = {}
-        self._next: dict[ScenePart, RobotParameters] = {}
-        self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
-        self._gain_indices: dict[str, tuple[ScenePart, int, int]] = {}  # robot, row and joint
-        self._settings_of: dict[str, ScenePart] = {}  # setting to robot
-        self._changes = 0  # of gains, since the start
+        self._next_robots: dict[ScenePart, RobotParameters] = {}
+        self._gain_changes = 0  # since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
         self.prepare(self._simulation.plant)
         self._simulation.plant.gains.restore()
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
-        """Find the parameters of new robots, and configure the next plant by their values.
+        """Find the parameters of the next plant, and configure its new robots by their values.
 
-        Raises:
-            UserInputError: Two parameters would have the same name, a gains file is invalid, or the
-                user set an invalid value for the first plant.
+        An invalid value of the user is an error for the first plant only.
         """
         first = not self._robots and plant is self._simulation.plant
-        self._next, self._values, gone = {}, {}, self._robots.keys() - set(plant.assembly.robots)
-        taken = self._parameters.names - {
-            spec.name for part in gone for spec in self._robots[part].specs
+        self._next_robots = {
+            part: self._robots.get(part) or self._new_robot(plant, index, columns, strict=first)
+            for index, (part, columns) in enumerate(
+                zip(plant.assembly.robots, plant.layout.columns, strict=True)
+            )
         }
-        for index, (part, columns) in enumerate(_columns(plant)):
-            if part in self._robots:
-                self._next[part] = self._robots[part]
-                continue
-            robot = self._next[part] = robot_parameters(plant, index, columns, self._controllers)
-            self._find_parameters(robot, strict=first)
-            for name in (spec.name for spec in robot.specs):
-                if name in taken:
-                    raise UserInputError(f"two parameters would be named '{name}'; rename a joint")
-                taken.add(name)
-            plant.gains.configure(part, self._initial_gains(robot))
-            robot.check(self._values)
-            robot.control.configure(*robot.settings(self._values))
+        found = (
+            (spec, (part, robot.gains.get(spec.name)))
+            for part, robot in self._next_robots.items()
+            for spec in robot.specs
+        )
+        values = self._find(found, strict=first)
+        for part, robot in self._next_robots.items():
+            if part not in self._robots:
+                plant.gains.configure(part, _initial_gains(robot, values))
+                robot.check(values)
+                robot.control.configure(*robot.settings(values))
 
     def finish(self) -> None:
         """Declare the parameters of new robots; undeclare the parameters of deleted ones."""
-        for part in self._robots.keys() - self._next.keys():
-            self._parameters.withdraw(spec.name for spec in self._robots[part].specs)
-        new = self._next.keys() - self._robots.keys()
-        self._robots, self._next = self._next, {}
-        for part, robot in self._robots.items():
-            if part in new:
-                self._parameters.declare(robot.specs, self._values)
-        self._gain_indices = {
-            name: (part, *indices)
-            for part, robot in self._robots.items()
-            for name, indices in robot.gain_indices()
-        }
-        self._settings_of = {
-            spec.name: part
-            for part, robot in self._robots.items()
-            for spec in robot.specs
-            if spec.name not in self._gain_indices and spec.name != robot.gains_file
-        }
-        self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._gain_indices}
-
-    def rollback(self) -> None:
-        """Discard the parameters of the next robots."""
-        self._next, self._values = {}, {}
+        super().finish()
+        self._robots, self._next_robots = self._next_robots, {}
+        self._changed_by = {n: by for n, by in self._changed_by.items() if n in self._elements}
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check the settings of the Cartesian controllers that a set changes.
-
-        Raises:
-            UserInputError: A frame or a joint does not exist, or takes no commands of the mode.
-        """
-        for part in {self._settings_of[n] for n in values if n in self._settings_of}:
+        """Check the settings of the Cartesian controllers that a set changes."""
+        for part in self._set_robots(values):
             self._robots[part].check({**self._parameters.values, **values})
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies accepted gains and settings."""
-        names = [name for name in values if name in self._gain_indices]
-        gains = [GainChange(*self._gain_indices[name], values[name]) for name in names]
+        gains = {
+            name: GainChange(part, *index, values[name])
+            for name, (part, index) in self._elements.items()
+            if index is not None and name in values
+        }
         if gains:
-            self._changes += 1
-            self._changed_by |= dict.fromkeys(names, self._changes)
+            self._gain_changes += 1
+            self._changed_by |= dict.fromkeys(gains, self._gain_changes)
         files = {
             part: _gains(robot.of_file)
             for part, robot in self._robots.items()
@@ -123,7 +94,7 @@ class ControlParameters(Component):
         }
         settings = [
             (self._robots[part].control, self._robots[part].settings(self._parameters.values))
-            for part in {self._settings_of[n] for n in values if n in self._settings_of}
+            for part in self._set_robots(values)
         ]
         if not (gains or files or settings):
             return None
@@ -133,7 +104,7 @@ class ControlParameters(Component):
             for part, configured in files.items():
                 simulation.plant.gains.configure(part, configured)
             if gains:
-                simulation.plant.gains.change(gains)
+                simulation.plant.gains.change(gains.values())
             for control, of_control in settings:
                 control.configure(*of_control)
 
@@ -145,63 +116,53 @@ class ControlParameters(Component):
             self.show_gains(event.gain_changes, event.gains)
 
     def show_gains(self, gain_changes: int, present: Mapping[object, Gains]) -> None:
-        """Set the parameters to the gains in force, where something else changed them.
+        """Set the parameters to the gains in force by robot, except parameters that were set since.
 
-        Args:
-            gain_changes: Number of changes by parameters that these gains include; parameters set
-                since stay.
-            present: The gains by robot.
+        The gains include a number of changes by parameters.
         """
         rows = {part: stacked(gains) for part, gains in present.items()}
         self._parameters.show(
             {
-                name: float(rows[part][row, joint])
-                for name, (part, row, joint) in self._gain_indices.items()
-                if part in rows and self._changed_by.get(name, 0) <= gain_changes
+                name: float(rows[part][index])
+                for name, (part, index) in self._elements.items()
+                if index and part in rows and self._changed_by.get(name, 0) <= gain_changes
             }
         )
 
-    def _initial_gains(self, robot: RobotParameters) -> Gains:
-        """Return the gains that a new robot begins with."""
-        rows = robot.of_file.copy()
-        for name, index in robot.gain_indices():
-            rows[index] = self._values[name]
-        return _gains(rows)
+    def _set_robots(self, values: Mapping[str, Any]) -> set[ScenePart]:
+        """Return the robots of which a set changes settings."""
+        found = {name: self._elements[name] for name in values if name in self._elements}
+        files = [robot.gains_file for robot in self._robots.values()]
+        return {part for name, (part, gain) in found.items() if gain is None and name not in files}
 
-    def _find_parameters(self, robot: RobotParameters, *, strict: bool) -> None:
-        """Find the parameters of a new robot, and their initial values."""
-
-        def find(specs: Iterable[ParameterSpec]) -> None:
-            specs = list(specs)
-            robot.specs += specs
-            self._values |= self._parameters.initial(specs, strict=strict)
-
+    def _new_robot(
+        self, plant: Plant, index: int, columns: slice, *, strict: bool
+    ) -> RobotParameters:
+        """Return a new robot with its parameters, whose defaults are the gains of its file."""
+        robot = robot_parameters(plant, index, columns, self._controllers)
         if robot.servos:
-            find([robot.spec(GAINS_FILE)])
-            rows = robot.of_file = self._load(robot, self._values[robot.gains_file])
-            find(
-                robot.spec(template, joint, default=float(rows[row, joint]))
-                for joint in robot.servos
-                for row, template in enumerate(GAINS)
-            )
-        find(settings_specs(robot))
+            file = robot.spec(GAINS_FILE)
+            rows = self._load(robot, self._parameters.initial([file], strict=strict)[file.name])
+            robot.of_file = rows
+            robot.specs.append(file)
+            robot.specs += [
+                robot.spec(GAINS[row], joint, default=float(rows[row, joint]))
+                for row, joint in robot.gains.values()
+            ]
+        robot.specs += settings_specs(robot)
+        return robot
 
     def expand_parameters(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return the gains in the files that a set names."""
-        gains = {}
+        gains: dict[str, float] = {}
         for robot in self._robots.values():
             if robot.gains_file in values:
                 robot.of_file = self._load(robot, values[robot.gains_file])
-                for name, index in robot.gain_indices():
-                    gains[name] = float(robot.of_file[index])
+                gains |= {n: float(robot.of_file[index]) for n, index in robot.gains.items()}
         return gains
 
     def _load(self, robot: RobotParameters, file: str) -> np.ndarray:
-        """Return the gains of a file, or of the scene if there is no file.
-
-        Raises:
-            UserInputError: There is no such file, or it is invalid.
-        """
+        """Return the gains of a file, or of the scene if no file is named."""
         rows = robot.of_scene.copy()
         if file:
             servos = list(robot.servos)
@@ -217,11 +178,14 @@ class ControlParameters(Component):
         return rows
 
 
+def _initial_gains(robot: RobotParameters, values: Mapping[str, Any]) -> Gains:
+    """Return the gains that a new robot begins with."""
+    rows = robot.of_file.copy()
+    for name, index in robot.gains.items():
+        rows[index] = values[name]
+    return _gains(rows)
+
+
 def _gains(rows: np.ndarray) -> Gains:
     kp, kd = rows.copy()
     return Gains(kp=kp, kd=kd)
-
-
-def _columns(plant: Plant) -> Iterator[tuple[ScenePart, slice]]:
-    """Return each robot with its columns in arrays over the joints of all robots."""
-    return zip(plant.assembly.robots, plant.layout.columns, strict=True)

@@ -23,12 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def setting_specs(prefix: str, settings: Any) -> list[ParameterSpec]:
-    """Return the parameters of settings, whose values are the defaults.
-
-    Args:
-        prefix: Beginning of their names, without the dot.
-        settings: A dataclass of fields by `setting`.
-    """
+    """Return the parameters of a dataclass of `setting` fields, whose values are the defaults."""
     return [
         ParameterSpec(
             f"{prefix}.{name}",
@@ -43,16 +38,7 @@ def setting_specs(prefix: str, settings: Any) -> list[ParameterSpec]:
 
 
 def changed_settings(prefix: str, settings: Any, values: Mapping[str, Any]) -> Any:
-    """Return settings with the values of their parameters among others.
-
-    Args:
-        prefix: Beginning of their names, without the dot.
-        settings: The present settings.
-        values: Values of parameters by name.
-
-    Raises:
-        UserInputError: The settings contradict each other.
-    """
+    """Return settings with the values of their parameters, which begin with a prefix and a dot."""
     start = f"{prefix}."
     own = {
         name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
@@ -77,7 +63,6 @@ class ParameterRejectedError(ParameterNotDeclaredException):
     """A set of parameters is rejected; rclpy reports the reason for this base class only."""
 
     def __init__(self, reason: str) -> None:
-        """Reject with a reason, `shortened`."""
         Exception.__init__(self, shortened(reason))
 
 
@@ -95,17 +80,12 @@ class ParameterListener:
     def expand_parameters(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return further parameters that a set implies; those named in the set win.
 
-        Raises:
-            UserInputError: The set is rejected.
+        A `UserInputError` rejects the set.
         """
         return {}
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check a set of parameters, together with the parameters that it implies.
-
-        Raises:
-            UserInputError: The set is rejected.
-        """
+        """Check a set of parameters with those that it implies; a `UserInputError` rejects it."""
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Apply an accepted set; return what the physics thread must do, if anything."""
@@ -113,25 +93,18 @@ class ParameterListener:
 
 
 class Parameters:
-    """The parameters of a node: declared from specs, rejected with a reason, logged when changed.
-
-    Attributes:
-        values: Their values by name; lists are tuples.
-        listeners: Expand, check and apply sets of parameters, in this order.
-    """
+    """The parameters of a node: declared from specs, rejected with a reason, logged if changed."""
 
     def __init__(
         self, node: Node, submit: Submit | None = None, files: FileAccess = ALL_FILES
     ) -> None:
-        """Handle the parameters of a node.
+        """Handle the parameters of a node, except parameters that it declares itself.
 
-        Args:
-            node: The node; parameters that it declares itself are left to rclpy.
-            submit: Submits a function to the physics thread; without it, it is called at once.
-            files: The files that a set of parameters may name.
+        `submit` submits to the physics thread, else calls are at once; a set may name `files`.
         """
         self._submit, self._files = submit, files
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}  # their values by name; lists are tuples
+        # Expand, check and apply sets of parameters, in this order
         self.listeners: list[ParameterListener] = []
         self._node = node
         self._overrides: dict[str, Parameter] = node._parameter_overrides  # rclpy has no accessor
@@ -157,13 +130,7 @@ class Parameters:
     def initial(self, specs: Iterable[ParameterSpec], *, strict: bool = True) -> dict[str, Any]:
         """Return the initial values of parameters: what the user set, or the defaults.
 
-        Args:
-            specs: The parameters, which need not be declared yet.
-            strict: Whether an invalid value of the user is an error; otherwise it is logged, and
-                the default is used.
-
-        Raises:
-            UserInputError: The user set an invalid value.
+        Unless `strict`, an invalid value of the user is logged, and the default used.
         """
         values = {}
         for spec in specs:
@@ -181,14 +148,8 @@ class Parameters:
     def declare(
         self, specs: Iterable[ParameterSpec], values: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Declare parameters and return their values.
-
-        Args:
-            specs: The parameters.
-            values: From `initial`, which is called if they are left out.
-
-        Raises:
-            UserInputError: The user set an invalid value, or a name is declared twice.
+        """Declare parameters, and return their values, which are from `initial` unless they are
+        given.
         """
         specs = list(specs)
         values = self.initial(specs) if values is None else values
@@ -219,35 +180,23 @@ class Parameters:
             self._changed.pop(name, None)
 
     def reject_unknown(self, known: Container[str] = ()) -> None:
-        """Reject parameters that the user set at start and that are not declared.
+        """Reject parameters that the user set at start and that are neither declared nor `known`.
 
-        Args:
-            known: Parameters of other nodes of the process, which the user may set for all nodes.
-
-        Raises:
-            UserInputError: There is such a parameter.
+        The user may set the known ones, which belong to other nodes of the process, for all nodes.
         """
         for name in self._overrides:
             if not (self._find(name) or name in known or name.startswith(_OF_RCLPY)):
                 raise UserInputError(self._unknown(name))
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Set parameters atomically, as the node itself.
-
-        Raises:
-            ParameterRejectedError: A value is invalid.
-        """
+        """Set parameters atomically, as the node itself, or raise `ParameterRejectedError`."""
         parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
         result = self._node.set_parameters_atomically(parameters)
         if not result.successful:
             raise ParameterRejectedError(result.reason)
 
     def show(self, values: Mapping[str, Any]) -> None:
-        """Set parameters to the values in force, without applying them.
-
-        Raises:
-            ParameterRejectedError: A value is invalid.
-        """
+        """Set parameters to the values in force, without applying them."""
         if changed := {n: value for n, value in values.items() if self.values[n] != value}:
             self._showing = True
             try:
@@ -351,7 +300,6 @@ class Parameters:
             self._node.get_logger().error(f"parameters {names} do not take effect: {error}")
 
     def _log_changes(self) -> None:
-        """Log the changes of the request in one line."""
         if self._changed:
             listed = [f"{name} = {shown(self._changed[name])}" for name in self._changed]
             rest = len(listed) - _SHOWN

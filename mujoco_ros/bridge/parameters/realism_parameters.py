@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import ModelParameters, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command, changed_settings, setting_specs
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism_config import Channel, Entry, Section
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism
-from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.names import parameter_prefix
 
 _TIMESTEP = "physics.timestep"
 ROW = "realism of <robot>"
@@ -22,7 +21,7 @@ ROW = "realism of <robot>"
 
 @dataclass(eq=False)
 class _EntryParameters:
-    """The parameters of one entry, and the settings that the accepted values make."""
+    """One entry, and the settings that the accepted values of its parameters make."""
 
     part: ScenePart
     entry: Entry
@@ -31,39 +30,27 @@ class _EntryParameters:
 
     @property
     def key(self) -> tuple[ScenePart, Section, str]:
-        """The robot, and the section and name of the entry in its realism."""
         return self.part, self.entry.section, self.entry.name
 
-    @property
-    def specs(self) -> list[ParameterSpec]:
-        """The parameters to declare, with the values of the scene as defaults."""
-        return setting_specs(self.prefix, self.entry.settings)
-
     def changed(self, values: Mapping[str, Any]) -> Channel:
-        """Return the settings after a change of parameters.
-
-        Raises:
-            UserInputError: They contradict each other.
-        """
+        """Return the settings after a change of parameters, unless they contradict each other."""
         settings: Channel = changed_settings(self.prefix, self.settings, values)
         return settings
 
 
-class RealismParameters(Component):
-    """A view of the settings of each entry of ``realism``; robots bring theirs and take them."""
+class RealismParameters(ModelParameters[_EntryParameters]):
+    """A view of the settings of each entry of ``realism``."""
+
+    remedy = "rename a robot or an entry"
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values.
-
-        Raises:
-            UserInputError: The user gave a value that a parameter cannot have.
-        """
-        self._parameters, self._simulation = context.parameters, context.simulation
-        self._entries: list[_EntryParameters] = []
-        self._next: list[_EntryParameters] = []
-        self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
+        super().__init__(context)
         self.prepare(self._simulation.plant)
         self.finish()
+
+    @property
+    def _entries(self) -> dict[_EntryParameters, None]:
+        return dict.fromkeys(self._elements.values())
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject settings that contradict each other, or that a robot cannot have.
@@ -92,59 +79,29 @@ class RealismParameters(Component):
         return partial(self._apply, changes) if changes else None
 
     def prepare(self, plant: Plant) -> None:
-        """Declare the parameters of new robots, and configure the next plant by their values.
-
-        Raises:
-            UserInputError: The user gave a value that a parameter or the robot cannot have.
-        """
-        present = {parameters.key: parameters for parameters in self._entries}
-        self._next, self._values = [], {}
+        """Find the parameters of the next plant, and configure its new robots by their values."""
         robots = {} if plant.realism is None else plant.realism.robots
         timestep = None if plant.fresh else self._parameters.values[_TIMESTEP]
-        gone = {
-            spec.name
-            for parameters in self._entries
-            if parameters.part not in robots
-            for spec in parameters.specs
-        }
-        taken = self._parameters.names - gone
+        present = {parameters.key: parameters for parameters in self._entries}
+        entries = []
         for part, robot in robots.items():
             namespace = plant.layout.robots[plant.assembly.robots.index(part)].namespace
             for entry in robot.entries:
-                key: tuple[ScenePart, Section, str] = (part, entry.section, entry.name)
-                if key in present:
-                    self._next.append(present[key])
-                    continue
-                parts = (namespace.replace("/", "."), "realism", entry.section, entry.name)
-                prefix = ".".join(word for word in parts if word)
-                added = _EntryParameters(part, entry, prefix, entry.settings)
-                values = self._parameters.initial(added.specs)
-                if clash := taken & values.keys():
-                    raise UserInputError(
-                        f"two parameters would be named '{min(clash)}'; rename a robot or an entry"
-                    )
-                taken |= values.keys()
-                self._values |= values
-                self._next.append(added)
-                added.settings = added.changed(values)
-                robot.check(entry.section, entry.name, added.settings, timestep)
-                robot.change(entry.section, entry.name, added.settings)
-            robot.configure()
-
-    def finish(self) -> None:
-        """Declare the parameters of new robots; undeclare the parameters of deleted ones."""
-        before, self._entries = self._entries, self._next
-        self._parameters.withdraw(
-            spec.name for gone in before if gone not in self._entries for spec in gone.specs
+                prefix = f"{parameter_prefix(namespace)}realism.{entry.section}.{entry.name}"
+                new = _EntryParameters(part, entry, prefix, entry.settings)
+                entries.append(present.get(new.key, new))
+        values = self._find(
+            (spec, each)
+            for each in entries
+            for spec in setting_specs(each.prefix, each.entry.settings)
         )
-        for parameters in self._entries:
-            if parameters not in before:
-                self._parameters.declare(parameters.specs, self._values)
-        self._next, self._values = [], {}
-
-    def rollback(self) -> None:
-        """Discard the parameters of the next robots."""
-        self._next, self._values = [], {}
+        for added in (each for each in entries if each.key not in present):
+            part, section, name = added.key
+            added.settings = added.changed(values)
+            robots[part].check(section, name, added.settings, timestep)
+            robots[part].change(section, name, added.settings)
+        for robot in robots.values():
+            robot.configure()
 
     def reports(self) -> Mapping[str, DiagnosticReport]:
         """Return a row for each robot: lost samples, and the hottest motor."""

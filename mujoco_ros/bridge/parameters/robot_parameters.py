@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, get_args, get_type_hints
 
 import mujoco
@@ -15,6 +16,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.names import parameter_prefix
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _TRAJECTORY = "joint_trajectory_controller."
@@ -83,21 +85,15 @@ Settings = tuple[
 
 @dataclass(eq=False, kw_only=True)
 class RobotParameters:
-    """A robot and its parameters; joints are indices into its own.
-
-    Attributes:
-        of_scene: Gains of the scene; the rows are kp and kd.  # (2, n)
-        of_file: Gains of the file that `gains_file` names.  # (2, n)
-        specs: All its parameters.
-    """
+    """A robot and its parameters; joints are indices into its own."""
 
     control: RobotControl
     prefix: str
     slides: tuple[bool, ...]
     servos: tuple[int, ...]
     controllers: bool
-    of_scene: np.ndarray
-    of_file: np.ndarray
+    of_scene: np.ndarray  # gains of the scene; the rows are kp and kd (2, n)
+    of_file: np.ndarray  # gains of the file that `gains_file` names (2, n)
     specs: list[ParameterSpec] = field(default_factory=list)
 
     @property
@@ -150,11 +146,14 @@ class RobotParameters:
             changes["description"] = _in_unit(template, angle=not self.slides[joint])
         return replace(template, name=self.name(template, joint), **changes)
 
-    def gain_indices(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """Yield the parameter of each gain, and its row and column."""
-        for joint in self.servos:
-            for row, template in enumerate(GAINS):
-                yield self.name(template, joint), (row, joint)
+    @cached_property
+    def gains(self) -> dict[str, tuple[int, int]]:
+        """Row and joint of each gain, by parameter."""
+        return {
+            self.name(template, joint): (row, joint)
+            for joint in self.servos
+            for row, template in enumerate(GAINS)
+        }
 
     def settings(self, values: Mapping[str, Any]) -> Settings:
         """Return its settings from the values of parameters."""
@@ -183,11 +182,7 @@ class RobotParameters:
         )
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Check that its Cartesian controller can have the settings.
-
-        Raises:
-            UserInputError: It cannot.
-        """
+        """Check that its Cartesian controller can have the settings."""
         settings, cartesian = self.cartesian(values), self.control.cartesian
         if settings is None or cartesian is None:
             return
@@ -207,7 +202,7 @@ def robot_parameters(
     rows = stacked(plant.gains.configured(plant.assembly.robots[index]))
     return RobotParameters(
         control=plant.controls[index],
-        prefix=robot.namespace.replace("/", ".") + "." if robot.namespace else "",
+        prefix=parameter_prefix(robot.namespace),
         slides=tuple((types == mujoco.mjtJoint.mjJNT_SLIDE).tolist()),
         servos=tuple(i for i in range(len(types)) if columns.start + i in servos),
         controllers=controllers,

@@ -4,16 +4,16 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 import mujoco
 import numpy as np
-from geometry_msgs.msg import PoseStamped, Vector3, WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.subscription import Subscription
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.control.pull import Pull
@@ -29,7 +29,7 @@ from mujoco_ros.model.robot.body_frames import (
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.wrenches import AppliedWrench
-from mujoco_ros.wire.conversions import nanoseconds, point, pose_in_world
+from mujoco_ros.wire.conversions import checked_xyz, nanoseconds, pose_in_world
 from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
@@ -61,37 +61,35 @@ class WrenchServer(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics."""
         self._endpoints, self._values = context.endpoints, context.values
         self._simulation, self._submit = context.simulation, context.submit
         self._rejections = context.rejections
         self._open: dict[str, Subscription] = {}
+        self._frames = PerPlant(lambda plant: named_frames(plant.model, plant.layout))
         self.build(context.simulation.plant)
         self.finish()
 
     def build(self, plant: Plant) -> None:
         """Find the frames of the next model."""
-        self._next = plant.model, plant.layout, named_frames(plant.model, plant.layout)
+        self._frames.build(plant)
 
     def finish(self) -> None:
         """Open the topics of new robots; close the topics of deleted ones."""
-        self._model, self._layout, self._frames = self._next
-        namespaces = dict.fromkeys(["", *(robot.namespace for robot in self._layout.robots)])
+        robots = self._simulation.layout.robots
+        namespaces = dict.fromkeys(["", *(robot.namespace for robot in robots)])
         synchronize(self._open, namespaces, self._subscribe, self._endpoints.close)
 
     def find_frame(self, namespace: str, name: str) -> BodyFrame:
-        """Return a frame by name; topics of a robot also accept names without its prefix.
-
-        Raises:
-            UserInputError: There is no such frame, or no joint moves it.
-        """
-        own = (robot for robot in self._layout.robots if robot.namespace == namespace)
+        """Return a frame that a joint moves; topics of a robot accept names without its prefix."""
+        plant = self._simulation.plant
+        frames, model = self._frames[plant], plant.model
+        own = (robot for robot in plant.layout.robots if robot.namespace == namespace)
         names = [*(robot.frame_prefix + name for robot in own), name]
-        frame = next((self._frames[known] for known in names if known in self._frames), None)
+        frame = next((frames[known] for known in names if known in frames), None)
         if frame is None:
-            movable = [n for n, f in self._frames.items() if can_move(self._model, f.body)]
+            movable = [n for n, f in frames.items() if can_move(model, f.body)]
             raise unknown("frame", name, movable)
-        if not can_move(self._model, frame.body):
+        if not can_move(model, frame.body):
             raise UserInputError(f"frame '{name}' cannot move: no joint is above it")
         return frame
 
@@ -123,34 +121,19 @@ class WrenchServer(Component):
         return self._endpoints.subscription(WrenchStamped, topic, handle, RELIABLE)
 
     def _handle(self, namespace: str, topic: str, message: WrenchStamped) -> None:
-        try:
-            frame = self.find_frame(namespace, message.header.frame_id)
-            force = _numbers("force", message.wrench.force)
-            torque = _numbers("torque", message.wrench.torque)
-        except UserInputError as error:
-            self._rejections.report(topic, "refused", str(error))
-            return
         timeout = self._values["external_wrench_timeout"] or math.inf
-        in_world = self._values["external_wrench_axes"] == "world"
-        wrenches = self._simulation.wrenches
-
-        def command(time: float) -> None:
+        with self._rejections.refusing(topic):
+            frame = self.find_frame(namespace, message.header.frame_id)
             wrench = AppliedWrench(
-                force=force, torque=torque, in_world=in_world, until=time + timeout
+                force=checked_xyz("force", message.wrench.force, _LARGEST, ""),
+                torque=checked_xyz("torque", message.wrench.torque, _LARGEST, ""),
+                in_world=self._values["external_wrench_axes"] == "world",
             )
-            wrenches.put(frame, wrench)
 
-        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+            def command(time: float) -> None:
+                self._simulation.wrenches.put(frame, replace(wrench, until=time + timeout))
 
-
-def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
-    numbers = (float(vector.x), float(vector.y), float(vector.z))
-    if not all(abs(number) <= _LARGEST for number in numbers):  # true for NaN
-        shown = ", ".join(f"{number:g}" for number in numbers)
-        raise UserInputError(
-            f"{name} ({shown}) has a component that is not finite, or beyond {_LARGEST:g}"
-        )
-    return numbers
+            self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
 
 
 def _row(numbers: Iterable[float]) -> str:
@@ -170,11 +153,7 @@ class PullServer(Component):
     """Pulls bodies while messages on ``external_wrench/pull`` are repeated."""
 
     def __init__(self, context: NodeContext, find: Callable[[str], BodyFrame]) -> None:
-        """Open the topic.
-
-        Args:
-            find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
-        """
+        """Open the topic; `find` returns the frame of a name, if forces can move it."""
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
         self._lockstep = context.lockstep
@@ -185,17 +164,13 @@ class PullServer(Component):
         self._endpoints.subscription(InteractiveMarkerFeedback, PULL, self._handle, RELIABLE)
 
     def _handle(self, message: InteractiveMarkerFeedback) -> None:
-        try:
+        with self._rejections.refusing(PULL):
             frame = self._find(message.marker_name)
             pull = None if _ends(message) else _pull(message)
-        except UserInputError as error:
-            self._rejections.report(PULL, "refused", str(error))
-            return
-        self._submit(
-            PULL, partial(self._apply, frame, pull), stamp=nanoseconds(message.header.stamp)
-        )
-        self._held[frame.frame] = number = next(self._count)
-        self._endpoints.later(HELD_S, partial(self._release_if_silent, frame.frame, number))
+            apply = partial(self._apply, frame, pull)
+            self._submit(PULL, apply, stamp=nanoseconds(message.header.stamp))
+            self._held[frame.frame] = number = next(self._count)
+            self._endpoints.later(HELD_S, partial(self._release_if_silent, frame.frame, number))
 
     def _release_if_silent(self, frame: str, number: int) -> None:
         """Release the frame, unless there was another message since."""
@@ -213,7 +188,6 @@ class PullServer(Component):
             self._simulation.wrenches.release(frame)
 
     def _apply(self, frame: BodyFrame, pull: Pull | None, time: float) -> None:
-        """Pull or release; in the physics thread."""
         wrenches = self._simulation.wrenches
         if pull is None:
             wrenches.release(frame.frame)
@@ -226,11 +200,7 @@ class PullServer(Component):
 
 
 def _ends(message: InteractiveMarkerFeedback) -> bool:
-    """Return whether a message ends a pull.
-
-    Raises:
-        UserInputError: It neither ends a pull nor pulls.
-    """
+    """Return whether a message ends a pull, else it pulls."""
     if message.event_type == getattr(InteractiveMarkerFeedback, _ENDS):
         return True
     known = {getattr(InteractiveMarkerFeedback, name): name for name in _HOLDS}
@@ -243,94 +213,64 @@ def _ends(message: InteractiveMarkerFeedback) -> bool:
 
 
 def _pull(message: InteractiveMarkerFeedback) -> Pull:
-    """Return the pull of a message.
-
-    Raises:
-        UserInputError: It is invalid.
-    """
     control = message.control_name or MOVE
     if control not in (MOVE, TURN):
         raise unknown("control_name", control, (MOVE, TURN))
     position, quat_wxyz = pose_in_world(message.header.frame_id, message.pose)
     at, local = position, np.zeros(3)
     if message.mouse_point_valid:
-        at, back = point("mouse_point", message.mouse_point), np.zeros(4)
+        at, back = np.array(checked_xyz("mouse_point", message.mouse_point)), np.zeros(4)
         mujoco.mju_negQuat(back, quat_wxyz)
         mujoco.mju_rotVecQuat(local, at - position, back)
     return Pull(turns=control == TURN, point=local, position=at, quat_wxyz=quat_wxyz)
-
-
-@dataclass(eq=False)
-class _MocapTopic:
-    """The topic of a mocap body; `row` belongs to the physics thread."""
-
-    name: str
-    row: int
-    subscription: Subscription | None = None
 
 
 class MocapServer(Component):
     """Moves each mocap body by ``mocap/<body>/pose``."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics.
-
-        Raises:
-            UserInputError: Two bodies would have the same topic.
-        """
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
-        self._topics: dict[str, _MocapTopic] = {}
-        self._next: dict[str, MocapBody] = {}
-        self.prepare(context.simulation.plant)
+        self._open: dict[str, Subscription] = {}
+        self._bodies = PerPlant(_mocap_topics)
+        self.build(context.simulation.plant)
         self.finish()
 
-    def prepare(self, plant: Plant) -> None:
-        """Find the mocap bodies of the next model.
-
-        Raises:
-            UserInputError: Two would have the same topic.
-        """
-        self._next = {}
-        for body in mocap_bodies(plant.model, plant.layout):
-            topic = in_namespace(body.namespace, "mocap", topic_token(body.name), "pose")
-            if topic in self._next:
-                raise UserInputError(
-                    f"two mocap bodies would have the topic '{topic}': their names must differ in "
-                    "letters, digits or underscores"
-                )
-            self._next[topic] = body
-
-    def commit(self) -> None:
-        """Switch to the rows of the next model."""
-        for name, topic in self._topics.items():
-            topic.row = self._next[name].mocap if name in self._next else -1
+    def build(self, plant: Plant) -> None:
+        """Find the mocap bodies of the next model."""
+        self._bodies.build(plant)
 
     def finish(self) -> None:
         """Open topics for new mocap bodies; close the topics of deleted ones."""
-        synchronize(self._topics, self._next, self._subscribe, self._close)
+        bodies = self._bodies[self._simulation.plant]
+        synchronize(self._open, bodies, self._subscribe, self._endpoints.close)
 
-    def _subscribe(self, name: str, body: MocapBody) -> _MocapTopic:
-        topic = _MocapTopic(name, body.mocap)
+    def _subscribe(self, topic: str, _body: MocapBody) -> Subscription:
         handle = partial(self._handle, topic)
-        topic.subscription = self._endpoints.subscription(PoseStamped, name, handle, RELIABLE)
-        return topic
+        return self._endpoints.subscription(PoseStamped, topic, handle, RELIABLE)
 
-    def _close(self, topic: _MocapTopic) -> None:
-        if topic.subscription is not None:
-            self._endpoints.close(topic.subscription)
-
-    def _handle(self, topic: _MocapTopic, message: PoseStamped) -> None:
-        try:
-            position, quat = pose_in_world(message.header.frame_id, message.pose)
-        except UserInputError as error:
-            self._rejections.report(topic.name, "refused", str(error))
-            return
+    def _handle(self, topic: str, message: PoseStamped) -> None:
         simulation = self._simulation
+        with self._rejections.refusing(topic):
+            position, quat = pose_in_world(message.header.frame_id, message.pose)
 
-        def command(_time: float) -> None:
-            if topic.row >= 0:
-                data = simulation.data
-                data.mocap_pos[topic.row], data.mocap_quat[topic.row] = position, quat
+            def command(_time: float) -> None:
+                body = self._bodies[simulation.plant].get(topic)
+                if body is not None:
+                    data = simulation.data
+                    data.mocap_pos[body.mocap], data.mocap_quat[body.mocap] = position, quat
 
-        self._submit(topic.name, command, stamp=nanoseconds(message.header.stamp))
+            self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
+
+def _mocap_topics(plant: Plant) -> dict[str, MocapBody]:
+    found: dict[str, MocapBody] = {}
+    for body in mocap_bodies(plant.model, plant.layout):
+        topic = in_namespace(body.namespace, "mocap", topic_token(body.name), "pose")
+        if topic in found:
+            raise UserInputError(
+                f"two mocap bodies would have the topic '{topic}': their names must differ in "
+                "letters, digits or underscores"
+            )
+        found[topic] = body
+    return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.bridge.component import Component, NodeContext, query
+from mujoco_ros.bridge.component import Component, ModelParameters, NodeContext, query
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
@@ -16,6 +16,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.model_settings import (
     SIZES,
     Appearance,
+    Equality,
     EqualitySettings,
     appearances,
     element,
@@ -28,15 +29,9 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
-    """Return the name of the parameter of an element.
+    """Return the name of the parameter of an element, by its name in the model.
 
     Parameters of a robot begin with its namespace, parameters of an object with its name.
-
-    Args:
-        layout: The robots.
-        kind: Kind of the element, such as ``equality``.
-        element: Its name in the model.
-        rest: Further parts of the name.
     """
     namespace, name = "", element
     for robot in layout.robots:
@@ -49,35 +44,23 @@ def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) 
 EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
 
 
-class EqualityParameters(Component):
+class EqualityParameters(ModelParameters[str]):
     """A view of the simulation's `EqualitySettings`: a parameter for each named constraint."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values.
-
-        Raises:
-            UserInputError: The user gave a value that a parameter cannot take.
-        """
-        self._node, self._parameters = context.node, context.parameters
-        self._simulation = simulation = context.simulation
-        self._constraints: dict[str, str] = {}  # parameter to name in the model
-        self._next: dict[str, str] = {}
-        self._added: list[str] = []
-        self._changes = 0
-        self.prepare(simulation.plant)
-        self._constraints, self._added = self._next, []
-        for parameter, constraint in self._constraints.items():
-            simulation.plant.equalities.configure(constraint, context.values[parameter])
+        super().__init__(context)
+        self._node, self._set = context.node, 0  # number of sets of parameters
+        self.prepare(context.simulation.plant)
+        super().finish()
+        for parameter, constraint in self._elements.items():
+            context.simulation.plant.equalities.configure(constraint, context.values[parameter])
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that switches constraints."""
-        # A client may be quicker than `finish`; its command then comes after the change.
-        known = {**self._constraints, **self._next}
-        wanted = {known[name]: value for name, value in values.items() if name in known}
+        wanted, simulation = self._changes(values), self._simulation
         if not wanted:
             return None
-        self._changes += 1
-        simulation = self._simulation
+        self._set += 1
 
         def command() -> None:
             for constraint, active in wanted.items():
@@ -91,59 +74,43 @@ class EqualityParameters(Component):
             self._show()
 
     def prepare(self, plant: Plant) -> None:
-        """Declare parameters for the constraints that the next model adds.
-
-        Raises:
-            UserInputError: Two would have the same name.
-        """
+        """Find the constraints of the next model."""
         named = {
             element_parameter(plant.layout, "equality", constraint.name): constraint
             for constraint in plant.equalities.constraints
         }
-        self._next = {parameter: constraint.name for parameter, constraint in named.items()}
-        for parameter, constraint in named.items():
-            if parameter in self._constraints:
-                continue
-            description = f"{EQUALITY.description} {constraint.kind}".rstrip()
-            spec = ParameterSpec(parameter, constraint.initially_active, description)
-            self._parameters.declare([spec])
-            self._added.append(parameter)
+        self._find(
+            (ParameterSpec(name, each.initially_active, _described(each)), each.name)
+            for name, each in named.items()
+        )
 
     def finish(self) -> None:
-        """Undeclare the parameters of constraints that are gone, and show which are active."""
-        gone = [name for name in self._constraints if name not in self._next]
-        self._constraints, self._added = self._next, []
-        self._parameters.withdraw(gone)
+        """Show which constraints of the next model are active."""
+        super().finish()
         self._show()
-
-    def rollback(self) -> None:
-        """Undeclare the parameters that `prepare` declared."""
-        self._parameters.withdraw(self._added)
-        self._added = []
 
     def _show(self) -> None:
         """Set the parameters to what is active, after something else changed it."""
-        if not self._constraints:
+        if not self._elements:
             return
-        changes, simulation = self._changes, self._simulation
+        count, simulation = self._set, self._simulation
 
         def read() -> tuple[EqualitySettings, dict[str, bool]]:
             return simulation.plant.equalities, simulation.plant.equalities.active()
 
         def show(result: tuple[EqualitySettings, dict[str, bool]]) -> None:
             owner, active = result
-            if changes != self._changes or owner is not simulation.plant.equalities:
+            if count != self._set or owner is not simulation.plant.equalities:
                 self._show()  # a client was quicker
                 return
-            self._parameters.show(
-                {
-                    parameter: active[constraint]
-                    for parameter, constraint in self._constraints.items()
-                    if constraint in active
-                }
-            )
+            shown = {name: active.get(element) for name, element in self._elements.items()}
+            self._parameters.show({n: value for n, value in shown.items() if value is not None})
 
         query(self._node, simulation.commands, read, show)
+
+
+def _described(constraint: Equality) -> str:
+    return f"{EQUALITY.description} {constraint.kind}".rstrip()
 
 
 APPEARANCE = (
@@ -173,13 +140,11 @@ class AppearanceParameters(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Offer the parameters of the current model."""
         self._parameters, self._simulation = context.parameters, context.simulation
         self._elements: dict[str, Appearance] = {}
         self._next: dict[str, Appearance] = {}
         self._specs: dict[str, ParameterSpec] = {}
         self._scratch: mujoco.MjData | None = None  # of the next model
-        self._fresh = False
         self.build(context.simulation.plant)
         self._offer()
 
@@ -206,19 +171,15 @@ class AppearanceParameters(Component):
             self._specs[name] = _appearance_spec(name, appearance, plant)
         self._scratch = scratch_for(plant.model, self._changed_values())
 
-    def prepare(self, plant: Plant) -> None:
-        """Note whether the next model is another world."""
-        self._fresh = plant.fresh
-
     def commit(self) -> None:
         """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
-        if not self._fresh:
+        if not self._simulation.plant.fresh:
             set_appearance(self._simulation.model, self._changed_values(), scratch)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""
-        kept = () if self._fresh else self._next
+        kept = () if self._simulation.plant.fresh else self._next
         self._parameters.withdraw([n for n in self._declared() if n not in kept])
         self._offer()
 
@@ -258,23 +219,14 @@ _BOUNDS = {
 """Ranges of attributes of MuJoCo's own plugins, by plugin and attribute."""
 
 
-class PluginParameters(Component):
+class PluginParameters(ModelParameters[PluginAttribute]):
     """A view of the plugin attributes of the simulation: a parameter for each.
 
     A reset does not change them; a world that is loaded has its own.
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and configure the simulation by their values.
-
-        Raises:
-            UserInputError: The user gave a value that a parameter cannot have.
-        """
-        self._parameters, self._simulation = context.parameters, context.simulation
-        self._attributes: dict[str, PluginAttribute] = {}
-        self._next: dict[str, PluginAttribute] = {}
-        self._added: dict[str, float] = {}
-        self._fresh = False
+        super().__init__(context)
         self.prepare(self._simulation.plant)
         self.commit()
         self.finish()
@@ -290,58 +242,31 @@ class PluginParameters(Component):
         return partial(self._set, changes) if changes else None
 
     def prepare(self, plant: Plant) -> None:
-        """Declare parameters for the attributes that the next model adds.
-
-        Raises:
-            UserInputError: Two would have the same name, or the user gave an invalid value.
-        """
-        self._fresh, self._added = plant.fresh, {}
+        """Find the attributes of the next model, and check the values of the added ones."""
         present = plant.plugin_attributes.values()
-        self._next = {
-            element_parameter(
-                plant.layout, "plugin", attribute.instance, attribute.attribute
-            ): attribute
-            for attribute in present
+        named = {
+            element_parameter(plant.layout, "plugin", each.instance, each.attribute): each
+            for each in present
         }
-        specs = [
-            _attribute_spec(name, attribute, present[attribute])
-            for name, attribute in self._next.items()
-            if name not in self._attributes
-        ]
-        values = self._parameters.initial(specs)
-        plant.plugin_attributes.check({self._next[name]: value for name, value in values.items()})
-        for spec in specs:
-            self._parameters.declare([spec], values)
-            self._added[spec.name] = values[spec.name]
+        self._find(
+            (_attribute_spec(name, each, present[each]), each) for name, each in named.items()
+        )
+        plant.plugin_attributes.check(self._of_added())
 
     def commit(self) -> None:
         """Set the attributes that the model adds to the values that the user gave."""
-        self._set({self._next[name]: value for name, value in self._added.items()})
+        self._set(self._of_added())
 
     def finish(self) -> None:
-        """Undeclare parameters of plugins that are gone; show the parameters of another world."""
-        gone = [name for name in self._attributes if name not in self._next]
-        self._attributes, self._added = self._next, {}
-        self._parameters.withdraw(gone)
-        if self._fresh:
+        """Show the attributes of another world."""
+        super().finish()
+        if self._simulation.plant.fresh:
             present = self._simulation.plant.plugin_attributes.values()
-            self._parameters.show(
-                {
-                    name: present[attribute]
-                    for name, attribute in self._attributes.items()
-                    if attribute in present
-                }
-            )
+            shown = {name: present.get(element) for name, element in self._elements.items()}
+            self._parameters.show({n: value for n, value in shown.items() if value is not None})
 
-    def rollback(self) -> None:
-        """Undeclare the parameters that `prepare` declared."""
-        self._parameters.withdraw(self._added)
-        self._next, self._added = self._attributes, {}
-
-    def _changes(self, values: Mapping[str, Any]) -> dict[PluginAttribute, float]:
-        # A client may be quicker than `finish`; its command then comes after the change.
-        known = {**self._attributes, **self._next}
-        return {known[name]: value for name, value in values.items() if name in known}
+    def _of_added(self) -> dict[PluginAttribute, float]:
+        return {self._next[name]: value for name, value in self._added.items()}
 
     def _set(self, changes: Mapping[PluginAttribute, float]) -> None:
         self._simulation.plant.set_plugin_attributes(changes)

@@ -68,14 +68,8 @@ class PhysicsParameters(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Declare them, and apply the values that the user set to the simulation.
-
-        Raises:
-            UserInputError: The user set an invalid value.
-        """
         self._parameters = context.parameters
         self._simulation = simulation = context.simulation
-        self._fresh = False
         self._requested = of_model = simulation.options
         self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
         values = self._parameters.declare(self._specs)
@@ -94,13 +88,7 @@ class PhysicsParameters(Component):
         return partial(self._simulation.set_options, PhysicsConfig(**named))
 
     def prepare(self, plant: Plant) -> None:
-        """Check the options of the next model: its own for another world, else the current ones.
-
-        Raises:
-            UserInputError: A parameter cannot hold one of its own, or the engine does not run the
-                model with the current ones.
-        """
-        self._fresh = plant.fresh
+        """Check the options of the next model: its own for another world, else the current ones."""
         options = read_options(plant.model.opt)
         if not plant.fresh:
             if options != self._requested:
@@ -112,7 +100,7 @@ class PhysicsParameters(Component):
 
     def finish(self) -> None:
         """Show the options of a world that was loaded."""
-        if self._fresh:
+        if self._simulation.plant.fresh:
             self._requested = self._simulation.options
             self._parameters.show(
                 {spec.name: _value(self._requested, spec) for spec in self._specs}
@@ -134,7 +122,6 @@ class PhysicsParameters(Component):
 
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the physics options among parameters."""
     return {
         name.removeprefix(_PREFIX): value
         for name, value in values.items()

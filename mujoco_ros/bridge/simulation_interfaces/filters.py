@@ -19,10 +19,6 @@ BUDGET_S = 0.05  # processor time
 _COUNT = regex.compile(r"\{(?:\d*,)?(\d+)")
 
 
-class PatternError(ValueError):
-    """An expression is malformed, too large, or takes too long to match."""
-
-
 class Pattern:
     """A compiled expression: POSIX extended, as simulation_interfaces requires.
 
@@ -31,31 +27,22 @@ class Pattern:
     """
 
     def __init__(self, expression: str) -> None:
-        """Compile an expression.
-
-        Raises:
-            PatternError: It is malformed or too large.
-        """
         if len(expression) > LONGEST:
-            raise PatternError(f"{len(expression)} characters; {LONGEST} are possible")
+            raise RequestRejectedError(f"filter: {len(expression)} characters; limit {LONGEST}")
         if "(?" in expression:  # the library's own groups, some of which bypass these checks
-            raise PatternError(f"'{expression}' is malformed: nothing before '?'")
+            raise RequestRejectedError(f"filter: '{expression}' is malformed: nothing before '?'")
         # The library expands counted repeats, and nested ones multiply.
         repeats = math.prod(max(1, int(count)) for count in _COUNT.findall(expression))
         if repeats > MOST_REPEATS:
-            raise PatternError(f"{repeats} repeats; {MOST_REPEATS} are possible")
+            raise RequestRejectedError(f"filter: {repeats} repeats; {MOST_REPEATS} are possible")
         try:
             self._compiled = regex.compile(expression, regex.POSIX)
         except (regex.error, OverflowError, RecursionError) as error:
-            raise PatternError(f"'{expression}' is malformed: {error}") from error
+            raise RequestRejectedError(f"filter: '{expression}' is malformed: {error}") from error
         self._left_s = BUDGET_S
 
     def search(self, text: str) -> bool:
-        """Return whether the expression matches somewhere in `text`.
-
-        Raises:
-            PatternError: The budget is used up.
-        """
+        """Return whether the expression matches in `text`, unless the budget is used up."""
         while self._left_s > 0:
             # The library limits wall time, of which other processes may have taken a part.
             began = time.thread_time()
@@ -65,7 +52,7 @@ class Pattern:
                 pass
             finally:
                 self._left_s -= time.thread_time() - began
-        raise PatternError(f"'{self._compiled.pattern}' takes too long to match")
+        raise RequestRejectedError(f"filter: '{self._compiled.pattern}' takes too long to match")
 
 
 _MOST_ROUNDS = 100
@@ -90,11 +77,7 @@ def with_sphere(centre: np.ndarray, radius: float) -> Overlaps:
 
 
 def with_hull(points: np.ndarray) -> Overlaps:
-    """Return the function that decides whether a box overlaps with a convex hull.
-
-    Args:
-        points: Points whose hull it is.  # (n, 3)
-    """
+    """Return the function that decides whether a box overlaps with the hull of points (n, 3)."""
     return lambda box: (
         not _separated(
             points, np.array(list(itertools.product(*zip(box.low, box.high, strict=True))))
@@ -140,44 +123,26 @@ def _nearest(corners: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class EntityFilter:
-    """A filter of entities; an empty field of the message passes all.
-
-    Attributes:
-        overlaps: Returns whether an entity's box, in the world frame, overlaps with the requested
-            bounds; None if there are none.
-    """
+    """A filter of entities; an empty field of the message passes all."""
 
     def __init__(self, filters: EntityFilters) -> None:
-        """Read a message.
-
-        Raises:
-            RequestRejectedError: The expression or the bounds are malformed.
-        """
-        try:
-            self._pattern = Pattern(filters.filter) if filters.filter else None
-        except PatternError as error:
-            raise RequestRejectedError(f"filter: {error}") from error
+        self._pattern = Pattern(filters.filter) if filters.filter else None
         self._categories = {category.category for category in filters.categories}
         self._tags = tags_filter(filters.tags)
+        # Returns whether an entity's box, in the world frame, overlaps with the requested bounds;
+        # None if there are none
         self.overlaps: Overlaps | None = None
         bounds = getattr(filters, "bounds", Bounds())  # older versions have none
         if bounds.type != Bounds.TYPE_EMPTY:
             self.overlaps = _overlaps(bounds)
 
     def passes(self, name: str, info: EntityInfo) -> bool:
-        """Return whether an entity passes, apart from its bounds.
-
-        Raises:
-            RequestRejectedError: The expression takes too long to match.
-        """
+        """Return whether an entity passes, apart from its bounds."""
         if self._categories and info.category.category not in self._categories:
             return False
         if not self._tags(info.tags):
             return False
-        try:
-            return self._pattern is None or self._pattern.search(name)
-        except PatternError as error:
-            raise RequestRejectedError(f"filter: {error}") from error
+        return self._pattern is None or self._pattern.search(name)
 
     def holds(self, box: BoundingBox | None) -> bool:
         """Return whether the box of an entity passes; None overlaps with no bounds."""
@@ -185,11 +150,7 @@ class EntityFilter:
 
 
 def tags_filter(message: TagsFilter) -> Callable[[Sequence[str]], bool]:
-    """Return the function that decides whether tags pass.
-
-    Raises:
-        RequestRejectedError: The mode is unknown.
-    """
+    """Return the function that decides whether tags pass."""
     wanted = set(message.tags)
     if message.filter_mode not in (TagsFilter.FILTER_MODE_ANY, TagsFilter.FILTER_MODE_ALL):
         raise RequestRejectedError(

@@ -44,8 +44,7 @@ class BackgroundWorker:
     def run(self, responder: Responder, fill: Callable[[], None]) -> None:
         """Have the thread call `fill`, which fills in the response, and send it.
 
-        Raises:
-            RequestRejectedError: Too many requests are waiting.
+        Too many requests that wait are a `RequestRejectedError`.
         """
         try:
             self._jobs.put_nowait(partial(responder.complete, fill))
@@ -66,19 +65,11 @@ class BackgroundWorker:
 class SimulationInterfaces:
     """Serves interfaces of the standard under one prefix, and reports their features.
 
-    Distributions have different versions of the standard: interfaces and features that the
-    installed version does not have are left out.
+    What the installed version of the standard does not have is left out.
     """
 
     def __init__(self, node: Node, prefix: str, spawn_formats: Sequence[str] = ()) -> None:
-        """Serve GetSimulatorFeatures.
-
-        Args:
-            spawn_formats: Formats of models that can be spawned.
-
-        Raises:
-            UserInputError: The prefix is invalid in ROS names.
-        """
+        """Serve GetSimulatorFeatures; models to spawn may have the formats `spawn_formats`."""
         self.node = node
         self._spawn_formats = list(spawn_formats)
         self._prefix = prefix
@@ -102,15 +93,9 @@ class SimulationInterfaces:
     def serve(
         self, interface: str, handler: Callable[[Any, Responder], None], *features: str
     ) -> Service | None:
-        """Serve a service.
+        """Serve a service by the name of its type, which provides the features with these names.
 
-        Args:
-            interface: Name of its type.
-            handler: See `Service`.
-            features: Names of the features that it provides.
-
-        Returns:
-            The service; None if the installed version of the standard does not have it.
+        The result is None if the installed version of the standard does not have it.
         """
         kind = getattr(simulation_interfaces.srv, interface, None)
         if kind is None:

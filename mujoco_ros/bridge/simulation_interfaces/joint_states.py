@@ -7,7 +7,7 @@ import numpy as np
 from rcl_interfaces.msg import Parameter, ParameterType
 from rcl_interfaces.srv import SetParametersAtomically
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import checked_pose, checked_twist
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.control.events import CommandError
@@ -40,28 +40,14 @@ class JointStateService(Component):
     """Serves ``~/set_joints``, an rcl_interfaces/SetParametersAtomically."""
 
     def __init__(self, context: NodeContext, registry: EntityRegistry) -> None:
-        """Serve it.
-
-        Args:
-            registry: The entities whose poses and velocities can be set.
-        """
+        """Serve it for the joints, and for the entities of `registry`."""
         self._simulation, self._run, self._registry = context.simulation, context.run, registry
-        self._joints = settable_joints(context.simulation.model, context.simulation.layout)
-        self._next: dict[str, SettableJoint] | None = None
+        self._joints = PerPlant(lambda plant: settable_joints(plant.model, plant.layout))
         Service(context.node, SetParametersAtomically, SET_JOINTS, self._set)
 
     def build(self, plant: Plant) -> None:
         """List the joints of the next model."""
-        self._next = settable_joints(plant.model, plant.layout)
-
-    def commit(self) -> None:
-        """Switch to the joints of the next model."""
-        if self._next is not None:
-            self._joints, self._next = self._next, None
-
-    def rollback(self) -> None:
-        """Discard the next model."""
-        self._next = None
+        self._joints.build(plant)
 
     def _set(self, request: SetParametersAtomically.Request, responder: Responder) -> None:
         try:
@@ -70,7 +56,7 @@ class JointStateService(Component):
             raise RequestRejectedError(str(error)) from error
 
         def apply() -> str:
-            joints = self._joints
+            joints = self._joints[self._simulation.plant]
             found = to_request(values, joints, self._registry.snapshot)
             by_index = {joint.joint: joint for joint in joints.values()}
             remarks = set_state(self._simulation, by_index, found)
@@ -81,11 +67,7 @@ class JointStateService(Component):
 
 
 def read_values(parameters: Sequence[Parameter]) -> _Values:
-    """Return the values of a request.
-
-    Raises:
-        ValueError: A name has no known quantity or is given twice, or a value is invalid.
-    """
+    """Return the values of a request."""
     if not parameters:
         raise CommandError("nothing to set: the request has no parameters")
     values, seen = _Values(), set()
@@ -119,9 +101,6 @@ def to_request(
     """Return the request for the joints and entities of one model.
 
     Entities have their name, or the TF frame of their root body.
-
-    Raises:
-        UserInputError: A joint or an entity does not exist.
     """
     for name in (*values.positions, *values.velocities):
         if name not in joints:

@@ -10,12 +10,14 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import ResetSimulation
 from std_msgs.msg import Header
 
-from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.model_switch import OnDone
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.wire.conversions import stamp
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 RESET_TIME = "reset_time"
 REWIND = "rewind"
@@ -32,8 +34,18 @@ _LONGEST_S = 1.0
 """Wall time after which a clock in lockstep does not wait for subscribers that were killed."""
 
 
-class ResetService:
+class ResetService(Component):
     """Resets the simulation on request, and publishes every reset on ``~/reset_event``."""
+
+    parameters = (
+        ParameterSpec(
+            RESET_TIME,
+            REWIND,
+            "Effect of a full reset on the clock: rewind sets the time to zero; "
+            "continue keeps it; after divergence the clock always continues",
+            choices=(REWIND, "continue"),
+        ),
+    )
 
     def __init__(
         self,
@@ -41,11 +53,7 @@ class ResetService:
         interfaces: SimulationInterfaces,
         delete_spawned: DeleteSpawned | None,
     ) -> None:
-        """Serve ResetSimulation.
-
-        Args:
-            delete_spawned: Deletes the spawned entities; None if nothing can be spawned.
-        """
+        """Serve ResetSimulation; without `delete_spawned` nothing can be spawned."""
         self._commands, self._run = context.simulation.commands, context.run
         self._values, self._interfaces = context.values, interfaces
         self._delete_spawned = delete_spawned
@@ -58,28 +66,33 @@ class ResetService:
         )
         if self._service is not None and delete_spawned is not None:
             interfaces.add_features("SIMULATION_RESET_SPAWNED")
-        self.update_features()
+        self._report_feature()
 
     @property
     def time(self) -> float | None:
         """Time to set at a full reset [s]; None if the clock continues."""
         return 0.0 if rewinds(self._values) else None
 
-    def update_features(self) -> None:
+    def apply_parameters(self, values: Mapping[str, Any]) -> None:
+        """Apply `reset_time`."""
+        if RESET_TIME in values:
+            self._report_feature()
+
+    def _report_feature(self) -> None:
         """Report whether the time can be reset."""
         if self._service is not None and rewinds(self._values):
             self._interfaces.add_features("SIMULATION_RESET_TIME")
         else:
             self._interfaces.remove_features("SIMULATION_RESET_TIME")
 
-    def delete_spawned(self, done: OnDone) -> None:
-        """Delete the spawned entities, then call `done`."""
+    def delete_spawned(self, on_done: OnDone) -> None:
+        """Delete the spawned entities, then call `on_done`."""
         if self._delete_spawned is None:
-            done(None)
+            on_done(None)
         else:
-            self._delete_spawned(done)
+            self._delete_spawned(on_done)
 
-    def publish(self, event: SimulationReset) -> None:
+    def on_reset(self, event: SimulationReset) -> None:
         """Publish a reset: the time after it, and which of time and state were reset."""
         time = event.time < event.before or not event.state
         scopes = [name for name, was in (("time", time), ("state", event.state)) if was]
@@ -89,11 +102,7 @@ class ResetService:
     def wait(self, now: float) -> float:
         """Return how long a clock in lockstep waits after a reset [s]; 0 lets the next step begin.
 
-        It waits until the subscribers have the event, so that a controller receives it before the
-        first state after the reset. In the physics thread.
-
-        Args:
-            now: Wall time [s].
+        So subscribers, as controllers, have the event before the first state after the reset.
         """
         if not self._is_new:
             return 0.0
@@ -104,10 +113,9 @@ class ResetService:
             return 0.0
         return _POLL_S
 
-    @property
-    def is_known(self) -> bool:
-        """Whether `wait` has waited for the last reset."""
-        return not self._is_new
+    def idle_steps(self) -> int:
+        """The clock waits after a reset only."""
+        return 0 if self._is_new else MANY
 
     def _begin(self) -> None:
         """Note a reset, in the physics thread."""

@@ -1,8 +1,8 @@
-"""Services that play, pause, step and reset the simulation, and report its state."""
+"""Services that play, pause and step the simulation, and report its state."""
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
@@ -10,17 +10,13 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import GetSimulationState, SetSimulationState, StepSimulation
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.simulation_interfaces.entities.services import EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
-from mujoco_ros.bridge.simulation_interfaces.resetting import RESET_TIME, REWIND, ResetService
-from mujoco_ros.control.events import GoalEnded, Outcome, QueueFullError, SimulationReset
-from mujoco_ros.native.plan import MANY
+from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
+from mujoco_ros.control.events import GoalEnded, Outcome, QueueFullError
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
-from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _NUMBERS = {
     RunState.STOPPED: SimulationState.STATE_STOPPED,
@@ -43,92 +39,6 @@ _TARGETS = (*_NUMBERS.values(), SimulationState.STATE_QUITTING)
 """States that can be requested; the others mean that there is no world."""
 
 
-class StateServices:
-    """Serves GetSimulationState and SetSimulationState."""
-
-    def __init__(
-        self,
-        context: NodeContext,
-        interfaces: SimulationInterfaces,
-        resetting: ResetService,
-        world_state: Callable[[], int | None],
-    ) -> None:
-        """Serve both.
-
-        Args:
-            resetting: Deletes the spawned entities, and returns the time that a stop sets.
-            world_state: Returns STATE_NO_WORLD or STATE_LOADING_WORLD while there is no world, or
-                None.
-        """
-        self._node, self._quit = context.node, context.quit
-        self._commands, self._run = context.simulation.commands, context.run
-        self._resetting, self._world_state = resetting, world_state
-        self._quitting = False
-        interfaces.serve("GetSimulationState", self._get, "SIMULATION_STATE_GETTING")
-        interfaces.serve(
-            "SetSimulationState", self._set, "SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE"
-        )
-
-    @property
-    def number(self) -> int:
-        """The current state, one of the constants of SimulationState."""
-        if self._quitting:
-            return int(SimulationState.STATE_QUITTING)
-        world = self._world_state()
-        return int(_NUMBERS[self._run.state] if world is None else world)
-
-    def _get(self, _request: GetSimulationState.Request, responder: Responder) -> None:
-        responder.response.state.state = self.number
-        responder.succeed()
-
-    def _set(self, request: SetSimulationState.Request, responder: Responder) -> None:
-        target, current = int(request.state.state), self.number
-        codes = SetSimulationState.Response
-        if problem := _problem(target, current):
-            raise RequestRejectedError(problem, codes.INCORRECT_TRANSITION)
-        if target == SimulationState.STATE_QUITTING:
-            self._quitting = True
-            responder.succeed()
-            self._quit()
-        elif target == current and not self._run.stepping:
-            problem = f"the simulation is {_NAMES[target]} already"
-            raise RequestRejectedError(problem, codes.ALREADY_IN_TARGET_STATE)
-        elif target == SimulationState.STATE_STOPPED:
-            responder.run(self._commands, self._run.pause, lambda _: self._stop(responder))
-        elif target == SimulationState.STATE_PLAYING:
-            responder.run(self._commands, self._run.play)
-        else:
-            responder.run(self._commands, self._run.pause)
-
-    def _stop(self, responder: Responder) -> None:
-        """Delete the spawned entities, then reset; called in the physics thread."""
-
-        def stop(error: Exception | None) -> None:
-            if error is None:
-                time = self._resetting.time
-                responder.run(self._commands, lambda: self._run.stop(time=time))
-            else:
-                problem = f"it is paused, but the spawned entities cannot be deleted: {error}"
-                code = SetSimulationState.Response.STATE_TRANSITION_ERROR
-                responder.reject(RequestRejectedError(problem, code))
-
-        if not later(self._node, self._resetting.delete_spawned, stop):
-            responder.fail("the simulator is shutting down")
-
-
-def _problem(target: int, current: int) -> str:
-    """Return why the state cannot become `target`; empty if it can."""
-    if target not in _TARGETS:
-        targets = ", ".join(_NAMES[number] for number in _TARGETS)
-        name = _NAMES.get(target, str(target))
-        return f"the state cannot be set to {name}; these can: {targets}"
-    if current == SimulationState.STATE_QUITTING:
-        return "the simulator is quitting"
-    if current not in _NUMBERS.values() and target != SimulationState.STATE_QUITTING:
-        return f"{_NAMES[current]}: there is nothing to play, pause or stop"
-    return ""
-
-
 _CANCELED = "canceled"
 _FEEDBACK_EACH = 100
 """Number of steps with feedback for each; later ones have it at most once per `_FEEDBACK_S`."""
@@ -136,11 +46,7 @@ _FEEDBACK_S = 0.01
 
 
 class SteppingServices:
-    """Serves steps of a paused simulation, as fast as possible.
-
-    Attributes:
-        goals: The goals of the action; None where the installed standard has no such action.
-    """
+    """Serves steps of a paused simulation, as fast as possible."""
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
         self._node, self._run = context.node, context.run
@@ -149,6 +55,7 @@ class SteppingServices:
         interfaces.serve(
             "StepSimulation", self._step, "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE"
         )
+        # The goals of the action; None where the installed standard has no such action
         self.goals: GoalServer[int] | None = None
         self._action = interfaces.action(
             "SimulateSteps", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION"
@@ -263,62 +170,75 @@ def _unfinished(steps: Steps, reason: str) -> str:
 
 
 class RunControlServices(Component):
-    """Plays, pauses, steps and resets the simulation on request."""
-
-    parameters = (
-        ParameterSpec(
-            RESET_TIME,
-            REWIND,
-            "Effect of a full reset on the clock: rewind sets the time to zero; "
-            "continue keeps it; after divergence the clock always continues",
-            choices=(REWIND, "continue"),
-        ),
-    )
+    """Plays, pauses and steps the simulation on request, and reports its state."""
 
     def __init__(
         self,
         context: NodeContext,
         interfaces: SimulationInterfaces,
-        entities: EntityServices | None = None,
+        resetting: ResetService,
+        world_state: Callable[[], int | None] = lambda: None,
     ) -> None:
-        """Serve GetSimulationState, SetSimulationState, ResetSimulation and stepping.
-
-        Args:
-            entities: Spawns entities and loads worlds; None if the model never changes.
-        """
-        self._run, self._fresh = context.run, False
-        self._reset = ResetService(
-            context, interfaces, entities.spawning.delete_spawned if entities else None
-        )
-        StateServices(
-            context, interfaces, self._reset, lambda: entities.worlds.state if entities else None
+        """Serve them; `world_state` returns the state without a world, None while there is one."""
+        self._node, self._quit = context.node, context.quit
+        self._commands, self._run = context.simulation.commands, context.run
+        self._resetting, self._world_state = resetting, world_state
+        self._simulation, self._quitting = context.simulation, False
+        interfaces.serve("GetSimulationState", self._get, "SIMULATION_STATE_GETTING")
+        interfaces.serve(
+            "SetSimulationState", self._set, "SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE"
         )
         self._stepping = SteppingServices(context, interfaces)
 
-    def apply_parameters(self, values: Mapping[str, Any]) -> None:
-        """Apply `reset_time`."""
-        if RESET_TIME in values:
-            self._reset.update_features()
+    @property
+    def number(self) -> int:
+        """The current state, one of the constants of SimulationState."""
+        if self._quitting:
+            return int(SimulationState.STATE_QUITTING)
+        world = self._world_state()
+        return int(_NUMBERS[self._run.state] if world is None else world)
 
-    def wait(self, now: float) -> float:
-        """Make a clock in lockstep wait after a reset until the subscribers have its report."""
-        return self._reset.wait(now)
+    def _get(self, _request: GetSimulationState.Request, responder: Responder) -> None:
+        responder.response.state.state = self.number
+        responder.succeed()
 
-    def idle_steps(self) -> int:
-        """The clock waits after a reset only."""
-        return MANY if self._reset.is_known else 0
+    def _set(self, request: SetSimulationState.Request, responder: Responder) -> None:
+        target, current = int(request.state.state), self.number
+        codes = SetSimulationState.Response
+        if problem := _problem(target, current):
+            raise RequestRejectedError(problem, codes.INCORRECT_TRANSITION)
+        if target == SimulationState.STATE_QUITTING:
+            self._quitting = True
+            responder.succeed()
+            self._quit()
+        elif target == current and not self._run.stepping:
+            problem = f"the simulation is {_NAMES[target]} already"
+            raise RequestRejectedError(problem, codes.ALREADY_IN_TARGET_STATE)
+        elif target == SimulationState.STATE_STOPPED:
+            responder.run(self._commands, self._run.pause, lambda _: self._stop(responder))
+        elif target == SimulationState.STATE_PLAYING:
+            responder.run(self._commands, self._run.play)
+        else:
+            responder.run(self._commands, self._run.pause)
 
-    def on_reset(self, event: SimulationReset) -> None:
-        """Publish the reset on ``~/reset_event``."""
-        self._reset.publish(event)
+    def _stop(self, responder: Responder) -> None:
+        """Delete the spawned entities, then reset; called in the physics thread."""
 
-    def prepare(self, plant: Plant) -> None:
-        """Note whether the next model is another world."""
-        self._fresh = plant.fresh
+        def stop(error: Exception | None) -> None:
+            if error is None:
+                time = self._resetting.time
+                responder.run(self._commands, lambda: self._run.stop(time=time))
+            else:
+                problem = f"it is paused, but the spawned entities cannot be deleted: {error}"
+                code = SetSimulationState.Response.STATE_TRANSITION_ERROR
+                responder.reject(RequestRejectedError(problem, code))
+
+        if not later(self._node, self._resetting.delete_spawned, stop):
+            responder.fail("the simulator is shutting down")
 
     def commit(self) -> None:
         """End the steps that were requested in the previous world."""
-        if self._fresh:
+        if self._simulation.plant.fresh:
             self._run.end_steps("another world was loaded")
 
     def close(self) -> None:
@@ -326,3 +246,16 @@ class RunControlServices(Component):
         if self._stepping.goals is not None:
             self._stepping.goals.close("the simulator ended")
             self._stepping.goals.flush()
+
+
+def _problem(target: int, current: int) -> str:
+    """Return why the state cannot become `target`; empty if it can."""
+    if target not in _TARGETS:
+        targets = ", ".join(_NAMES[number] for number in _TARGETS)
+        name = _NAMES.get(target, str(target))
+        return f"the state cannot be set to {name}; these can: {targets}"
+    if current == SimulationState.STATE_QUITTING:
+        return "the simulator is quitting"
+    if current not in _NUMBERS.values() and target != SimulationState.STATE_QUITTING:
+        return f"{_NAMES[current]}: there is nothing to play, pause or stop"
+    return ""

@@ -1,6 +1,6 @@
 """Services that save and load keyframes, and that return to a past state."""
 
-from typing import Protocol
+from collections.abc import Callable
 
 from std_srvs.srv import Trigger
 
@@ -11,8 +11,8 @@ from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
-class KeyframeServices(Component):
-    """Serves ``~/save_keyframe`` and ``~/load_keyframe`` of the parameter ``active_keyframe``."""
+class SavedStateServices(Component):
+    """Saves and loads the keyframe ``active_keyframe``; loads the past state ``history_time``."""
 
     parameters = (
         ParameterSpec(
@@ -22,14 +22,24 @@ class KeyframeServices(Component):
             "any other name",
             longest=200,
         ),
+        ParameterSpec(
+            "history_time",
+            0.0,
+            "Simulated time of the past state that ~/load_past_state loads [s]; that is the last "
+            "one not later than it",
+            low=0.0,
+            high=1e9,
+        ),
     )
 
-    def __init__(self, context: NodeContext) -> None:
+    def __init__(self, context: NodeContext, load_past: Callable[[float, bool], float]) -> None:
+        """Serve them; `load_past` is `SegmentWriter.load_past`."""
         self._values, self._run = context.values, context.run
-        self._commands = context.simulation.commands
+        self._commands, self._load_past = context.simulation.commands, load_past
         self._keyframes = Keyframes(context.simulation)
         Service(context.node, Trigger, "~/save_keyframe", self._save)
         Service(context.node, Trigger, "~/load_keyframe", self._load)
+        Service(context.node, Trigger, "~/load_past_state", self._return)
 
     def _save(self, _request: Trigger.Request, responder: Responder) -> None:
         name = self._values["active_keyframe"]
@@ -54,38 +64,11 @@ class KeyframeServices(Component):
             lambda time: responder.succeed(f"loaded '{name}'; the time is {time:.6f} s"),
         )
 
-
-class LoadPast(Protocol):
-    """Returns to the last past state not later than `time` [s]; see `SegmentWriter.load_past`."""
-
-    def __call__(self, time: float, *, rewind: bool) -> float:
-        """Return the time of the state [s]."""
-
-
-class PastStateService(Component):
-    """Serves ``~/load_past_state``, which loads the state of the parameter ``history_time``."""
-
-    parameters = (
-        ParameterSpec(
-            "history_time",
-            0.0,
-            "Simulated time of the past state that ~/load_past_state loads [s]; that is the last "
-            "one not later than it",
-            low=0.0,
-            high=1e9,
-        ),
-    )
-
-    def __init__(self, context: NodeContext, load: LoadPast) -> None:
-        self._values, self._run = context.values, context.run
-        self._commands, self._load_past = context.simulation.commands, load
-        Service(context.node, Trigger, "~/load_past_state", self._load)
-
-    def _load(self, _request: Trigger.Request, responder: Responder) -> None:
+    def _return(self, _request: Trigger.Request, responder: Responder) -> None:
         wanted, rewind = self._values["history_time"], rewinds(self._values)
 
         def load() -> float:
-            time = self._load_past(wanted, rewind=rewind)
+            time = self._load_past(wanted, rewind)
             self._run.pause()
             return time
 

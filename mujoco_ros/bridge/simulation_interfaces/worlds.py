@@ -14,16 +14,8 @@ from mujoco_ros.bridge.simulation_interfaces.filters import tags_filter
 from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
 from mujoco_ros.bridge.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene import worlds
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.worlds import (
-    WorldDescription,
-    describe_loaded_world,
-    describe_shipped_worlds,
-    find_worlds,
-    load_world,
-    no_world,
-    world_from_text,
-)
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.wire.names import write_resource
 
@@ -31,11 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class WorldServices:
-    """Loads worlds in place of the current one.
-
-    Attributes:
-        current: The loaded world; None if there is none.
-    """
+    """Loads worlds in place of the current one."""
 
     def __init__(
         self,
@@ -45,18 +33,11 @@ class WorldServices:
         trials: TrialBuilds,
         scene: str,
     ) -> None:
-        """Begin with a world that is loaded already.
-
-        Args:
-            registry: The entities, whose descriptions are deleted with their world.
-            background: Reads the files of worlds to be listed.
-            trials: Build what clients send, before the simulator does.
-            scene: The scene that is simulated, as for `load_scene`.
-        """
+        """Begin with a world that is loaded already, the `scene`, as for `load_scene`."""
         self._models, self._registry, self._background = models, registry, background
         self._trials = trials
         self.loading = False
-        self.current: WorldDescription | None = describe_loaded_world(
+        self.current: worlds.WorldDescription | None = worlds.describe_loaded_world(
             scene, models.simulation.assembly
         )
         self._text = ""
@@ -80,15 +61,14 @@ class WorldServices:
     def load_world(self, request: Any, responder: Responder) -> None:
         """Load a world; if it is invalid, the current one stays."""
         wanted = read_resource(request, "world_resource", responder.response)
-        loaded: list[WorldDescription] = []
+        loaded: list[worlds.WorldDescription] = []
 
         def build(_current: Assembly) -> Assembly:
-            load, source = (
-                (load_world, wanted.uri) if wanted.uri else (world_from_text, wanted.text)
-            )
+            load = worlds.load_world if wanted.uri else worlds.world_from_text
+            source = wanted.uri or wanted.text
             with self._trials.after_trial(f"'{wanted.uri or 'world'}'", load, source):
                 assembly = load(source)
-            loaded.append(describe_loaded_world(wanted.uri, assembly))
+            loaded.append(worlds.describe_loaded_world(wanted.uri, assembly))
             return assembly
 
         def fill() -> None:
@@ -105,7 +85,7 @@ class WorldServices:
         def fill() -> None:
             self.current = None
 
-        self._change(lambda _current: no_world(), responder, fill)
+        self._change(lambda _current: worlds.no_world(), responder, fill)
 
     def get_current_world(self, _request: Any, responder: Responder) -> None:
         """Send the loaded world."""
@@ -118,14 +98,14 @@ class WorldServices:
         response = responder.response
 
         def fill() -> None:
-            found, problems = describe_shipped_worlds(), []
+            found, problems = worlds.describe_shipped_worlds(), []
             if not found:
                 raise RequestRejectedError(
                     "the package has no scenes: is it installed?", response.DEFAULT_SOURCES_FAILED
                 )
             for source in request.additional_sources:
                 try:
-                    found += find_worlds(source)
+                    found += worlds.find_worlds(source)
                 except UserInputError as error:
                     problems.append(str(error))
             if problems and not request.continue_on_error:
@@ -136,7 +116,7 @@ class WorldServices:
 
         self._background.run(responder, fill)
 
-    def _loaded(self, responder: Responder) -> WorldDescription:
+    def _loaded(self, responder: Responder) -> worlds.WorldDescription:
         """Return the loaded world."""
         if self.current is None:
             raise RequestRejectedError("no world is loaded", responder.response.NO_WORLD_LOADED)
@@ -169,7 +149,7 @@ class WorldServices:
         self._models.change(build, respond, fresh=True)
 
 
-def _resource(offered: WorldDescription, text: str = "") -> Any:
+def _resource(offered: worlds.WorldDescription, text: str = "") -> Any:
     world = simulation_interfaces.msg.WorldResource(
         name=offered.name, description=offered.description, tags=list(offered.tags)
     )

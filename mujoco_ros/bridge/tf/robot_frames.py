@@ -33,11 +33,7 @@ from mujoco_ros.wire.qos import LATCHED
 def with_hardware(
     node: Node, plant: Plant, described: list[RobotDescription]
 ) -> list[RobotDescription]:
-    """Return the descriptions of all robots with ``<ros2_control>`` blocks for their joints.
-
-    Raises:
-        UserInputError: A limit of a joint in a URDF is not a number.
-    """
+    """Return the descriptions of all robots with ``<ros2_control>`` blocks for their joints."""
     found = []
     first = 0
     for robot, description in zip(plant.layout.robots, described, strict=True):
@@ -75,11 +71,7 @@ class RobotDescriptions(Component):
     """Publishes each robot's robot_description while the robot exists."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Publish the descriptions of the robots; with ros2_control, they contain its hardware.
-
-        Raises:
-            UserInputError: A file that a description is made from is wrong.
-        """
+        """Publish the descriptions of the robots; with ros2_control, they contain its hardware."""
         self._node, self._endpoints = context.node, context.endpoints
         self._has_controllers = context.has_controllers
         self._publishers: dict[ScenePart, Publisher] = {}
@@ -93,11 +85,7 @@ class RobotDescriptions(Component):
         return self._next[1]
 
     def build(self, plant: Plant) -> None:
-        """Describe the robots of the next plant.
-
-        Raises:
-            UserInputError: A file that a description is made from is wrong.
-        """
+        """Describe the robots of the next plant."""
         described = descriptions(plant.assembly, plant.layout, self._known)
         self._known = dict(zip(plant.assembly.robots, described, strict=True))
         if not self._has_controllers:
@@ -122,20 +110,15 @@ TfMode = Literal["base", "all", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class FramePlan:
-    """The frames on /tf and /tf_static.
+    """The frames on /tf and /tf_static."""
 
-    Attributes:
-        moving: Rows of (parent frame, child frame, source array, start of its 7 numbers).
-        linked_bodies: Bodies whose pose relative to their parent is needed, in the order of the
-            ``relative_poses`` array.
-        following: Cameras that track a body, in the order of the ``optical_poses`` array.
-        static: Transforms that never change.
-    """
-
+    # Rows of (parent frame, child frame, source array, start of its 7 numbers)
     moving: list[tuple[str, str, str, int]]
+    # Bodies whose pose relative to their parent is needed, in the order of the ``relative_poses``
+    # array
     linked_bodies: list[int]
-    following: list[int]
-    static: list[TransformStamped]
+    following: list[int]  # cameras that track a body, in the order of the ``optical_poses`` array
+    static: list[TransformStamped]  # transforms that never change
 
 
 def plan_frames(
@@ -146,12 +129,9 @@ def plan_frames(
 ) -> FramePlan:
     """Return the frames to publish; each has exactly one parent.
 
-    Args:
-        layout: Its robots.
-        mode: ``base``: the root of each robot, free objects, cameras that track a body, and
-            sensors that are in no robot_description; robot_state_publisher publishes the rest;
-            ``all``: every link and sensor; ``none``.
-        described: The description of each robot.
+    The mode ``base`` is the root of each robot, free objects, cameras that track a body, and
+    sensors that are in no robot_description; robot_state_publisher publishes the rest. ``all`` is
+    every link and sensor.
     """
     plan = FramePlan(moving=[], linked_bodies=[], following=[], static=[])
     if mode == "none":
@@ -306,11 +286,6 @@ class StaticFrames(Component):
     )
 
     def __init__(self, context: NodeContext, descriptions: RobotDescriptions) -> None:
-        """Publish the frames.
-
-        Args:
-            descriptions: The robot_descriptions, built before.
-        """
         self._endpoints, self._descriptions = context.endpoints, descriptions
         self._mode: TfMode = context.values["tf"]
         self._publisher: Publisher | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 from mujoco_ros.bridge.publishing.topics import robot_topics
 from mujoco_ros.model.naming import in_namespace, topic_token
-from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 
@@ -21,21 +21,13 @@ KINDS = frozenset({"robot_description", "odom", "camera", "scan", "points"}) | {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RvizTopics:
-    """A topic that a display can show.
+    """A topic that a display can show."""
 
-    Attributes:
-        kind: The placeholder of its topic: ``wrench``, ``camera``, …
-        topic: The topic; for a camera, the beginning of its topics.
-        name: Name of the sensor or robot.
-        robot: Namespace of its robot if there are several; empty for the scene.
-        prefix: TF prefix of its robot without the slash at the end, as RViz writes it.
-    """
-
-    kind: str
-    topic: str
-    name: str
-    robot: str = ""
-    prefix: str = ""
+    kind: str  # the placeholder of its topic: ``wrench``, ``camera``, …
+    topic: str  # the topic; for a camera, the beginning of its topics
+    name: str  # name of the sensor or robot
+    robot: str = ""  # namespace of its robot if there are several; empty for the scene
+    prefix: str = ""  # TF prefix of its robot without the slash at the end, as RViz writes it
 
 
 def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
@@ -44,9 +36,10 @@ def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
         of_robot = {"robot": robot.namespace, "prefix": robot.frame_prefix.rstrip("/")}
         description = "/" + in_namespace(robot.namespace, "robot_description")
         yield RvizTopics(kind="robot_description", topic=description, name=robot.name, **of_robot)
-        for rate, topic in _published(robot):
-            name = topic.rpartition("/")[2]
-            yield RvizTopics(kind=rate, topic=topic, name=name, **of_robot)
+        for topic in robot_topics(0, robot, 0, "child_on_parent"):
+            if topic.rate in KINDS:
+                name = topic.name.rpartition("/")[2]
+                yield RvizTopics(kind=topic.rate, topic=f"/{topic.name}", name=name, **of_robot)
     for camera in layout.every_camera:
         yield RvizTopics(
             kind="camera",
@@ -87,7 +80,10 @@ def filled(template: Config, layout: ModelLayout) -> Config:
             texts = {f"{{{kind}}}": entry.topic, "{name}": entry.name, "{prefix}": entry.prefix}
             made = _replaced(display, texts, first=entry is entries[0])
             (groups.setdefault(entry.robot, []) if entry.robot else plain).append(made)
-    displays = [*plain, *(_group(robot, content) for robot, content in groups.items())]
+    displays = plain + [
+        {"Class": "rviz_common/Group", "Name": robot, "Enabled": True, "Displays": content}
+        for robot, content in groups.items()
+    ]
     return {**template, "Visualization Manager": {**manager, "Displays": displays}}
 
 
@@ -118,13 +114,6 @@ def _sensor_display(kind: SensorKind) -> Config:
     }
 
 
-def _published(robot: RobotLayout) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the topics of a robot that have a placeholder."""
-    for topic in robot_topics(0, robot, 0, "child_on_parent"):
-        if topic.rate in KINDS:
-            yield topic.rate, f"/{topic.name}"
-
-
 def _mentions(value: Any, placeholder: str) -> bool:
     if isinstance(value, Mapping):
         return any(_mentions(entry, placeholder) for entry in value.values())
@@ -140,12 +129,3 @@ def _replaced(value: Any, texts: Mapping[str, str], *, first: bool) -> Any:
         for placeholder, text in texts.items():
             value = value.replace(placeholder, text)
     return value
-
-
-def _group(robot: str, displays: list[Config]) -> Config:
-    return {
-        "Class": "rviz_common/Group",
-        "Name": robot,
-        "Enabled": True,
-        "Displays": displays,
-    }

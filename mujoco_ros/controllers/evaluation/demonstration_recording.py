@@ -205,7 +205,9 @@ class DemonstrationRecorder:
         if self._count == 0:
             self._frame = self._observed()
         plant = self._simulation.plant
-        gains = [plant.gains.of(plant.assembly.robots[index]) for index in self._robots.values()]
+        gains = [
+            plant.gains.gains_of(plant.assembly.robots[index]) for index in self._robots.values()
+        ]
         row = self._commands[self._count]
         row[:3] = values
         np.concatenate([gain.kp for gain in gains], out=row[3])

@@ -52,7 +52,7 @@ class PrivilegedAccess:
     @property
     def gains(self) -> Gains:
         """A copy of the robot's gains."""
-        return self._plant.gains.of(self._part)
+        return self._plant.gains.gains_of(self._part)
 
     def set_gains(self, gains: Gains) -> None:
         """Set the robot's gains from the next step on; see `GainsSet` for errors."""

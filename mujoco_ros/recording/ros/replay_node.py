@@ -9,6 +9,7 @@ from mujoco_ros.bridge.component import Component, ComponentNode
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
 from mujoco_ros.control.events import SimulationReset
@@ -125,6 +126,7 @@ class ReplayNode(ComponentNode):
         frames = StaticFrames(context, described)
         publishers = Publishers(context, frames.plan_of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
+        resetting = ResetService(context, interfaces, None)
         self._control = PlaybackControl(playback, context.run, pacer, publishers)
         components = [
             self._control,
@@ -132,7 +134,8 @@ class ReplayNode(ComponentNode):
             frames,
             publishers,
             ChildProcesses(context, described.descriptions_of),
-            RunControlServices(context, interfaces),
+            resetting,
+            RunControlServices(context, interfaces, resetting),
         ]
         self.assemble(context, components)
         self._log_summary(log)

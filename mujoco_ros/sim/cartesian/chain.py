@@ -151,7 +151,7 @@ class FrameChain:
         return _product(self._to_base, self._from_base, position, quat)
 
     def turn_to_base(self, frame: FixedFrame, vector: np.ndarray, out: np.ndarray) -> None:
-        """Turn a vector (3,) from the axes of a frame into those of the base."""
+        """Turn a vector (3,) from the axes of a frame into the axes of the base."""
         in_world = np.empty(3)
         mujoco.mju_rotVecQuat(out, vector, frame.quat_wxyz)
         mujoco.mju_rotVecQuat(in_world, out, self._xquat[frame.body])
@@ -170,8 +170,8 @@ class FrameChain:
     def bias(self, dq: np.ndarray) -> np.ndarray:
         """Return the joint efforts of a motion without acceleration, when located.  # (k,)
 
-        Gravity, Coriolis forces and damping, less what springs and the gravity compensation of the
-        model contributed in the last step.
+        Gravity, Coriolis forces and damping, less springs and gravity compensation of the last
+        step.
         """
         model, data = self._model, self._scratch
         self._located_dq[self._dof] = dq

@@ -16,8 +16,7 @@ from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.cartesian.impedance import Impedance
-from mujoco_ros.sim.cartesian.joint_motion import JointMotion
+from mujoco_ros.sim.cartesian.modes import Impedance, JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
 _NO_JOINTS = np.empty(0, dtype=np.intp)
@@ -28,8 +27,7 @@ _IDLE_S = 0.5
 class CartesianController:
     """Moves a frame of a robot by the joints above it.
 
-    It begins where the frame is when the first command arrives, and continues until another source
-    takes one of its joints.
+    It begins where the frame is at the first command, and ends when another source takes a joint.
     """
 
     def __init__(
@@ -51,7 +49,7 @@ class CartesianController:
 
     def _follow_frame(self, chains: FrameChains, chain: FrameChain | None) -> None:
         """Move another frame, from standstill."""
-        self._clear()
+        self.reset()
         self.chains, self.chain = chains, chain
         if chain is not None:
             self._motion, self._impedance = JointMotion(chain), Impedance(chain)
@@ -68,11 +66,7 @@ class CartesianController:
         return _NO_JOINTS if self.chain is None else self.chain.joints.indices
 
     def check(self, settings: CartesianSettings) -> FrameChain | None:
-        """Return the chain of settings.
-
-        Raises:
-            UserInputError: The frame or a joint does not exist, or takes no commands of the mode.
-        """
+        """Return the chain of settings, if its joints take commands of their mode."""
         chain = self.chains.find(settings.frame, settings.joints)
         if chain is not None:
             impedance = settings.mode == "impedance"
@@ -126,11 +120,7 @@ class CartesianController:
         )
 
     def accept(self, command: CartesianCommand, time: float) -> None:
-        """Follow a command from the step at `time` on [s].
-
-        Raises:
-            CommandError: It is refused.
-        """
+        """Follow a command from the step at `time` on [s], unless it is refused."""
         if problem := self.refusal(command):
             raise CommandError(problem)
         chain, timestep = self.chain, self._timestep()
@@ -235,11 +225,7 @@ class CartesianController:
             self._motion.settle(self._references, self.settings)
         elif self.busy:
             self._impedance.settle(self._references)
-        self._clear()
-
-    def reset(self) -> None:
-        """Drop all commands; the caller sets the references."""
-        self._clear()
+        self.reset()
 
     def _switch_pd(self) -> None:
         """Switch the PD law of the joints off while their efforts are an impedance."""
@@ -248,7 +234,8 @@ class CartesianController:
             self._pd_acts = acts
             self.chain.switch_pd(on=acts)
 
-    def _clear(self) -> None:
+    def reset(self) -> None:
+        """Drop all commands; the caller sets the references."""
         self.busy = False
         self._switch_pd()
         self._target = None
@@ -270,7 +257,7 @@ class CartesianController:
         Twists and wrenches in frames that no longer exist end. If another frame moves by now, or
         by other joints or in another mode, the saved motion ends, and its joints hold.
         """
-        self._clear()
+        self.reset()
         if state is None:
             return
         what, joints, saved = state

@@ -38,8 +38,7 @@ class FrameChains:
     ) -> None:
         """Find frames of a robot in a model and its live state.
 
-        `frames` returns the frames of the model by name, and `first` is the index of the robot's
-        first joint among the joints of all robots.
+        `frames` returns the frames by name; `first` is the robot's first joint among all joints.
         """
         self.robot, self.joints = robot, joints
         self.model = self._model = model
@@ -58,11 +57,7 @@ class FrameChains:
         return tuple(name for name, frame in self._frames.items() if frame.body in bodies)
 
     def resolve(self, name: str, base: FixedFrame) -> FixedFrame:
-        """Return the frame of a message by its name; without one, the base.
-
-        Raises:
-            UserInputError: There is no such frame.
-        """
+        """Return the frame of a message by its name; without one, the base."""
         if not name:
             return base
         if name == WORLD:
@@ -85,12 +80,9 @@ class FrameChains:
         return None if known is None else _fixed(known)
 
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
-        """Return the chain that moves a frame by named joints, or all that take commands.
+        """Return the chain that moves a frame by named joints, or by all that take commands.
 
         Without a name, the frame is the end of the arm, if the robot is one.
-
-        Raises:
-            UserInputError: There is no such frame, no joint moves it, or a joint does not.
         """
         joints = [joint for joint in joints if joint]
         frame = self._find_frame(name) if name else self._default_frame()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -11,70 +11,43 @@ import numpy as np
 from mujoco_ros.model.realism_config import Transport
 from mujoco_ros.model.scene.limits import MAX_STATE, too_large
 
+ERRORS = ("noise", "noise_density", "bias", "bias_walk", "quantisation")
 _NONE = -1
 """In place of the number of a sample: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelPart:
-    """Numbers that are sampled and transported together; their errors, each or of all.
+    """Numbers that are sampled and transported together; their errors, each or of all."""
 
-    Attributes:
-        numbers: Their slice in the array of the channel.
-        transport: When they are sampled, and when they arrive.
-        noise: Standard deviation of each sample.
-        noise_density: Density N of white noise: N / √interval is added to `noise`.
-        bias: Standard deviation of the constant error.
-        bias_walk: Random walk K of the error: K √t after a time t.
-        quantisation: Distance of the values; 0 is continuous.
-    """
-
-    numbers: slice
-    transport: Transport
-    noise: float | Sequence[float] = 0.0
+    count: int  # how many they are
+    transport: Transport  # when they are sampled, and when they arrive
+    noise: float | Sequence[float] = 0.0  # standard deviation of each sample
+    # Density N of white noise: N / √interval is added to `noise`
     noise_density: float | Sequence[float] = 0.0
-    bias: float | Sequence[float] = 0.0
-    bias_walk: float | Sequence[float] = 0.0
-    quantisation: float | Sequence[float] = 0.0
+    bias: float | Sequence[float] = 0.0  # standard deviation of the constant error
+    bias_walk: float | Sequence[float] = 0.0  # random walk K of the error: K √t after a time t
+    quantisation: float | Sequence[float] = 0.0  # distance of the values; 0 is continuous
 
 
 @dataclass(eq=False)
 class _State:
-    """What the next outputs depend on, with the generator of random numbers.
+    """What the next outputs depend on, with the generator of random numbers."""
 
-    Attributes:
-        step: Number of steps since the start, in an array.  # (1,)
-        output: The numbers that arrived last.  # (n,)
-        turn_on: Constant error, in standard deviations.  # (n,)
-        walked: Random walk of the error.  # (n,)
-        samples: The last samples, by step modulo the capacity.  # (capacity, n)
-        arriving: Number of the newest sample of each stream that arrives at a step, by step modulo
-            the capacity.  # (capacity, streams)
-        latest: Number of the last sample of each stream that arrived.  # (streams,)
-        lost: Number of samples of each stream that were lost.  # (streams,)
-    """
-
-    step: np.ndarray
-    output: np.ndarray
-    turn_on: np.ndarray
-    walked: np.ndarray
-    samples: np.ndarray
+    step: np.ndarray  # number of steps since the start, in an array (1,)
+    output: np.ndarray  # the numbers that arrived last (n,)
+    turn_on: np.ndarray  # constant error, in standard deviations (n,)
+    walked: np.ndarray  # random walk of the error (n,)
+    samples: np.ndarray  # the last samples, by step modulo the capacity (capacity, n)
+    # Number of the newest sample of each stream that arrives at a step, by step modulo the capacity
+    # (capacity, streams)
     arriving: np.ndarray
-    latest: np.ndarray
-    lost: np.ndarray
+    latest: np.ndarray  # number of the last sample of each stream that arrived (streams,)
+    lost: np.ndarray  # number of samples of each stream that were lost (streams,)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SavedChannel:
-    """A copy of the state of a channel.
-
-    Attributes:
-        arrays: Its arrays by name.
-        random: State of its random numbers.
-    """
-
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    random: Any = None
+SavedChannel = tuple[dict[str, np.ndarray], Any]
+"""A copy of the arrays of a channel by name, and the state of its random numbers."""
 
 
 class ImperfectChannel:
@@ -89,9 +62,6 @@ class ImperfectChannel:
 
     The random numbers depend only on the seed, the key, the number of steps since the start and the
     settings; other robots do not change them.
-
-    Attributes:
-        size: Number of numbers.
     """
 
     def __init__(
@@ -101,15 +71,12 @@ class ImperfectChannel:
         size: int,
         correct: Callable[[np.ndarray, np.ndarray], object] | None = None,
     ) -> None:
-        """Create a channel; call `configure` before the first step.
+        """Create a channel, whose random numbers depend on the seed and a key; `configure` it
+        first.
 
-        Args:
-            key: Name that distinguishes its random numbers.
-            seed: Seed of the simulation.
-            size: Number of numbers.
-            correct: Called with samples and the true numbers, to correct samples in place.
+        `correct` is called with samples and the true numbers, to correct samples in place.
         """
-        self.size = size
+        self.size = size  # number of numbers
         self._seed = (seed, crc32(key.encode()))
         self._correct = correct
         self._random = np.random.default_rng(self._seed)
@@ -129,25 +96,21 @@ class ImperfectChannel:
         return int(self._state.lost.sum())
 
     def configure(self, streams: Sequence[ChannelPart], timestep: float) -> None:
-        """Set the streams, which cover all numbers, and the simulated time of a step [s].
+        """Set the streams, one after the other, and the simulated time of a step [s].
 
         What is in flight is lost if a delay or the timestep changes.
         """
-        if self._configured == (tuple(streams), timestep):
+        if not streams or self._configured == (tuple(streams), timestep):
             return
         is_new = self._configured is None
         self._configured = tuple(streams), timestep
         self._streams = np.arange(len(streams))
-        widths = [stream.numbers.stop - stream.numbers.start for stream in streams]
+        widths = [stream.count for stream in streams]
         self._stream_of = np.repeat(self._streams, widths)
         transports = [part.transport for part in streams]
-        self._every = np.array(
-            [max(1, round(transport.interval / timestep)) for transport in transports]
-        )
-        self._delay = np.array([round(transport.delay / timestep) for transport in transports])
-        self._jitter = np.array(
-            [round(transport.jitter / timestep) + 1 for transport in transports]
-        )
+        self._every = np.array([max(1, round(each.interval / timestep)) for each in transports])
+        self._delay = np.array([round(each.delay / timestep) for each in transports])
+        self._jitter = np.array([round(each.jitter / timestep) + 1 for each in transports])
         self._dropout = np.array([transport.dropout for transport in transports])
         self._each_step = bool((self._every == 1).all())
         self._has_jitter = bool((self._jitter > 1).any())
@@ -160,7 +123,7 @@ class ImperfectChannel:
                     for part, width in zip(streams, widths, strict=True)
                 ]
             )
-            for name in ("noise", "noise_density", "bias", "bias_walk", "quantisation")
+            for name in ERRORS
         )
         self._deviation = np.hypot(noise, density / np.sqrt(interval))
         self._walk = walk * np.sqrt(interval)
@@ -176,16 +139,7 @@ class ImperfectChannel:
             self.reset()
 
     def check(self, transport: Transport, timestep: float, where: str) -> None:
-        """Reject delays of one stream for which too many numbers would be in flight.
-
-        Args:
-            transport: The delays.
-            timestep: Simulated time of a step [s].
-            where: What has these settings, for the message.
-
-        Raises:
-            UserInputError: The samples would be larger than `MAX_STATE`.
-        """
+        """Reject delays of one stream for which the numbers in flight would exceed `MAX_STATE`."""
         samples = _capacity(transport, timestep)
         if samples * self.size > MAX_STATE:
             what = f"{samples} samples in flight of {self.size} numbers (delay + jitter of "
@@ -207,21 +161,19 @@ class ImperfectChannel:
 
     def save(self) -> SavedChannel:
         """Return a copy of the state, for `restore`."""
-        return SavedChannel(
-            arrays={name: array.copy() for name, array in vars(self._state).items()},
-            random=deepcopy(self._random.bit_generator.state),
-        )
+        arrays = {name: array.copy() for name, array in vars(self._state).items()}
+        return arrays, deepcopy(self._random.bit_generator.state)
 
     def restore(self, saved: SavedChannel) -> None:
         """Continue from a saved state; with other delays, without what was in flight."""
-        own = vars(self._state)
-        if own["output"].shape != saved.arrays["output"].shape:
+        own, (arrays, random) = vars(self._state), saved
+        if own["output"].shape != arrays["output"].shape:
             return
-        fits = {name: own[name].shape == array.shape for name, array in saved.arrays.items()}
-        for name, array in saved.arrays.items():
+        fits = {name: own[name].shape == array.shape for name, array in arrays.items()}
+        for name, array in arrays.items():
             if fits[name]:
                 own[name][:] = array
-        self._random.bit_generator.state = saved.random
+        self._random.bit_generator.state = random
         if not all(fits.values()):
             self.restart()
 
@@ -245,7 +197,6 @@ class ImperfectChannel:
         state.step[0] = step + 1
 
     def _sample(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
-        """Write a sample of the true numbers."""
         drawn, state = self._drawn, self._state
         sample[:] = truth
         if self._is_walking:

@@ -1,21 +1,21 @@
 """The measured sensors, joint states and floating bases of one robot."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.realism_config import (
+    SECTIONS,
     BaseChannel,
     Entry,
     JointChannel,
     SensorChannel,
 )
-from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
-from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
+from mujoco_ros.sim.realism.channel import ERRORS, ChannelPart, ImperfectChannel
 from mujoco_ros.sim.sample import Sample
 
 _QUATERNION = mujoco.mjtDataType.mjDATATYPE_QUATERNION
@@ -34,12 +34,7 @@ Addresses = set[tuple[str, int]]
 
 
 class Measurements:
-    """Turns the true numbers of a sample into those that the robot measures.
-
-    Attributes:
-        channel: The numbers.
-        addresses: Where the measured numbers are in the sample.
-    """
+    """Turns the true numbers of a sample into those that the robot measures."""
 
     def __init__(
         self,
@@ -50,86 +45,59 @@ class Measurements:
         entries: Iterable[Entry],
         sample: Sample,
     ) -> None:
-        """Find the elements of the entries.
-
-        Args:
-            key: Name that distinguishes the random numbers.
-            seed: Seed of the simulation.
-            model: The model.
-            robot: The robot.
-            entries: The entries of sensors, joints and bases.
-            sample: The sample to change.
-
-        Raises:
-            UserInputError: A pattern matches nothing, or two entries an element.
-        """
-        sensordata: list[int] = []
-        taken: dict[str, str] = {}
+        self._sample, self._size = sample, 0
+        self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
         self._widths: list[tuple[Entry, int]] = []
-        where = f"realism of robot '{robot.name}'"
-        of_joints: list[tuple[Entry, np.ndarray]] = []
-        of_bases: list[tuple[Entry, list[FloatingBase]]] = []
-        for entry in entries:
-            place = f"{where}: {entry.section}.{entry.name}"
+        self.addresses: Addresses = set()  # where the measured numbers are in the sample
+        sensordata: list[int] = []
+        quaternions: list[slice] = []
+        taken: dict[str, str] = {}
+        for entry in sorted(entries, key=lambda entry: list(SECTIONS).index(entry.section)):
+            place = f"realism of robot '{robot.name}': {entry.section}.{entry.name}"
             if entry.section == "sensors":
                 for group in _sensors(model, robot, entry, place):
-                    _claim(
-                        taken, [f"sensor {model.sensor(sensor).name}" for sensor in group], place
-                    )
-                    numbers = [_numbers(model, sensor) for sensor in group]
-                    sensordata += [number for row in numbers for number in row]
-                    self._widths.append((entry, sum(map(len, numbers))))
+                    claim(taken, [f"sensor {model.sensor(each).name}" for each in group], place)
+                    numbers = [number for each in group for number in _numbers(model, each)]
+                    sensordata += numbers
+                    self._widths.append((entry, len(numbers)))
+                self._size = len(sensordata)
             elif entry.section == "joints":
                 names = entry.selection.select(robot.joints.names, "joint", place)
-                _claim(taken, [f"joint {name}" for name in names], place)
-                if names:
-                    of_joints.append((entry, np.flatnonzero(np.isin(robot.joints.names, names))))
+                claim(taken, [f"joint {name}" for name in names], place)
+                which = np.flatnonzero(np.isin(robot.joints.names, names))
+                qpos, dof = robot.joints.qpos[which], robot.joints.dof[which]
+                for name, at in zip(_MEASURED, (qpos, dof, dof), strict=True):
+                    self._move(name, at)
+                self._widths.append((entry, 3 * len(which)))
             elif entry.section == "bases":
                 every = {base.name: base for base in robot.bases}
                 names = entry.selection.select(every, "floating base", place)
-                _claim(taken, [f"base {name}" for name in names], place)
-                if names:
-                    of_bases.append((entry, [every[name] for name in names]))
+                claim(taken, [f"base {name}" for name in names], place)
+                starts = [self._size + _POSE * index + 3 for index in range(len(names))]
+                quaternions += [slice(start, start + 4) for start in starts]
+                self._move("measured_qpos", _from([every[n].qpos for n in names], _POSE))
+                self._move("measured_qvel", _from([every[n].dof for n in names], _TWIST))
+                self._widths.append((entry, (_POSE + _TWIST) * len(names)))
+        self._widths = [(entry, width) for entry, width in self._widths if width]
         self._sensordata = np.array(sensordata, dtype=np.intp)
-        self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
-        self.addresses: Addresses = {("sensordata", address) for address in sensordata}
-        self._size = len(sensordata)
-        for entry, which in of_joints:
-            qpos, dof = robot.joints.qpos[which], robot.joints.dof[which]
-            for name, at in zip(_MEASURED, (qpos, dof, dof), strict=True):
-                self._move(sample, name, at)
-            self._widths.append((entry, 3 * len(which)))
-        quaternions: list[slice] = []
-        for entry, bases in of_bases:
-            starts = [self._size + _POSE * index + 3 for index in range(len(bases))]
-            quaternions += [slice(start, start + 4) for start in starts]
-            self._move(sample, "measured_qpos", _from([base.qpos for base in bases], _POSE))
-            self._move(sample, "measured_qvel", _from([base.dof for base in bases], _TWIST))
-            self._widths.append((entry, (_POSE + _TWIST) * len(bases)))
-        self._sample = sample
+        self.addresses |= {("sensordata", address) for address in sensordata}
         self._truth = np.zeros(self._size)
-        correction = _correction(model, self._sensordata, quaternions)
-        self.channel = ImperfectChannel(key, seed, self._size, correction)
+        correct = _Correction(model, self._sensordata, quaternions)
+        self.channel = ImperfectChannel(key, seed, self._size, correct if correct.acts else None)
 
-    def _move(self, sample: Sample, measured: str, at: np.ndarray) -> None:
+    def _move(self, measured: str, at: np.ndarray) -> None:
         """Add the numbers at addresses in an array of measured numbers."""
-        part = slice(self._size, self._size + len(at))
-        truth, output = getattr(sample, _TRUE[measured]), getattr(sample, measured)
-        self._moves.append((truth, output, at, part))
+        part, sample = slice(self._size, self._size + len(at)), self._sample
+        self._moves.append((getattr(sample, _TRUE[measured]), getattr(sample, measured), at, part))
         self._size = part.stop
         self.addresses |= {(measured, int(address)) for address in at}
 
     def configure(self, entries: Iterable[Entry], timestep: float) -> None:
         """Set the settings of the entries, and the simulated time of a step [s]."""
         settings = {(each.section, each.name): each.settings for each in entries}
-        streams, first = [], 0
-        for entry, width in self._widths:
-            numbers = slice(first, first + width)
-            own = settings[entry.section, entry.name]
-            streams.append(_stream(numbers, own))
-            first += width
-        if streams:
-            self.channel.configure(streams, timestep)
+        self.channel.configure(
+            [_stream(n, settings[entry.section, entry.name]) for entry, n in self._widths], timestep
+        )
 
     def update(self) -> None:
         """Replace the true numbers in the sample by the measured ones."""
@@ -148,11 +116,7 @@ class Measurements:
 def _sensors(
     model: mujoco.MjModel, robot: RobotLayout, entry: Entry, where: str
 ) -> list[tuple[int, ...]]:
-    """Return the MuJoCo sensors of an entry, in groups that are transported together: by topic.
-
-    Raises:
-        UserInputError: A pattern or the type matches nothing.
-    """
+    """Return the MuJoCo sensors of an entry, in groups that are transported together: by topic."""
     topics: list[Sequence[int]] = [sensor.elements for sensor in robot.every_sensor]
     topics += [(state.element,) for state in robot.states]
     topics += [(array.element,) for array in robot.arrays]
@@ -186,7 +150,8 @@ def _type(model: mujoco.MjModel, sensor: int) -> str:
     return kind.removeprefix("mjSENS_").lower()
 
 
-def _claim(taken: dict[str, str], elements: Iterable[str], place: str) -> None:
+def claim(taken: dict[str, str], elements: Iterable[str], place: str) -> None:
+    """Note that elements belong to the entry at a place, unless they belong to another one."""
     for element in elements:
         if element in taken:
             raise UserInputError(
@@ -201,28 +166,31 @@ def _numbers(model: mujoco.MjModel, sensor: int) -> range:
     return range(first, first + int(model.sensor_dim[sensor]))
 
 
-def _stream(numbers: slice, settings: object) -> ChannelPart:
-    count = numbers.stop - numbers.start
+def _stream(count: int, settings: object) -> ChannelPart:
+    """Return the part of a channel with the numbers of an entry."""
     if isinstance(settings, SensorChannel):
+        errors = {name: getattr(settings, name) for name in ERRORS}
+        return ChannelPart(count=count, transport=settings, **errors)
+    if isinstance(settings, BaseChannel):  # the poses of bases, and then their twists
+        bases = count // (_POSE + _TWIST)
+        # A rotation by a small angle has half of it in the vector of its quaternion.
+        half = 0.5 * settings.orientation_noise
+        pose = (*(settings.position_noise,) * 3, *(half,) * 4)
+        twist = (*(settings.velocity_noise,) * 3, *(settings.angular_velocity_noise,) * 3)
+        walk = (*(settings.position_walk,) * 3, *(0.0,) * 4)
         return ChannelPart(
-            numbers=numbers,
+            count=count,
             transport=settings,
-            noise=settings.noise,
-            noise_density=settings.noise_density,
-            bias=settings.bias,
-            bias_walk=settings.bias_walk,
-            quantisation=settings.quantisation,
+            noise=pose * bases + twist * bases,
+            bias_walk=walk * bases + (0.0,) * (_TWIST * bases),
         )
-    if isinstance(settings, BaseChannel):
-        return _base_stream(numbers, settings, count // (_POSE + _TWIST))
     assert isinstance(settings, JointChannel)
-    joints = count // 3
 
     def rows(*of_each: float) -> tuple[float, ...]:
-        return tuple(number for number in of_each for _ in range(joints))
+        return tuple(number for number in of_each for _ in range(count // 3))
 
     return ChannelPart(
-        numbers=numbers,
+        count=count,
         transport=settings,
         noise=rows(settings.position_noise, settings.velocity_noise, settings.effort_noise),
         bias=rows(settings.position_bias, 0.0, settings.effort_bias),
@@ -234,78 +202,47 @@ def _stream(numbers: slice, settings: object) -> ChannelPart:
     )
 
 
-def _base_stream(numbers: slice, settings: BaseChannel, bases: int) -> ChannelPart:
-    """Return the part of a channel with the poses of bases, and then their twists."""
-    # A rotation by a small angle has half of it in the vector of its quaternion.
-    half = 0.5 * settings.orientation_noise
-    pose = (*(settings.position_noise,) * 3, *(half,) * 4)
-    twist = (*(settings.velocity_noise,) * 3, *(settings.angular_velocity_noise,) * 3)
-    walk = (*(settings.position_walk,) * 3, *(0.0,) * 4)
-    return ChannelPart(
-        numbers=numbers,
-        transport=settings,
-        noise=pose * bases + twist * bases,
-        bias_walk=walk * bases + (0.0,) * (_TWIST * bases),
-    )
-
-
 def _from(starts: Iterable[int], count: int) -> np.ndarray:
     """Return `count` addresses from each start on."""
     return np.array([start + offset for start in starts for offset in range(count)], dtype=np.intp)
 
 
-def _correction(
-    model: mujoco.MjModel, addresses: np.ndarray, others: Iterable[slice]
-) -> Callable[[np.ndarray, np.ndarray], None] | None:
-    """Return what keeps the length of quaternions, and the sign and the limits of distances.
-
-    Args:
-        model: The model.
-        addresses: Addresses of the first numbers in ``sensordata``.
-        others: Places of quaternions that are no sensor data.
-    """
-    place = {int(address): index for index, address in enumerate(addresses)}
-    quaternions = [
-        slice(place[first], place[first] + 4)
-        for first, kind in zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
-        if kind == _QUATERNION and first in place
-    ]
-    quaternions += others
-    distances = Distances(model)
-    own = np.array(
-        [address for address in distances.addresses.tolist() if address in place], dtype=np.intp
-    )
-    if not quaternions and not len(own):
-        return None
-    return partial(_correct, quaternions, _Ranges(distances, own, place, model.nsensordata))
-
-
-class _Ranges:
-    """The distances among the numbers of a channel."""
+class _Correction:
+    """Keeps the length of quaternions, and the sign and the limits of distances, in samples."""
 
     def __init__(
-        self, distances: Distances, addresses: np.ndarray, place: dict[int, int], size: int
+        self, model: mujoco.MjModel, addresses: np.ndarray, quaternions: Iterable[slice]
     ) -> None:
-        self.places = np.array([place[int(address)] for address in addresses], dtype=np.intp)
-        self._addresses, self._distances = addresses, distances
-        self._readings = np.zeros(size)
-        self._place = np.full(size, -1, dtype=np.intp)
-        self._place[addresses] = self.places
+        """Find them among the first numbers, which are at `addresses` of ``sensordata``.
 
-    def out_of_range(self, truth: np.ndarray) -> np.ndarray:
-        """Return the places of distances at which nothing was hit."""
-        self._readings[self._addresses] = truth[self.places]
-        found: np.ndarray = self._place[self._distances.out_of_range(self._readings)]
-        return found.compress(found >= 0)
+        `quaternions` are further ones, which are no sensor data.
+        """
+        place = {int(address): index for index, address in enumerate(addresses)}
+        kinds = zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
+        starts = [place[at] for at, kind in kinds if kind == _QUATERNION and at in place]
+        self._quaternions = [*(slice(start, start + 4) for start in starts), *quaternions]
+        self._distances = distances = Distances(model)
+        found = [address for address in distances.addresses.tolist() if address in place]
+        self._addresses = np.array(found, dtype=np.intp)
+        self._places = np.array([place[address] for address in found], dtype=np.intp)
+        self._readings = np.zeros(model.nsensordata)
+        self._place = np.full(model.nsensordata, -1, dtype=np.intp)
+        self._place[self._addresses] = self._places
 
+    @property
+    def acts(self) -> bool:
+        """Whether there are quaternions or distances."""
+        return bool(self._quaternions or len(self._places))
 
-def _correct(
-    quaternions: list[slice], ranges: _Ranges, sample: np.ndarray, truth: np.ndarray
-) -> None:
-    for slots in quaternions:
-        length = np.linalg.norm(sample[slots])
-        sample[slots] = sample[slots] / length if length > 0.0 else truth[slots]
-    if len(ranges.places):
-        sample[ranges.places] = np.maximum(sample[ranges.places], 0.0)
-        missed = ranges.out_of_range(truth)
-        sample[missed] = truth[missed]
+    def __call__(self, sample: np.ndarray, truth: np.ndarray) -> None:
+        """Correct a sample of the true numbers."""
+        for slots in self._quaternions:
+            length = np.linalg.norm(sample[slots])
+            sample[slots] = sample[slots] / length if length > 0.0 else truth[slots]
+        places = self._places
+        if len(places):
+            sample[places] = np.maximum(sample[places], 0.0)
+            self._readings[self._addresses] = truth[places]
+            missed = self._place[self._distances.out_of_range(self._readings)]
+            missed = missed.compress(missed >= 0)
+            sample[missed] = truth[missed]

@@ -38,13 +38,7 @@ def entries_by_robot(assembly: Assembly) -> dict[ScenePart, list[Entry]]:
 
 
 class Realism:
-    """Turns true numbers into measured ones, and references into those that drives receive.
-
-    Attributes:
-        robots: The robots with entries.
-        addresses: Where measured numbers are in the sample.
-        measured_fields: What a state log needs beyond the state, by name.
-    """
+    """Turns true numbers into measured ones, and references into those that drives receive."""
 
     def __init__(
         self,
@@ -57,21 +51,6 @@ class Realism:
         entries: Mapping[ScenePart, list[Entry]],
         seed: int,
     ) -> None:
-        """Find the elements of the entries.
-
-        Args:
-            assembly: The scene.
-            layout: Its robots.
-            data: The state.
-            joints: The joints of all robots.
-            drives: Their actuators.
-            sample: The sample, whose measured numbers it changes.
-            entries: The entries by robot.
-            seed: Seed of the simulation.
-
-        Raises:
-            UserInputError: An entry does not fit its robot.
-        """
         self._sample, self._joints, self._drives = sample, joints, drives
         self._data = data
         self.robots = {
@@ -89,7 +68,9 @@ class Realism:
         each = self.robots.values()
         self._measuring = [robot for robot in each if robot.has_measurements]
         self._driving = [robot for robot in each if robot.has_commands]
+        # Where measured numbers are in the sample
         self.addresses: Addresses = set().union(*(robot.measurements.addresses for robot in each))
+        # What a state log needs beyond the state, by name
         self.measured_fields = {
             "true_sensordata": data.sensordata,
             "measured_qpos": sample.measured_qpos,

@@ -1,7 +1,7 @@
 """The imperfections of one robot: sensors, buses, and motors."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -11,7 +11,7 @@ from mujoco_ros.model.realism_config import ActuatorChannel, Channel, Entry, Sec
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel, SavedChannel
-from mujoco_ros.sim.realism.measurements import Measurements
+from mujoco_ros.sim.realism.measurements import Measurements, claim
 from mujoco_ros.sim.sample import Sample
 
 
@@ -21,9 +21,6 @@ class MotorLimits:
     In the direction of motion, the largest effort of a joint is on the line from `stall_effort` at
     standstill to zero at `no_load_velocity`; against it, it is not lowered. Copper losses heat the
     winding, a thermal mass of first order, and its temperature lowers all efforts.
-
-    Attributes:
-        temperature: Of the winding of each motor [°C].  # (m,)
     """
 
     def __init__(
@@ -33,14 +30,7 @@ class MotorLimits:
         drives: Drives,
         groups: Iterable[tuple[str, np.ndarray]],
     ) -> None:
-        """Limit the actuators on the joints of each entry.
-
-        Args:
-            model: The model.
-            data: The state.
-            drives: The actuators of all joints.
-            groups: Name of each entry, and its joints, indices into the joints of all robots.
-        """
+        """Limit the actuators on the joints, indices of all joints, of each entry by name."""
         self._model, self._data, self._limits = model, data, drives.force_limits
         self._entry: list[str] = []
         rows: list[tuple[int, int, int]] = []  # actuator, joint, actuators on the joint
@@ -56,7 +46,7 @@ class MotorLimits:
         self._gear = np.abs(self._gear)
         self._sharing = sharing
         count = len(rows)
-        self.temperature = np.zeros(count)
+        self.temperature = np.zeros(count)  # of the winding of each motor [°C] (m,)
         self._ambient = np.zeros(count)
         self._acts = False
 
@@ -89,11 +79,7 @@ class MotorLimits:
             self._limits.apply(self._actuators)
 
     def check(self, name: str, settings: ActuatorChannel, where: str) -> None:
-        """Reject derating of motors that have no limit of effort.
-
-        Raises:
-            UserInputError: A motor of the entry has none.
-        """
+        """Reject derating of motors that have no limit of effort."""
         has_limit = settings.peak_effort or (settings.stall_effort and settings.no_load_velocity)
         if has_limit or not settings.copper_loss:
             return
@@ -119,11 +105,7 @@ class MotorLimits:
             self.temperature += self._decay * (steady - self.temperature)
 
     def update(self, dq: np.ndarray) -> None:
-        """Set the limits of the next step.
-
-        Args:
-            dq: Velocities of all joints [rad/s or m/s].  # (n,)
-        """
+        """Set the limits of the next step, for velocities of all joints (n,) [rad/s or m/s]."""
         if not self._acts:
             return
         limits, actuators = self._limits, self._actuators
@@ -157,49 +139,37 @@ REFERENCE_ROWS = 3
 """Position, velocity and effort."""
 
 
-class DriveCommands:
-    """Transports the references of joints to their drives.
-
-    Attributes:
-        channel: The references, for each entry the rows of its joints.
-    """
+class CommandChannel:
+    """Transports the references of joints to their drives."""
 
     def __init__(self, key: str, seed: int, groups: Iterable[tuple[str, np.ndarray]]) -> None:
-        """Transport the references of the joints of each entry.
-
-        Args:
-            key: Name that distinguishes the random numbers.
-            seed: Seed of the simulation.
-            groups: Name of each entry, and its joints, indices into the joints of all robots.
-        """
+        """Transport the references of the joints, indices of all joints, of each entry by name."""
         self._groups = list(groups)
-        joints = [np.array([], dtype=np.intp), *(joints for _, joints in self._groups)]
-        self._joints = np.concatenate(joints)
-        rows = [np.repeat(np.arange(REFERENCE_ROWS), len(joints)) for _, joints in self._groups]
-        self._rows = np.concatenate([np.array([], dtype=np.intp), *rows])
-        columns = [np.tile(joints, REFERENCE_ROWS) for _, joints in self._groups]
-        self._columns = np.concatenate([np.array([], dtype=np.intp), *columns])
+        joints = [joints for _, joints in self._groups]
+        rows = [np.repeat(np.arange(REFERENCE_ROWS), len(own)) for own in joints]
+        none = np.array([], dtype=np.intp)
+        self._joints, self._rows = np.concatenate([none, *joints]), np.concatenate([none, *rows])
+        self._columns = np.concatenate([none, *(np.tile(own, REFERENCE_ROWS) for own in joints)])
         self._truth = np.zeros(len(self._rows))
+        # The references, for each entry the rows of its joints
         self.channel = ImperfectChannel(key, seed, len(self._rows))
         self._has_play = False
 
     def configure(self, settings: dict[str, ActuatorChannel], timestep: float) -> None:
         """Set the settings of the entries by name, and the simulated time of a step [s]."""
-        streams, first = [], 0
+        streams, play = [], [np.zeros(0)]
         for name, joints in self._groups:
             own, count = settings[name], len(joints)
-            numbers = slice(first, first + REFERENCE_ROWS * count)
-            first = numbers.stop
             quanta = (own.position_quantisation, 0.0, own.effort_quantisation)
             quantisation = tuple(np.repeat(quanta, count).tolist())
-            streams.append(ChannelPart(numbers=numbers, transport=own, quantisation=quantisation))
-        if streams:
-            self.channel.configure(streams, timestep)
-        widths = [np.full(len(joints), settings[name].backlash) for name, joints in self._groups]
-        play = np.concatenate([np.zeros(0), *widths])
-        self._has_play = bool(play.any())
-        self._half_play = 0.5 * play[play > 0.0]
-        self._loose = self._joints[play > 0.0]
+            size = REFERENCE_ROWS * count
+            streams.append(ChannelPart(count=size, transport=own, quantisation=quantisation))
+            play.append(np.full(count, own.backlash))
+        self.channel.configure(streams, timestep)
+        widths = np.concatenate(play)
+        self._has_play = bool(widths.any())
+        self._half_play = 0.5 * widths[widths > 0.0]
+        self._loose = self._joints[widths > 0.0]
 
     def send(self, references: np.ndarray, sent: np.ndarray) -> None:
         """Write the references (3, n) that have arrived into the drives' references (3, n)."""
@@ -211,12 +181,7 @@ class DriveCommands:
         """Change the references of the drives (3, n) where the gears of joints have play.
 
         Within the play, the motor does not touch the joint: the reference is the joint's own
-        position and velocity, so that the PD law exerts nothing. Beyond, it is the flank.
-
-        Args:
-            sent: The references, changed in place.
-            q: Positions of all joints [rad or m].  # (n,)
-            dq: Velocities [rad/s or m/s].  # (n,)
+        position and velocity (n,), so that the PD law exerts nothing. Beyond, it is the flank.
         """
         if not self._has_play:
             return
@@ -227,31 +192,12 @@ class DriveCommands:
         sent[1, loose] = np.where(flank == position, dq[loose], sent[1, loose])
 
 
-@dataclass(frozen=True, kw_only=True)
-class SavedRealism:
-    """A copy of the state of a robot's sensors, buses and motors.
-
-    Attributes:
-        measured: Sensors and joint states.
-        commanded: References.
-        temperature: Temperatures of the motors [°C].  # (m,)
-    """
-
-    measured: SavedChannel
-    commanded: SavedChannel
-    temperature: np.ndarray
+SavedRealism = tuple[SavedChannel, SavedChannel, np.ndarray]
+"""Copies of what is measured, of what is commanded, and of temperatures of the motors [°C] (m,)."""
 
 
 class RobotRealism:
-    """The channels and motors of one robot.
-
-    Attributes:
-        name: Name of the robot.
-        entries: Its entries with their present settings.
-        measurements: Its sensors and joint states.
-        commands: Its references.
-        motors: The limits of its motors.
-    """
+    """The channels and motors of one robot."""
 
     def __init__(
         self,
@@ -264,30 +210,16 @@ class RobotRealism:
         entries: Sequence[Entry],
         seed: int,
     ) -> None:
-        """Find the elements of the entries.
-
-        Args:
-            model: The model.
-            data: The state.
-            robot: The robot.
-            columns: Its joints in arrays of the joints of all robots.
-            drives: The actuators of all joints.
-            sample: The sample, whose measured numbers it changes.
-            entries: The entries.
-            seed: Seed of the simulation.
-
-        Raises:
-            UserInputError: An entry does not fit the robot.
-        """
-        self.name = robot.name
-        self.entries = list(entries)
+        """Find the elements of the entries; `columns` are the robot's among all joints."""
+        self.name = robot.name  # name of the robot
+        self.entries = list(entries)  # its entries with their present settings
         self._model = model
         self.measurements = Measurements(
             f"{robot.name} measurements", seed, model, robot, entries, sample
         )
         groups = _driven(robot, columns.start, drives, entries)
-        self.commands = DriveCommands(f"{robot.name} commands", seed, groups)
-        self.motors = MotorLimits(model, data, drives, groups)
+        self.commands = CommandChannel(f"{robot.name} commands", seed, groups)  # its references
+        self.motors = MotorLimits(model, data, drives, groups)  # the limits of its motors
         for entry in entries:
             self.check(entry.section, entry.name, entry.settings)
         self.configure()
@@ -308,14 +240,7 @@ class RobotRealism:
     ) -> None:
         """Reject settings that the motors cannot have, and delays that need too much memory.
 
-        Args:
-            section: Section of the entry.
-            name: Its name.
-            settings: Its settings.
-            timestep: Simulated time of a step [s]; None for the model's.
-
-        Raises:
-            UserInputError: The robot cannot have the settings.
+        Without the simulated time of a step [s], the model's counts.
         """
         where = f"realism of robot '{self.name}': {section}.{name}"
         part = self.commands if section == "actuators" else self.measurements
@@ -353,28 +278,22 @@ class RobotRealism:
 
     def save(self) -> SavedRealism:
         """Return a copy of the state."""
-        return SavedRealism(
-            measured=self.measurements.channel.save(),
-            commanded=self.commands.channel.save(),
-            temperature=self.motors.temperature.copy(),
-        )
+        channels = self.measurements.channel.save(), self.commands.channel.save()
+        return *channels, self.motors.temperature.copy()
 
     def restore(self, saved: SavedRealism) -> None:
         """Continue from a saved state of the same robot."""
-        self.measurements.channel.restore(saved.measured)
-        self.commands.channel.restore(saved.commanded)
-        if saved.temperature.shape == self.motors.temperature.shape:
-            self.motors.temperature[:] = saved.temperature
+        measured, commanded, temperature = saved
+        self.measurements.channel.restore(measured)
+        self.commands.channel.restore(commanded)
+        if temperature.shape == self.motors.temperature.shape:
+            self.motors.temperature[:] = temperature
 
 
 def _driven(
     robot: RobotLayout, first: int, drives: Drives, entries: Sequence[Entry]
 ) -> list[tuple[str, np.ndarray]]:
-    """Return the name of each entry of actuators, and its joints as indices into all joints.
-
-    Raises:
-        UserInputError: A pattern matches no joint with an actuator, or two entries a joint.
-    """
+    """Return the name of each entry of actuators, and its joints as indices into all joints."""
     names = robot.joints.names
     driven = [name for index, name in enumerate(names) if drives.actuators(first + index)]
     found: list[tuple[str, np.ndarray]] = []
@@ -384,12 +303,6 @@ def _driven(
             continue
         where = f"realism of robot '{robot.name}': actuators.{entry.name}"
         selected = entry.selection.select(driven, "joint with an actuator", where)
-        for name in selected:
-            if name in taken:
-                raise UserInputError(
-                    f"{where}: joint {name} belongs to actuators.{taken[name]} as well; an element "
-                    "can be in one entry"
-                )
-            taken[name] = entry.name
+        claim(taken, [f"joint {name}" for name in selected], where)
         found.append((entry.name, first + np.flatnonzero(np.isin(names, selected))))
     return found

@@ -144,8 +144,7 @@ def _free_inertia(
 ) -> tuple[np.ndarray, float]:
     """Return the inertia about each joint with the others free (n,), and their coupling.
 
-    The coupling is the largest eigenvalue of their inverse, normalized to a unit diagonal. The
-    positions in `data` count, and `dofs` (n,) are addresses of the joints in qvel.
+    That is the largest eigenvalue of the inverse, with a unit diagonal, at the positions in `data`.
     """
     mujoco.mj_forward(model, data)
     unit = np.zeros((len(dofs), model.nv))
@@ -172,14 +171,9 @@ def configured_gains(
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
-    Gains of single joints in the scene precede both. Gains of `known` robots are set already.
-    `servos` are the joints that have a PD servo, over the joints of all robots (n,) bool.
-
-    Returns:
-        Gains over the joints of all robots; zero where there is no servo, or the gains are set.
-
-    Raises:
-        UserInputError: A gains file is invalid, or the scene has gains of a joint without a servo.
+    Gains of single joints in the scene precede both. The result is over the joints of all robots;
+    it is zero where there is no PD servo, by `servos` (n,) bool, and for `known` robots, whose
+    gains are set.
     """
     kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
     robots = zip(
@@ -221,8 +215,7 @@ def weak_motors(
 ) -> list[tuple[str, float, float]]:
     """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
 
-    Each with its name, its weight and its effort limit [Nm or N]. `data` has its forces computed;
-    `driven` (n,) are indices of the joints in question.
+    Each has its name, weight, by the forces in `data`, and effort limit [Nm or N].
     """
     dofs = robot.joints.dof[driven]
     # Compensation that is no effort of an actuator carries its part.
@@ -306,14 +299,14 @@ class GainSettings:
         self._configured = np.stack([configured.kp, configured.kd])  # (2, n)
         self.restore()
 
-    def of(self, robot: ScenePart) -> Gains:
+    def gains_of(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains of a robot."""
-        columns = self._robots[robot]
-        return Gains(kp=self._drives.kp[columns].copy(), kd=self._drives.kd[columns].copy())
+        kp, kd = self.save_state()[:, self._robots[robot]]
+        return Gains(kp=kp, kd=kd)
 
     def by_robot(self) -> dict[object, Gains]:
         """Return a copy of the gains of every robot."""
-        return {robot: self.of(robot) for robot in self._robots}
+        return {robot: self.gains_of(robot) for robot in self._robots}
 
     def configured(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains that a reset restores for a robot."""
@@ -322,7 +315,7 @@ class GainSettings:
 
     def change(self, changes: Iterable[GainChange]) -> None:
         """Set single gains, and count that; changes of robots that do not exist are ignored."""
-        gains = self._current()
+        gains = self.save_state()
         for change in changes:
             if change.robot in self._robots:
                 gains[change.row, self._robots[change.robot].start + change.joint] = change.value
@@ -331,7 +324,7 @@ class GainSettings:
 
     def set(self, robot: ScenePart, gains: Gains) -> None:
         """Set all gains of a robot."""
-        rows = self._current()
+        rows = self.save_state()
         rows[:, self._robots[robot]] = gains.kp, gains.kd
         self._drives.set_gains(*rows)
 
@@ -346,14 +339,13 @@ class GainSettings:
 
     def save_state(self) -> np.ndarray:
         """Return a copy of the gains over the joints of all robots.  # (2, n)"""
-        return self._current()
+        return np.stack([self._drives.kp, self._drives.kd])
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved gains, over the joints of all robots of a plant (2, n).
-
-        `pairs` are joints of that plant and of this one that are the same; None if all are.
+        """Set saved gains (2, n); `pairs` are the joints that two plants share, None if all are the
+        same.
         """
-        gains = self._current()
+        gains = self.save_state()
         old, new = (slice(None), slice(None)) if pairs is None else pairs
         gains[:, new] = state[:, old]
         self._drives.set_gains(*gains)
@@ -362,6 +354,3 @@ class GainSettings:
         """Copy the gains, in force and configured, of the joints `pairs` that two plants share."""
         self._configured[:, pairs[1]] = old._configured[:, pairs[0]]
         self.restore_state(old.save_state(), pairs)
-
-    def _current(self) -> np.ndarray:
-        return np.stack([self._drives.kp, self._drives.kd])

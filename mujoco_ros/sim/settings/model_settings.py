@@ -15,9 +15,6 @@ def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
     """Step a copy of `model` once with the options that `physics` sets.
 
     The engine rejects some combinations during a step only, which would end the simulation.
-
-    Raises:
-        UserInputError: The engine rejects them.
     """
     candidate = copy.copy(model)
     write_options(candidate.opt, physics)

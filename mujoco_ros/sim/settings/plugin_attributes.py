@@ -52,7 +52,7 @@ class PluginAttributes:
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Find the attributes of a model, but those of shapes, and those that are not numbers."""
+        """Find the attributes of a model that are numbers, but not the attributes of shapes."""
         self._model = model
         self._places = dict(_found(model))
 
@@ -61,11 +61,10 @@ class PluginAttributes:
         return {key: _read(self._model, place) or 0.0 for key, place in self._places.items()}
 
     def check(self, changes: Mapping[PluginAttribute, float]) -> None:
-        """Try changes on a copy of the model; in any thread.
+        """Try changes on a copy of the model, in any thread; raise `UserInputError` if they fail.
 
-        Raises:
-            UserInputError: The plugin rejects them, needs state or sensor data of another size
-                with them, or the text of a compiled model (MJB) is too short.
+        The plugin rejects them, needs state or sensor data of another size with them, or the text
+        of a compiled model (MJB) is too short.
         """
         changed = self._changed(changes)
         if not changed:
@@ -87,12 +86,10 @@ class PluginAttributes:
             raise UserInputError(f"{names}: the plugin {plugins} rejects the values") from error
 
     def set(self, changes: Mapping[PluginAttribute, float], *datas: mujoco.MjData) -> None:
-        """Set numbers that `check` accepts; numbers of instances that do not exist are ignored.
+        """Set numbers that `check` accepts in all `datas` of the model; ignore instances that are
+        gone.
 
-        `datas` are all MjData that are stepped or evaluated with this model.
-
-        Raises:
-            UserInputError: A plugin rejects them nevertheless; nothing is changed.
+        A plugin may reject them nevertheless: a `UserInputError`, which changes nothing.
         """
         changed = self._changed(changes)
         before = {key: number for key, number in self.values().items() if key in changed}
@@ -175,11 +172,7 @@ def _read(model: mujoco.MjModel, place: _Place) -> float | None:
 
 
 def _write(model: mujoco.MjModel, place: _Place, number: float) -> None:
-    """Write a number as text.
-
-    Raises:
-        UserInputError: It is longer than the place.
-    """
+    """Write a number as text, unless it is longer than the place."""
     space = place.text.stop - place.text.start
     text = repr(number).removesuffix(".0")  # a whole number may be read as an integer
     if len(text) > space:

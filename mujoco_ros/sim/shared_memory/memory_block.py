@@ -17,8 +17,7 @@ _STRONGLY_ORDERED = frozenset({"x86_64", "AMD64", "i686"})
 def fence() -> Callable[[], None] | None:
     """Return a memory fence for the calling thread.
 
-    Returns:
-        None on processors that need no fence, as a call costs some microseconds.
+    It is None on processors that need no fence, as a call costs some microseconds.
     """
     if platform.machine() in _STRONGLY_ORDERED:
         return None
@@ -34,10 +33,6 @@ def fence() -> Callable[[], None] | None:
     return order
 
 
-def no_fence() -> None:
-    """Do nothing, on processors that need no fence."""
-
-
 _WORD = 8
 
 
@@ -46,24 +41,16 @@ class MemoryBlock:
 
     It is an anonymous file (memfd_create(2)): no file remains after a crash, and the size limit of
     ``/dev/shm``, which containers set low, does not apply.
-
-    Attributes:
-        name: Path for `open`, valid until the creator closes the block or ends.
-        memory: The bytes.
-        descriptor: File descriptor of the creator; None in other processes, and once closed.
     """
 
     def __init__(self, name: str, memory: mmap.mmap, descriptor: int | None = None) -> None:
-        """Wrap the memory from `create` or `open`."""
+        # The name is the path for `open`, valid until the creator closes the block or ends; the
+        # descriptor is of the creator, and None in other processes and once closed.
         self.name, self.memory, self.descriptor = name, memory, descriptor
 
     @classmethod
     def create(cls, size: int) -> "MemoryBlock":
-        """Allocate a block of `size` zero bytes.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
+        """Allocate a block of `size` zero bytes."""
         descriptor = os.memfd_create("mujoco_ros")
         try:
             # Without this, a write to memory that cannot be allocated kills the process (SIGBUS).
@@ -79,11 +66,7 @@ class MemoryBlock:
 
     @classmethod
     def open(cls, name: str, *, writable: bool = False) -> "MemoryBlock":
-        """Open the block of another process.
-
-        Raises:
-            UserInputError: No block has that name.
-        """
+        """Open the block of another process."""
         try:
             descriptor = os.open(name, os.O_RDWR if writable else os.O_RDONLY)
             try:
@@ -129,19 +112,19 @@ _MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _RESETS, _DEADLIN
 _T = TypeVar("_T", bound=float)
 
 
-class _Word(Generic[_T]):
-    """A word of a `SharedHeader`, as its attribute."""
+class Word(Generic[_T]):
+    """A word of a header, as its attribute."""
 
     def __init__(self, index: int, kind: type[_T]) -> None:
         self._index, self._is_float = index, kind is float
         self._convert: Callable[[Any], _T] = kind
 
-    def __get__(self, header: "SharedHeader", _owner: object) -> _T:
+    def __get__(self, header: Any, _owner: object) -> _T:
         words = header.numbers if self._is_float else header.integers
         return self._convert(words[self._index])
 
-    def __set__(self, header: "SharedHeader", value: _T) -> None:
-        words: Any = header.numbers if self._is_float else header.integers
+    def __set__(self, header: Any, value: _T) -> None:
+        words = header.numbers if self._is_float else header.integers
         words[self._index] = value
 
 
@@ -149,44 +132,28 @@ class SharedHeader:
     """One page of shared memory that keeps its address for the lifetime of the simulator.
 
     Each word has one writer: the simulator, or the reader that owns the slot.
-
-    Attributes:
-        generation: Number of the current model, counted from 1.
-        paused: Whether the simulation is paused.
-        factor: Requested simulated seconds per wall second; 0 is as fast as possible.
-        resets: Number of resets since the simulation began.
-        integers: The words as integers.
-        numbers: The words as floating-point numbers.
     """
 
-    generation = _Word(_GENERATION, int)
-    paused = _Word(_PAUSED, bool)
-    factor = _Word(_FACTOR, float)
-    resets = _Word(_RESETS, int)
+    generation = Word(_GENERATION, int)  # number of the current model, counted from 1
+    paused = Word(_PAUSED, bool)  # whether the simulation is paused
+    # Requested simulated seconds per wall second; 0 is as fast as possible
+    factor = Word(_FACTOR, float)
+    resets = Word(_RESETS, int)  # number of resets since the simulation began
 
     def __init__(self, block: MemoryBlock) -> None:
-        """Wrap a block from `create` or `open`."""
         self._block = block
         self.integers, self.numbers = block.integers, block.numbers
 
     @classmethod
     def create(cls) -> "SharedHeader":
-        """Allocate the header of a simulator.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
+        """Allocate the header of a simulator."""
         header = cls(MemoryBlock.create(_SIZE))
         header.integers[_MAGIC_AT] = _MAGIC
         return header
 
     @classmethod
     def open(cls, name: str) -> "SharedHeader":
-        """Open the header of another process.
-
-        Raises:
-            UserInputError: No header has that name.
-        """
+        """Open the header of another process."""
         header = cls(MemoryBlock.open(name, writable=True))
         if len(header.integers) * 8 != _SIZE or header.integers[_MAGIC_AT] != _MAGIC:
             raise UserInputError(f"'{name}' is no shared state")

@@ -13,16 +13,8 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.sim.state_log.row_format import (
-    MAGIC,
-    SEGMENT,
-    Field,
-    columns,
-    to_json,
-    write_all,
-    write_record,
-    write_rows,
-)
+from mujoco_ros.sim.state.state_vector import Field
+from mujoco_ros.sim.state_log import row_format
 from mujoco_ros.sim.state_log.segment_header import pack
 
 _KIND = "file of the past states"
@@ -38,16 +30,7 @@ Rows = dict[str, np.ndarray]
 
 
 def collect(state: SharedState, start: float = -math.inf, end: float = math.inf) -> Rows:
-    """Return the past states of a span by field, oldest first.  # (n, …) each
-
-    Args:
-        state: The shared state.
-        start: Earliest time [s].
-        end: Latest time [s].
-
-    Raises:
-        UserInputError: There are none.
-    """
+    """Return the past states of a span of time [s] by field, oldest first.  # (n, …) each"""
     rows = state.past.span(start, end)
     if not len(rows):
         raise UserInputError("there are no past states to save")
@@ -60,23 +43,15 @@ def shown_row(state: SharedState) -> Rows:
 
 
 def _fields(state: SharedState, rows: np.ndarray) -> Rows:
-    found = columns(rows[:, 1:], state.fields)  # after the time, which the state has again
+    found = row_format.columns(
+        rows[:, 1:], state.fields
+    )  # after the time, which the state has again
     # The acceleration of the last step, as the sensor readings: the engine keeps it for the next.
     return found | {"qacc": found["qacc_warmstart"]}
 
 
 def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel) -> None:
-    """Write a state log.
-
-    Args:
-        path: The file, which must not exist.
-        rows: What `collect` returns.
-        header: The metadata of the shared state.
-        model: The model.
-
-    Raises:
-        UserInputError: The file exists, or cannot be written.
-    """
+    """Write a state log of what `collect` returns; `header` is the metadata of the shared state."""
     with complete_file(path, _KIND, below=path.parent) as file:
         write_log_to(file, rows, header, model)
 
@@ -94,11 +69,11 @@ def write_log_to(
     described = dict(header) | {
         "timestep": timestep,
         "every": max(round(period / timestep), 1),
-        "fields": to_json(fields),
+        "fields": row_format.to_json(fields),
     }
-    write_all(file, MAGIC)
-    write_record(file, SEGMENT, pack(model, described))
-    write_rows(file, rows)
+    row_format.write_all(file, row_format.MAGIC)
+    row_format.write_record(file, row_format.SEGMENT, pack(model, described))
+    row_format.write_rows(file, rows)
 
 
 def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
@@ -111,7 +86,7 @@ def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
     csv.writer(text).writerow(table)
     np.savetxt(text, np.stack(list(table.values()), axis=1), "%.9g", ",")
     with complete_file(path, _KIND, below=path.parent) as file:
-        write_all(file, text.getvalue().encode())
+        row_format.write_all(file, text.getvalue().encode())
 
 
 def _table(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:

@@ -17,22 +17,13 @@ _ROUNDING_S = 1e-9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistorySettings:
-    """Which past states are kept.
+    """Which past states are kept."""
 
-    Attributes:
-        length: Span of simulated time [s]; 0 keeps none.
-        rate: States per simulated second [Hz]; fewer if all would not fit into 64 MiB.
-    """
-
-    length: float = 0.0
-    rate: float = 50.0
+    length: float = 0.0  # span of simulated time [s]; 0 keeps none
+    rate: float = 50.0  # states per simulated second [Hz]; fewer if all would not fit into 64 MiB
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            UserInputError: They are of too few states.
-        """
+        """Reject a span of too few states."""
         if self.length > 0.0 and int(self.length * self.rate) < _FEWEST:
             raise UserInputError(
                 f"history_length {self.length:g} s with history_rate {self.rate:g} Hz keeps fewer "
@@ -51,22 +42,16 @@ class HistorySettings:
 
 
 class PastState(NamedTuple):
-    """A past state.
+    """A past state."""
 
-    Attributes:
-        number: Sequence number of its row.
-        time: Simulated time [s].
-    """
-
-    number: int
-    time: float
+    number: int  # sequence number of its row
+    time: float  # simulated time [s]
 
 
 class PastStates(RowRing):
     """The ring, whose rows begin with the time [s]; its capacity is 0 if none are kept."""
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
-        """Wrap memory, as `RowRing` does."""
         super().__init__(rows, counter)
         self._listed, self._list = -1, (np.empty(0, np.int64), np.empty(0))
 
@@ -74,8 +59,7 @@ class PastStates(RowRing):
     def times(self) -> np.ndarray:
         """Simulated times of the states, oldest first, strictly increasing [s].  # (n,)
 
-        States that a reset or a return to a past state has replaced are left out: those that are
-        not earlier than a later row.
+        States that are not earlier than a later row, after a reset or a return, are left out.
         """
         return self._states()[1]
 
@@ -88,11 +72,7 @@ class PastStates(RowRing):
         return PastState(int(numbers[at]), float(times[at]))
 
     def find_not_later(self, time: float) -> PastState:
-        """Return the last state not later than `time` [s].
-
-        Raises:
-            UserInputError: There is none.
-        """
+        """Return the last state not later than `time` [s], or raise `UserInputError`."""
         found = self.find(time)
         if found is None:
             raise UserInputError("there is no past state yet")
@@ -116,18 +96,12 @@ class PastStates(RowRing):
         return rows[self.added - numbers < self.capacity]
 
     def copy(self, number: int, row: memoryview) -> bool:
-        """Copy the beginning of a row; return whether it was still there.
-
-        Args:
-            number: Sequence number of the row.
-            row: Target, which may be shorter.
-        """
+        """Copy the beginning of a row with a sequence number; return whether it was still there."""
         first = number % self.capacity * self._stride
         row[:] = self._bytes[first : first + len(row)]
         return self.added - number < self.capacity
 
     def _states(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers and times of the states."""
         added = self.added
         if added != self._listed:
             # The oldest row may be overwritten at this moment.

@@ -19,12 +19,12 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.process.heartbeat import TIMEOUT_S
-from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, row_arrays, row_pieces
 from mujoco_ros.sim.state.model_edits import scatter
-from mujoco_ros.sim.state.state_vector import set_state, state_fields, state_vector
-from mujoco_ros.sim.state_log.row_format import Field, row_fields
+from mujoco_ros.sim.state.state_vector import Field, set_state, state_fields, state_vector
+from mujoco_ros.sim.state_log.row_format import row_fields
 from mujoco_ros.sim.state_log.segment_header import assembly
 
 _LOADING_S = 120.0
@@ -45,49 +45,34 @@ class SharedState:
     """A copy of the model and state of a simulator, updated on request.
 
     Readers cannot block or disturb the simulator. For one thread.
-
-    Attributes:
-        name: Its name, by which another thread opens a copy of its own.
-        model: The model, with all run-time edits.
-        data: The state at the beginning of a step, with its `ctrl`, `qfrc_actuator` and
-            `sensordata`. Other fields are not computed: ``mj_forward`` computes them, including the
-            forces of the simulator's step; ``mj_kinematics`` computes only the poses.
-        assembly: The scene of the model.
-        layout: Its robots.
-        metadata: Names of joints, sensors, references, …, as in the header of a state log.
-        references: References of the joints, in the order of ``metadata["references"]``.
-        step: Number of states since the simulation began; never decreases.
-        edits: Number of edits of the model.
-        row: The numbers of the state in `data`: the time, and one of `fields` after the other.
-        fields: Fields of a row after the time.
-        past: The past states of this model; their rows begin as `row`.
-        shown: The past state that `data` holds; None for the latest one.
     """
 
-    name: str
-    model: mujoco.MjModel
+    name: str  # its name, by which another thread opens a copy of its own
+    model: mujoco.MjModel  # the model, with all run-time edits
+    # The state at the beginning of a step, with its `ctrl`, `qfrc_actuator` and `sensordata`. Other
+    # fields are not computed: ``mj_forward`` computes them, including the forces of the simulator's
+    # step; ``mj_kinematics`` computes only the poses
     data: mujoco.MjData
-    assembly: Assembly
-    layout: ModelLayout
+    assembly: Assembly  # the scene of the model
+    layout: ModelLayout  # its robots
+    # Names of joints, sensors, references, …, as in the header of a state log
     metadata: dict[str, Any]
-    references: References
+    references: References  # references of the joints, in the order of ``metadata["references"]``
+    # The numbers of the state in `data`: the time, and one of `fields` after the other
     row: np.ndarray
-    fields: list[Field]
-    past: PastStates
-    shown: PastState | None
+    fields: list[Field]  # fields of a row after the time
+    past: PastStates  # the past states of this model; their rows begin as `row`
+    shown: PastState | None  # the past state that `data` holds; None for the latest one
     _is_other: bool  # whether `data` holds another state since the last update
 
     def __init__(self, name: str) -> None:
-        """Open the shared state `name`, which the simulator passes to its child processes.
-
-        Raises:
-            UserInputError: No shared state has that name.
-        """
+        """Open the shared state `name`, which the simulator passes to its child processes."""
         self.name, _, slot = name.partition("#")
         self._header = SharedHeader.open(self.name)
         self._deadline = self._header.deadline(int(slot)) if slot else None
-        self._keep_order = fence() or no_fence
-        self.step = self.edits = 0
+        self._keep_order = fence() or bool
+        self.step = 0  # number of states since the simulation began; never decreases
+        self.edits = 0  # number of edits of the model
         self._load()
 
     @property
@@ -131,11 +116,7 @@ class SharedState:
         return self._segment.times[count % SLOTS][0], count
 
     def update(self) -> Update:
-        """Copy the latest state, and the latest model if it is another one.
-
-        Raises:
-            UserInputError: The latest model cannot be read.
-        """
+        """Copy the latest state, and the latest model if it is another one."""
         if self._header.generation != self._segment.generation:
             if self.ended:
                 return Update.NOTHING
@@ -163,15 +144,9 @@ class SharedState:
         self.shown, self._is_other = shown, True
 
     def review(self, after: int) -> Iterator[int]:
-        """Hold the past states in `data` for a moment each, oldest first.
+        """Yield the number of each past state after a number, while `data` holds that state.
 
-        Afterwards, `data` holds the state that it held before.
-
-        Args:
-            after: The sequence number of the last state to leave out.
-
-        Yields:
-            The sequence number of each state.
+        They come oldest first. Afterwards, `data` holds the state that it held before.
         """
         numbers = self.past.after(after)
         if not numbers:

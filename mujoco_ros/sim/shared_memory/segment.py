@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
+from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock, Word
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
 from mujoco_ros.sim.state.model_edits import gather
 from mujoco_ros.sim.state_log.row_format import STATE
@@ -26,11 +26,7 @@ def row_arrays(
 ) -> dict[str, np.ndarray]:
     """Return the arrays of a row after its time by name, in the order of the row.
 
-    Args:
-        state: The state vector.  # (nstate,)
-        data: The data with the actuator forces, and the sensor readings without a sample.
-        references: Position, velocity and effort references of the joints.  # (3, n)
-        sample: The sample with the measured sensor readings.
+    The readings of sensors are from the sample, or else from the data.
     """
     sensordata = data.sensordata if sample is None else sample.sensordata
     return {
@@ -72,22 +68,16 @@ class SharedSegment:
     """Layout of the memory: header, rows, edits, past states, metadata, and model.
 
     Row ``counter[0] % SLOTS`` is the latest; the next one may be incomplete.
-
-    Attributes:
-        block: The memory.
-        generation: Number of the model, counted from 1.
-        rows: The bytes of the latest states.
-        times: The simulated time of each row [s].  # (1,) each
-        counter: Number of states written since the simulation began.  # (1,)
-        edits: The vector of `gather`.
-        past: The past states. Their rows begin as `rows`.
     """
 
+    # Sequence number of the edits, incremented before and after each write: odd during one
+    edited = Word(_EDITED, int)
+
     def __init__(self, block: MemoryBlock) -> None:
-        """Wrap a block from `create` or `open`."""
-        self.block = block
-        self._header = header = block.integers[:_HEADER]
-        self.generation = int(header[_GENERATION])
+        self.block = block  # the memory
+        self.integers = header = block.integers[:_HEADER]
+        self.generation = int(header[_GENERATION])  # number of the model, counted from 1
+        # Number of states written since the simulation began (1,)
         self.counter = header[_COUNT : _COUNT + 1]
         width = _padded(header[_ROW])
         end = _HEADER + SLOTS * width
@@ -111,18 +101,9 @@ class SharedSegment:
         generation: int,
         history: HistorySettings,
     ) -> "SharedSegment":
-        """Allocate the memory of a model; its rows and edits are zero.
+        """Allocate the memory of a model, of a generation from 1 on; its rows and edits are zero.
 
-        Args:
-            model: The model.
-            metadata: Description of the plant, as in the header of a state log.
-            row: Length of a row in words.
-            past_row: Length of a past state in words.
-            generation: Number of the model, counted from 1.
-            history: Which past states are kept.
-
-        Raises:
-            UserInputError: There is not enough memory.
+        `metadata` is as in the header of a state log; `row` and `past_row` are lengths in words.
         """
         text = json.dumps(metadata).encode()
         binary, edits = int(mujoco.mj_sizeModel(model)), len(gather(model))
@@ -144,41 +125,24 @@ class SharedSegment:
 
     @classmethod
     def open(cls, name: str) -> "SharedSegment":
-        """Open the memory of another process.
-
-        Raises:
-            UserInputError: No segment has that name.
-        """
+        """Open the memory of another process."""
         block = MemoryBlock.open(name)
         if len(block.memory) < 8 * _HEADER or block.integers[_MAGIC_AT] != _MAGIC:
             raise UserInputError(f"'{name}' is no state of a model")
         return cls(block)
 
-    @property
-    def edited(self) -> int:
-        """Sequence number of the edits, incremented before and after each write: odd during one."""
-        return int(self._header[_EDITED])
-
-    @edited.setter
-    def edited(self, edited: int) -> None:
-        self._header[_EDITED] = edited
-
     def metadata(self) -> dict[str, Any]:
         """Return the description of the plant, as in the header of a state log."""
         begin = self._metadata_at
-        end = begin + self._header[_METADATA]
+        end = begin + self.integers[_METADATA]
         content: dict[str, Any] = json.loads(self.block.memory[begin:end])
         return content
 
     def model(self) -> mujoco.MjModel:
-        """Return a copy of the model.
-
-        Raises:
-            UserInputError: It cannot be read.
-        """
-        begin = self._metadata_at + self._header[_METADATA]
+        """Return a copy of the model."""
+        begin = self._metadata_at + self.integers[_METADATA]
         try:
-            return read_model(self.block.memory[begin : begin + self._header[_MODEL]])
+            return read_model(self.block.memory[begin : begin + self.integers[_MODEL]])
         except (ValueError, mujoco.FatalError) as error:
             raise UserInputError(f"the shared model cannot be read: {error}") from error
 

@@ -1,7 +1,7 @@
 """Writing present and past states to shared memory, in the physics thread."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 
 import numpy as np
@@ -10,7 +10,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import (
     SLOTS,
@@ -23,15 +23,12 @@ from mujoco_ros.sim.shared_memory.segment import (
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
 from mujoco_ros.sim.state.state_vector import set_state
-from mujoco_ros.sim.state_log.writer import describe
+from mujoco_ros.sim.state_log.writer import DescribeRobots, describe
 from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
 """Share of a timestep that a row may be early."""
-
-
-Describe = Callable[[Plant], Sequence[RobotDescription]]
 
 
 class SegmentWriter:
@@ -40,11 +37,6 @@ class SegmentWriter:
     A past state is the state between two steps: all that the engine needs for the next one, with
     the sensor readings of the last one, the references of the joints, and the numbers and
     generators of the extensions.
-
-    Attributes:
-        segment: The segment.
-        stepped: Copies to each row after a step.
-        paused: Copies to each row in a pause.
     """
 
     def __init__(
@@ -54,11 +46,6 @@ class SegmentWriter:
         generation: int,
         history: HistorySettings,
     ) -> None:
-        """Allocate the segment.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
         data, references, sample = plant.data, plant.references.values, plant.sample
         stepped = row_arrays(sample.state, data, references, sample)
         self.segment = SharedSegment.create(
@@ -71,7 +58,9 @@ class SegmentWriter:
         )
         self._plant, self._past, self._history = plant, self.segment.past, history
         paused = row_arrays(plant.present.state, data, references)
+        # Copies to each row after a step
         self.stepped = [row_pieces(row, stepped) for row in self.segment.rows]
+        # Copies to each row in a pause
         self.paused = [row_pieces(row, paused) for row in self.segment.rows]
         width = self._past.rows.shape[1]
         self._period = history.period(width)
@@ -108,21 +97,12 @@ class SegmentWriter:
         self._past.add(self._row)
 
     def load_past(self, simulation: Simulation, time: float, *, rewind: bool) -> float:
-        """Return to a past state, between two steps.
+        """Return to the last past state not later than `time`, between two steps; return its time
+        [s].
 
         Goals, motions and external wrenches end, and joints hold their references, as after a
-        reset. Gains and other edits of the model stay.
-
-        Args:
-            simulation: The simulation, which has this plant.
-            time: The last state not later than this is loaded [s].
-            rewind: Whether the simulated time is set as well.
-
-        Returns:
-            The time of the state [s].
-
-        Raises:
-            UserInputError: No past states are kept, or none is that old.
+        reset. Gains and other edits of the model stay. With `rewind`, the simulated time is set as
+        well.
         """
         if not self._past.capacity:
             raise UserInputError(
@@ -161,7 +141,7 @@ class SegmentWriter:
         if np.array_equal(edits, self._edits):
             return
         self._edits = edits.copy()
-        keep_order = fence() or no_fence
+        keep_order = fence() or bool
         segment.edited += 1
         keep_order()
         segment.edits[:] = edits
@@ -177,30 +157,21 @@ class SharedStateWriter:
     """Shares the state of a simulation with any number of readers, without waiting for them.
 
     It fills a row that no reader uses, and increments the counter when the row is complete.
-
-    Attributes:
-        header: The header, which readers open first.
     """
 
     def __init__(
         self,
         simulation: Simulation,
-        describe: Describe,
+        describe: DescribeRobots,
         factor: float = 1.0,
         history: HistorySettings | None = None,
     ) -> None:
         """Share the present state of a simulation that does not run yet.
 
-        Args:
-            simulation: The simulation.
-            describe: Returns the descriptions of a plant's robots.
-            factor: Simulated seconds per wall second; 0 is as fast as possible.
-            history: Which past states are kept; None for none.
-
-        Raises:
-            UserInputError: There is not enough memory.
+        `describe` returns the descriptions of a plant's robots. A pace `factor` of 0 is as fast as
+        possible. Without `history`, no past states are kept.
         """
-        self.header = SharedHeader.create()
+        self.header = SharedHeader.create()  # the header, which readers open first
         self.header.factor = factor
         self._simulation, self._describe = simulation, describe
         self._history = history or HistorySettings()
@@ -221,11 +192,7 @@ class SharedStateWriter:
         return self.header.name
 
     def prepare(self, plant: Plant) -> SegmentWriter:
-        """Allocate the segment of the next plant; one thread at a time may call this.
-
-        Raises:
-            UserInputError: There is not enough memory.
-        """
+        """Allocate the segment of the next plant; one thread at a time may call this."""
         self._generations += 1
         return SegmentWriter(plant, self._describe(plant), self._generations, self._history)
 
@@ -292,7 +259,7 @@ class SharedStateWriter:
         self._counter[0] = count
         self._stepped = prepared.stepped
         self._share(self._stepped)
-        (self._keep_order or no_fence)()
+        (self._keep_order or bool)()
         self.header.point_to(prepared.segment.generation, prepared.segment.block)
 
     def _share(self, rows: Sequence[Copies]) -> None:

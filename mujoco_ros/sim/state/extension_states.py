@@ -3,7 +3,6 @@
 import ctypes
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -19,22 +18,16 @@ _WORDS = 8
 
 
 class ExtensionState:
-    """The state of one extension: numbers, and a generator of random numbers.
-
-    Attributes:
-        key: Name of the extension, after the prefix of its robot.
-        owner: The robot that it belongs to; None is the scene.
-        values: The numbers, in one array that stays the same object.  # (n,)
-        random: The generator.
-    """
+    """The state of one extension: numbers, and a generator of random numbers."""
 
     def __init__(self, key: str, owner: ScenePart | None, initial: np.ndarray, seed: int) -> None:
         """Begin with `initial` (n,) and the random numbers of a seed and the key."""
-        self.key, self.owner = key, owner
+        self.key = key  # name of the extension, after the prefix of its robot
+        self.owner = owner  # the robot that it belongs to; None is the scene
         self._initial = initial
         self._seed = (seed, crc32(key.encode()))
-        self.values = initial.copy()
-        self.random = np.random.default_rng(self._seed)
+        self.values = initial.copy()  # the numbers, in one array that stays the same object (n,)
+        self.random = np.random.default_rng(self._seed)  # the generator
         self._first = deepcopy(self.random.bit_generator.state)
         self._words = _generator_words(self.random)
 
@@ -52,37 +45,26 @@ class ExtensionState:
 
     def save(self) -> "SavedExtensionState":
         """Return a copy, for `restore`."""
-        return SavedExtensionState(
-            owner=self.owner,
-            values=self.values.copy(),
-            random=deepcopy(self.random.bit_generator.state),
-        )
+        return self.owner, self.values.copy(), deepcopy(self.random.bit_generator.state)
 
     def restore(self, saved: "SavedExtensionState") -> None:
         """Continue from a saved state, unless another robot or another extension had it."""
-        if saved.owner is self.owner and saved.values.shape == self.values.shape:
-            self.values[:] = saved.values
-            self.random.bit_generator.state = saved.random
+        owner, values, random = saved
+        if owner is self.owner and values.shape == self.values.shape:
+            self.values[:] = values
+            self.random.bit_generator.state = random
 
 
-@dataclass(frozen=True, kw_only=True)
-class SavedExtensionState:
-    """A copy of an `ExtensionState`."""
-
-    owner: ScenePart | None
-    values: np.ndarray
-    random: Any
+SavedExtensionState = tuple[ScenePart | None, np.ndarray, Any]
+"""Owner, numbers, and the state of the generator."""
 
 
 class ExtensionStates:
-    """The states of all extensions of a plant, by key.
-
-    Attributes:
-        at_step: The arrays of all states at the beginning of the last step, by name.
-    """
+    """The states of all extensions of a plant, by key."""
 
     def __init__(self) -> None:
         self._states: dict[str, ExtensionState] = {}
+        # The arrays of all states at the beginning of the last step, by name
         self.at_step: dict[str, np.ndarray] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
 
@@ -120,17 +102,9 @@ class ExtensionStates:
             if key in saved:
                 state.restore(saved[key])
 
-    def transfer(self, old: "ExtensionStates") -> None:
-        """Continue from the states of the previous plant."""
-        self.restore(old.save())
-
 
 def _generator_words(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the memory of a generator's state: its words, and the words that it keeps for later.
-
-    Raises:
-        RuntimeError: This version of NumPy keeps the state elsewhere.
-    """
+    """Return the memory of a generator's state: its words, and the words kept for later."""
     address = generator.bit_generator.ctypes.state_address
     place = ctypes.c_uint64.from_address(address).value
     words = np.ctypeslib.as_array((ctypes.c_uint32 * _WORDS).from_address(place))

@@ -15,35 +15,22 @@ from mujoco_ros.model.scene.assembly import Assembly
 
 @dataclass(frozen=True, kw_only=True)
 class InitialState:
-    """State at time zero.
+    """State at time zero."""
 
-    Attributes:
-        qpos: Positions.  # (nq,)
-        qvel: Velocities.  # (nv,)
-        act: Actuator activations.  # (na,)
-        ctrl: Controls of keyframes, zero elsewhere.  # (nu,)
-        mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
-        mocap_quat: Orientations of mocap bodies, wxyz.  # (nmocap, 4)
-        references: References of the joints; zero until `Plant.settle` completes the state.
-    """
-
-    qpos: np.ndarray
-    qvel: np.ndarray
-    act: np.ndarray
-    ctrl: np.ndarray
-    mocap_pos: np.ndarray
-    mocap_quat: np.ndarray
+    qpos: np.ndarray  # positions (nq,)
+    qvel: np.ndarray  # velocities (nv,)
+    act: np.ndarray  # actuator activations (na,)
+    ctrl: np.ndarray  # controls of keyframes, zero elsewhere (nu,)
+    mocap_pos: np.ndarray  # positions of mocap bodies [m] (nmocap, 3)
+    mocap_quat: np.ndarray  # orientations of mocap bodies, wxyz (nmocap, 4)
+    # References of the joints; zero until `Plant.settle` completes the state
     references: References
 
 
 def initial_state(assembly: Assembly, layout: ModelLayout, key: int | None = None) -> InitialState:
     """Combine the keyframes of all robots, each transformed by the robot's pose in the scene.
 
-    A robot without a ``keyframe`` starts in the first one of its model, else in qpos0. Keyframe
-    `key` replaces its robot's keyframe.
-
-    Raises:
-        UserInputError: A robot has no keyframe of the configured name.
+    A robot starts in its ``keyframe``, or the first of its model, else in qpos0; or in `key`.
     """
     model = assembly.model
     state = InitialState(

@@ -16,11 +16,14 @@ class ModelEdits:
     def __init__(self, model: mujoco.MjModel) -> None:
         """Copy the arrays of `model`, without assets."""
         self._model = model
+        # Keyframes have no effect on the simulation, and ids are others in another model.
+        arrays = {
+            name: getattr(model, name) for name, kind in ROW_ELEMENTS.items() if kind != "key"
+        }
         self._arrays = {
-            name: (getattr(model, name), getattr(model, name).copy(), kind)
-            for name, kind in ROW_ELEMENTS.items()
-            # Keyframes have no effect on the simulation, and ids are others in another model.
-            if kind != "key" and not _are_ids(name, getattr(model, name))
+            name: (array, array.copy(), ROW_ELEMENTS[name])
+            for name, array in arrays.items()
+            if not (name.endswith("id") and array.dtype.kind == "i")
         }
 
     def copy_to(self, other: mujoco.MjModel, same: Correspondence) -> None:
@@ -36,10 +39,6 @@ class ModelEdits:
             setattr(other.opt, name, getattr(self._model.opt, name))
 
 
-def _are_ids(name: str, array: np.ndarray) -> bool:
-    return name.endswith("id") and array.dtype.kind == "i"
-
-
 APPEARANCE_FIELDS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")
 _ACTUATOR_FIELDS = (
     "actuator_gainprm",
@@ -50,14 +49,9 @@ _ACTUATOR_FIELDS = (
 
 
 class ModelValues:
-    """The appearance, the gains and limits of the actuators, and the engine's options of a model.
-
-    Attributes:
-        numbers: All values since the last `read`.  # (n,)
-    """
+    """Appearance, gains and limits of the actuators, and the engine's options of a model."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Read the values."""
         fields = [getattr(model, name) for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS)]
         options = [(name, getattr(model.opt, name)) for name in OPTIONS]
         # The arrays are views of the memory of the model; numbers are read by their names.
@@ -70,7 +64,7 @@ class ModelValues:
             else:
                 self._scalars.append((size, name))
             size += np.size(value)
-        self.numbers = np.empty(size)
+        self.numbers = np.empty(size)  # all values since the last `read` (n,)
         self.read()
 
     def read(self) -> None:

@@ -1,7 +1,6 @@
 """Playback of a state log."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import mujoco
 
@@ -12,22 +11,14 @@ from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
 from mujoco_ros.sim.state_log.row_format import DERIVED
 
-
-class LogPosition(NamedTuple):
-    """Index of a segment of a log, and of a row in it."""
-
-    segment: int
-    row: int
+LogPosition = tuple[int, int]
+"""Index of a segment of a log, and of a row in it."""
 
 
 class Playback(Simulation):
     """A simulation whose steps load the rows of a log instead of computing the physics.
 
     Where the model changes, it waits for `switch_model` with the model of the next segment.
-
-    Attributes:
-        log: The log.
-        loops: Whether it restarts at the end; otherwise it pauses.
     """
 
     def __init__(
@@ -36,25 +27,18 @@ class Playback(Simulation):
         on_segment: Callable[[int], object],
         on_end: Callable[[], object] | None = None,
     ) -> None:
-        """Begin with the first row of a log.
+        """Begin with the first row of a log; `on_end` is called after the last one.
 
-        Args:
-            log: The log.
-            on_segment: Called in the physics thread with the index of the next segment, if that has
-                another model; must call `switch_model` with it.
-            on_end: Called in the physics thread after the last row.
-
-        Raises:
-            UserInputError: Another version of MuJoCo wrote its model, or a time is not in the range
-                of ROS time.
+        `on_segment` gets the index of a segment with another model, which it must `switch_model`
+        to.
         """
         for number, segment in enumerate(log.segments):
             for time in (segment.time.min(), segment.time.max()) if len(segment) else ():
                 check_time(f"segment {number} of '{log.path}'", float(time), END_OF_TIME_S)
-        self.log = log
-        self.loops = False
+        self.log = log  # the log
+        self.loops = False  # whether it restarts at the end; otherwise it pauses
         self._on_segment, self._on_end = on_segment, on_end
-        self._next = LogPosition(0, 0)
+        self._next: LogPosition = (0, 0)
         self._awaited: LogPosition | None = None  # in the segment whose model is awaited
         super().__init__(log.segments[0].assembly)
         self._apply_timestep()
@@ -62,7 +46,7 @@ class Playback(Simulation):
     @property
     def segment(self) -> LogSegment:
         """The present segment."""
-        return self.log.segments[self._next.segment]
+        return self.log.segments[self._next[0]]
 
     def step(self) -> bool:
         """Load the next row; return whether there was one."""
@@ -70,13 +54,13 @@ class Playback(Simulation):
             return False
         segment, row = self._next
         if row < len(self.segment):
-            self._next = LogPosition(segment, row + 1)
+            self._next = (segment, row + 1)
             self._load(row)
             return True
         if segment + 1 < len(self.log.segments):
-            self._move_to(LogPosition(segment + 1, 0))
+            self._move_to((segment + 1, 0))
         elif self.loops and len(self.log):
-            self._move_to(LogPosition(0, 0))
+            self._move_to((0, 0))
         else:
             self.paused = True
             if self._on_end is not None:
@@ -85,17 +69,17 @@ class Playback(Simulation):
 
     def seek(self, time: float) -> None:
         """Move to the last row not later than `time` [s], or to the first row."""
-        found = LogPosition(0, 0)
+        found = (0, 0)
         for number, segment in enumerate(self.log.segments):
             if len(segment) and segment.time.min() <= time:
-                found = LogPosition(number, segment.index(time))
+                found = (number, segment.index(time))
         self._move_to(found)
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
         """Move to the first row, or to the one that `switch_model` is called for."""
         super().reset(time=time, state=state)
         if self._awaited is None:
-            self._move_to(LogPosition(0, 0))
+            self._move_to((0, 0))
 
     def switch_model(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
         """Continue with the awaited segment, whose model `plant` has."""
@@ -105,11 +89,11 @@ class Playback(Simulation):
         self._apply_timestep()
 
     def _move_to(self, position: LogPosition) -> None:
-        if position.segment == self._next.segment:
+        if position[0] == self._next[0]:
             self._next, self._awaited = position, None
             return
         self._awaited = position
-        self._on_segment(position.segment)
+        self._on_segment(position[0])
 
     def _apply_timestep(self) -> None:
         """Set the time between rows as timestep."""

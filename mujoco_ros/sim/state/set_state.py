@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import mujoco
 import numpy as np
@@ -25,19 +24,12 @@ _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SettableJoint:
-    """A hinge or slide joint.
+    """A hinge or slide joint."""
 
-    Attributes:
-        name: Its name in requests and messages.
-        joint: Its index in the model.
-        robot: Index of its robot; None for a joint of an object or of the world.
-        column: Its index among the joints of its robot.
-    """
-
-    name: str
-    joint: int
-    robot: int | None = None
-    column: int = 0
+    name: str  # its name in requests and messages
+    joint: int  # its index in the model
+    robot: int | None = None  # index of its robot; None for a joint of an object or of the world
+    column: int = 0  # its index among the joints of its robot
 
 
 def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, SettableJoint]:
@@ -95,7 +87,6 @@ class _Coupling:
         return self.leading >= 0 and slope != 0.0 and not any(higher)
 
     def inverse(self) -> "_Coupling":
-        """Return a linear coupling with the roles swapped."""
         offset, slope = self.coefficients[:2]
         return _Coupling(
             name=self.name,
@@ -116,18 +107,9 @@ def coupled_state(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return positions and velocities by joint, also of the joints that follow others.
 
-    A joint follows the leading one, along chains, unless it is set itself. With a linear
-    constraint, which mimic joints and fingers have, the leading one follows as well.
-
-    Args:
-        model: The model.
-        data: The present state, with the constraints that are active.
-        positions: Positions to set, by joint [rad or m].
-        velocities: Velocities to set, by joint [rad/s or m/s].
-        names: Names of joints in messages.
-
-    Raises:
-        CommandError: A joint is set without the leading one, and not to its place.
+    A joint follows the leading one, along chains, unless it is set itself; a joint that is set
+    without the leading one must be set to its place. With a linear constraint, which mimic joints
+    and fingers have, the leading one follows as well. `names` are for messages.
     """
     q, v = dict(positions), dict(velocities)
     couplings = list(_couplings(model, data))
@@ -202,11 +184,8 @@ def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
     """Make the actuators whose length was changed hold their new length, as a reset does.
 
     Servos on tendons and sites get the control, and filters and integrators the activation, that
-    hold it; integral terms are cleared. Muscles and plugins keep their state.
-
-    Args:
-        plant: The plant; its state is evaluated, its references hold the new state.
-        lengths: Lengths of the actuators in the state before.  # (noutput,)
+    hold it; integral terms are cleared. Muscles and plugins keep their state. The state is
+    evaluated, and the references hold it; `lengths` (noutput,) are from before.
     """
     model, data = plant.model, plant.data
     changed = np.abs(data.actuator_length - lengths) > _MOVED
@@ -240,38 +219,24 @@ REASON = "the state of the robot was set"
 
 @dataclass(frozen=True, kw_only=True)
 class StateRequest:
-    """What is to be set in one model; everything else keeps its state.
+    """What is to be set in one model; everything else keeps its state."""
 
-    Attributes:
-        positions: Finite positions by joint [rad or m].
-        velocities: Finite velocities by joint [rad/s or m/s].
-        placements: Poses and velocities of entities.
-    """
-
+    # Finite positions by joint [rad or m]
     positions: Mapping[int, float] = field(default_factory=dict)
+    # Finite velocities by joint [rad/s or m/s]
     velocities: Mapping[int, float] = field(default_factory=dict)
-    placements: tuple[tuple[Entity, Placement], ...] = ()
+    placements: tuple[tuple[Entity, Placement], ...] = ()  # poses and velocities of entities
 
 
 def set_state(
     simulation: Simulation, joints: Mapping[int, SettableJoint], request: StateRequest
 ) -> str:
-    """Set a state; call it in the physics thread, between two steps.
+    """Set a state, in the physics thread between two steps, or raise `ValueError` and set nothing.
 
-    Every robot whose state is set continues as if it alone were reset: its goals end, its
-    streams, gripper and external wrenches are released, its set joints hold their new position,
-    its other joints the one that they held, and the solver starts cold.
-
-    Args:
-        simulation: The simulation.
-        joints: The joints of its model, by index.
-        request: What to set.
-
-    Returns:
-        Remarks for the user: clamped positions, and violated equality constraints.
-
-    Raises:
-        ValueError: The request is impossible; nothing is set.
+    Every robot whose state is set continues as if it alone were reset: its goals end, its streams,
+    gripper and external wrenches are released, its set joints hold their new position, its other
+    joints the one that they held, and the solver starts cold. The result are remarks for the user:
+    clamped positions, and violated equality constraints.
     """
     plant = simulation.plant
     model, data = plant.model, plant.data
@@ -322,7 +287,7 @@ def _within_limits(
             handling = plant.controls[robot].stream.out_of_limits
         low, high = model.jnt_range[joint].reshape(2, 1)
         within, clamped = clamp_to_limits(
-            np.array([position]), low, high, partial(_same, name), handling
+            np.array([position]), low, high, [name].__getitem__, handling
         )
         if abs(position - within[0]) > JOINT_LIMIT_SLACK:
             found[joint] = float(within[0])
@@ -330,14 +295,9 @@ def _within_limits(
     return found, remarks
 
 
-def _same(name: str, _column: int) -> str:
-    return name
-
-
 def _robots(
     plant: Plant, changed: set[int], joints: Mapping[int, SettableJoint], request: StateRequest
 ) -> list[int]:
-    """Return the indices of the robots whose state is set."""
     found = {robot for joint in changed if (robot := joints[joint].robot) is not None}
     for entity, _ in request.placements:
         if entity.kind is EntityKind.ROBOT:

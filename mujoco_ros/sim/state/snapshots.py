@@ -25,39 +25,22 @@ _REASON = "another state was loaded"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Everything that determines the next steps, except options and edits of the model.
+    """Everything that determines the next steps, except options and edits of the model."""
 
-    Attributes:
-        assembly: The scene.
-        joints: Its scalar joints.
-        state: The engine's state.
-        time: Time of the next step [s].
-        origin: Time of step zero [s].
-        timestep: Simulated time between steps [s].
-        references: References of the joints.  # (3, n)
-        gains: The PD gains.  # (2, n)
-        force_limits: Force range of each actuator, and whether it is limited.  # (nu, 3)
-        controls: Command arbitration of each robot.
-        wrenches: External wrenches on bodies.
-        noise: State of the sensor noise generator, if sensors have noise.
-        extensions: State of the extensions.
-        realism: State of imperfect sensors, buses and motors, by robot.
-    """
-
-    assembly: Assembly
-    joints: Joints
-    state: np.ndarray
-    time: float
-    origin: float
-    timestep: float
-    references: np.ndarray
-    gains: np.ndarray
-    force_limits: np.ndarray
-    controls: dict[ScenePart, ControlState]
-    wrenches: Wrenches
-    noise: Any
-    extensions: dict[str, SavedExtensionState]
-    realism: dict[ScenePart, SavedRealism]
+    assembly: Assembly  # the scene
+    joints: Joints  # its scalar joints
+    state: np.ndarray  # the engine's state
+    time: float  # time of the next step [s]
+    origin: float  # time of step zero [s]
+    timestep: float  # simulated time between steps [s]
+    references: np.ndarray  # references of the joints (3, n)
+    gains: np.ndarray  # the PD gains (2, n)
+    force_limits: np.ndarray  # force range of each actuator, and whether it is limited (nu, 3)
+    controls: dict[ScenePart, ControlState]  # command arbitration of each robot
+    wrenches: Wrenches  # external wrenches on bodies
+    noise: Any  # state of the sensor noise generator, if sensors have noise
+    extensions: dict[str, SavedExtensionState]  # state of the extensions
+    realism: dict[ScenePart, SavedRealism]  # state of imperfect sensors, buses and motors, by robot
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -95,9 +78,6 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     With the same model and commands, the following steps are bitwise the same. In another model,
     the shared elements are restored and the others keep their state. With `rewind`, the time and
     motions in progress are restored as well; otherwise motions end and references are constant.
-
-    Raises:
-        UserInputError: The snapshot shares no element with the present model.
     """
     present = simulation.assembly
     if not snapshot.assembly.shares_parts_with(present):
@@ -106,10 +86,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     for control in simulation.controls:
         control.reset(_REASON)
     simulation.wrenches.clear()
-    if snapshot.model is simulation.model:
-        _set_all(simulation, snapshot)
-    else:
-        _set_shared(simulation, snapshot)
+    _set_plant(simulation, snapshot)
     simulation.plant.extensions.restore(snapshot.extensions)
     if simulation.plant.realism is not None:
         simulation.plant.realism.restore(snapshot.realism)
@@ -126,28 +103,23 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     simulation.emit(simulation.reset_event(before))
 
 
-def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
-    model, plant = simulation.model, simulation.plant
-    set_state(model, simulation.data, snapshot.state)
-    simulation.references.values[:] = snapshot.references
-    simulation.plant.gains.restore_state(snapshot.gains)
-    simulation.drives.force_limits.restore_state(snapshot.force_limits)
-    if plant.noise is not None:
-        plant.noise.restore_state(snapshot.noise)
-    plant.evaluate()
-
-
-def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
-    """Set the elements that the snapshot's model and the present one share."""
-    plant = simulation.plant
-    same = Correspondence(snapshot.assembly, simulation.assembly)
-    saved = mujoco.MjData(snapshot.model)
-    set_state(snapshot.model, saved, snapshot.state)
-    transfer_data(saved, simulation.data, same)
-    old, new = joint_pairs(snapshot, plant, same)
-    simulation.references.values[:, new] = snapshot.references[:, old]
-    simulation.plant.gains.restore_state(snapshot.gains, (old, new))
-    simulation.drives.force_limits.restore_state(snapshot.force_limits, same.pairs["actuator"])
+def _set_plant(simulation: Simulation, snapshot: Snapshot) -> None:
+    """Set state, references, gains and limits, of shared elements in another model."""
+    plant, data, joints, actuators = simulation.plant, simulation.data, None, None
+    if snapshot.model is simulation.model:
+        set_state(snapshot.model, data, snapshot.state)
+        if plant.noise is not None:
+            plant.noise.restore_state(snapshot.noise)
+    else:
+        same = Correspondence(snapshot.assembly, simulation.assembly)
+        saved = mujoco.MjData(snapshot.model)
+        set_state(snapshot.model, saved, snapshot.state)
+        transfer_data(saved, data, same)
+        joints, actuators = joint_pairs(snapshot.joints, plant.joints, same), same.pairs["actuator"]
+    old, new = joints or (slice(None), slice(None))
+    plant.references.values[:, new] = snapshot.references[:, old]
+    plant.gains.restore_state(snapshot.gains, joints)
+    plant.drives.force_limits.restore_state(snapshot.force_limits, actuators)
     plant.evaluate()
 
 
@@ -156,10 +128,9 @@ MAX_SAVED = 100
 
 
 class Keyframes:
-    """Saves and loads states by name, in the physics thread.
+    """Saves and loads states by name, in the physics thread, over changes of the model.
 
-    A saved state takes precedence over a keyframe of the model with the same name. Saved states
-    persist over changes of the model.
+    A saved state takes precedence over a keyframe of the model with the same name.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -172,11 +143,7 @@ class Keyframes:
         return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
 
     def save(self, name: str) -> float:
-        """Save the present state, in place of one with the same name; return its time [s].
-
-        Raises:
-            UserInputError: The name is empty, or too many states are saved.
-        """
+        """Save the present state, in place of one with the same name; return its time [s]."""
         if not name.strip():
             raise UserInputError("a keyframe needs a name: set the parameter 'active_keyframe'")
         if name not in self._saved and len(self._saved) >= MAX_SAVED:
@@ -192,9 +159,6 @@ class Keyframes:
 
         A keyframe of the model sets the state of its robot; all else returns to the initial state.
         The robot's prefix may be omitted from a unique name.
-
-        Raises:
-            UserInputError: Unknown state, or one without any element of the present model.
         """
         simulation = self._simulation
         keys = self._model_keys()

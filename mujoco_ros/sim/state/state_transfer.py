@@ -1,7 +1,5 @@
 """Transfer of state between models: elements that both have keep their state."""
 
-from typing import Protocol
-
 import mujoco
 import numpy as np
 
@@ -38,7 +36,8 @@ def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) 
         if not field.bit:
             continue
         if field.name in _INDICES:
-            _copy(source, target, same.pairs[_INDICES[field.name]])
+            shared_old, shared_new = same.pairs[_INDICES[field.name]]
+            target[shared_new] = source[shared_old]
         else:
             count = min(field.size, other.size)
             target.reshape(-1)[:count] = source.reshape(-1)[:count]
@@ -50,11 +49,11 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     old.originals.copy_to(new.model, same)
     new.plugin_attributes.transfer(old.plugin_attributes, same, new.data)
     transfer_data(old.data, new.data, same)
-    joints = joint_pairs(old, new, same)
+    joints = joint_pairs(old.joints, new.joints, same)
     new.gains.transfer(old.gains, joints)
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
     new.saturation.transfer(old.saturation, same.pairs["actuator"], joints)
-    new.extensions.transfer(old.extensions)
+    new.extensions.restore(old.extensions.save())
     new.drives.force_limits.restore_state(
         old.drives.force_limits.save_state(), same.pairs["actuator"]
     )
@@ -64,25 +63,14 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
         new.noise.transfer(old.noise)
 
 
-class _Jointed(Protocol):
-    @property
-    def model(self) -> mujoco.MjModel: ...
-
-    @property
-    def joints(self) -> Joints: ...
-
-
-def joint_pairs(old: _Jointed, new: _Jointed, same: Correspondence) -> Pairs:
+def joint_pairs(old: Joints, new: Joints, same: Correspondence) -> Pairs:
     """Return the shared robot joints, as indices into the joint arrays."""
-    before = np.full(old.model.njnt, -1, dtype=np.intp)
-    before[old.joints.ids] = np.arange(len(old.joints.ids))
-    after = np.full(new.model.njnt, -1, dtype=np.intp)
-    after[new.joints.ids] = np.arange(len(new.joints.ids))
     in_old, in_new = same.pairs["joint"]
-    first, second = before[in_old], after[in_new]
-    both = (first >= 0) & (second >= 0)
-    return first[both], second[both]
+    both = np.isin(in_old, old.ids) & np.isin(in_new, new.ids)
+    return _indices(old.ids, in_old[both]), _indices(new.ids, in_new[both])
 
 
-def _copy(old: np.ndarray, new: np.ndarray, pairs: Pairs) -> None:
-    new[pairs[1]] = old[pairs[0]]
+def _indices(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    order = np.argsort(ids)
+    found: np.ndarray = order[np.searchsorted(ids, wanted, sorter=order)]
+    return found

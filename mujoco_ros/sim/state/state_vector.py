@@ -22,26 +22,25 @@ the flag ``ipc``."""
 _CARRYING = int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
 
 
-@dataclass(frozen=True, slots=True)
-class StateField:
-    """A field of the state.
-
-    Attributes:
-        name: Its array in MjData, as ``qpos``.
-        bit: Its bit of ``mjtState``; 0 if it has none.
-        part: Its numbers in a state vector.
-        shape: Its shape in MjData; the time has none.
-    """
+@dataclass(frozen=True)
+class Field:
+    """Name and shape of an array in a row of numbers."""
 
     name: str
-    bit: int
-    part: slice
     shape: tuple[int, ...]
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(self.part.stop - self.part.start)
+        return int(np.prod(self.shape, dtype=int))
+
+
+@dataclass(frozen=True)
+class StateField(Field):
+    """A field of the state, with the name of its array in MjData."""
+
+    bit: int  # its bit of ``mjtState``; 0 if it has none
+    part: slice  # its numbers in a state vector
 
     def view(self, state: np.ndarray) -> np.ndarray:
         """Return its numbers in a state vector, as a view.  # shape"""
@@ -62,28 +61,23 @@ def state_fields(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[StateField
         name = key.removeprefix(_PREFIX).lower()
         name = _ARRAYS.get(name, name)
         shape = np.shape(getattr(data, name, np.empty(size)))
-        fields.append(StateField(name, bit, slice(first, first + size), shape))
+        fields.append(StateField(name, shape, bit, slice(first, first + size)))
         first += size
     for name in _CARRIED:
         shape = getattr(data, name).shape
-        fields.append(StateField(name, 0, slice(first, first + shape[0]), shape))
+        fields.append(StateField(name, shape, 0, slice(first, first + shape[0])))
         first += shape[0]
     return tuple(fields)
 
 
 class StateReader:
-    """Reads the state of one model into one vector, without allocations.
-
-    Attributes:
-        state: The vector.  # (nstate,)
-        components: Its components of ``mjtState``, a view.
-    """
+    """Reads the state of one model into one vector, without allocations."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Read the state."""
         self._model, self._data = model, data
         fields = state_fields(model, data)
-        self.state = np.zeros(fields[-1].part.stop)
+        self.state = np.zeros(fields[-1].part.stop)  # the vector (nstate,)
+        # Its components of ``mjtState``, a view
         self.components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
         carried = [field for field in fields if not field.bit and field.size]
         self._all_carried = [
@@ -117,12 +111,9 @@ def state_vector(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 
 def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> None:
-    """Set the state; the next step has the same bits as after the step that led to it.
+    """Set the state from `state_vector`; `mj_forward` computes the other fields of the data.
 
-    Args:
-        model: The model.
-        data: The data; `mj_forward` computes its other fields.
-        state: From `state_vector`.  # (nstate,)
+    The next step has the same bits as after the step that led to it.
     """
     components = state[: mujoco.mj_stateSize(model, INTEGRATION)]
     mujoco.mj_setState(model, data, components, INTEGRATION)
@@ -144,13 +135,8 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
 
 
 def fill_delay(model: mujoco.MjModel, data: mujoco.MjData, actuator: int, ctrl: np.ndarray) -> None:
-    """Replace the delayed controls of an actuator, if it has any.
-
-    Args:
-        model: The model.
-        data: The state to change.
-        actuator: The actuator.
-        ctrl: All controls; the actuator's present ones replace its delayed ones.  # (nu,)
+    """Replace the delayed controls of an actuator, if it has any, by its present ones in `ctrl`
+    (nu,).
     """
     if model.actuator_historyadr[actuator] < 0:
         return

@@ -72,14 +72,6 @@ class LogSegment:
         parts: list[dict[str, np.ndarray]],
         place: str,
     ) -> None:
-        """Combine a segment header, the compressed model and the rows of each record.
-
-        Args:
-            header: The header.
-            binary: The model.
-            parts: The rows of each record by field.
-            place: The file, for messages.
-        """
         self.scene, self.timestep, self.every = header.scene, header.timestep, header.every
         self._header, self._binary, self._parts, self._place = header, binary, parts, place
         self._shapes = {field.name: field.shape for field in header.fields}
@@ -127,49 +119,28 @@ class LogSegment:
         return int(earlier[-1]) if len(earlier) else 0
 
     def joint(self, name: str) -> JointRows:
-        """Return the values of a hinge or slide joint; others are in `qpos` and `qvel` only.
-
-        Raises:
-            UserInputError: Unknown joint.
-        """
+        """Return the values of a hinge or slide joint; others are in `qpos` and `qvel` only."""
         q, v = self._entry("joint", "joints", name)
         return JointRows(
             self.qpos[:, q], self.qvel[:, v], self.qacc[:, v], self.qfrc_actuator[:, v]
         )
 
     def reference(self, name: str) -> ReferenceRows:
-        """Return the references of a joint.
-
-        Raises:
-            UserInputError: Unknown joint.
-        """
+        """Return the references of a joint."""
         return ReferenceRows(*self.references[..., self._entry("joint", "references", name)].T)
 
     def sensor(self, name: str) -> np.ndarray:
-        """Return the readings of a sensor.  # (rows, n).
-
-        Raises:
-            UserInputError: Unknown sensor.
-        """
+        """Return the readings of a sensor.  # (rows, n)."""
         first, size = self._entry("sensor", "sensors", name)
         return np.asarray(self.sensordata[:, first : first + size])
 
     def actuator(self, name: str) -> np.ndarray:
-        """Return the controls of an actuator, or of ``<actuator>.<input>``.  # (rows,).
-
-        Raises:
-            UserInputError: Unknown actuator.
-        """
+        """Return the controls of an actuator, or of ``<actuator>.<input>``.  # (rows,)."""
         return np.asarray(self.ctrl[:, self._entry("actuator", "actuators", name)])
 
     def extension(self, name: str) -> np.ndarray:
-        """Return the state of an extension.  # (rows, n).
-
-        Args:
-            name: Its name in the scene, or ``<robot>/<name>`` if it belongs to a robot.
-
-        Raises:
-            UserInputError: There is no such extension, or it has no state.
+        """Return the state of an extension, as named in the scene, or ``<robot>/<name>``.  # (rows,
+        n)
         """
         known = [
             field.removeprefix(EXTENSION) for field in self.fields if field.startswith(EXTENSION)
@@ -180,20 +151,12 @@ class LogSegment:
 
     @cached_property
     def model(self) -> mujoco.MjModel:
-        """The model.
-
-        Raises:
-            UserInputError: Another version of MuJoCo wrote it, or the rows belong to another model.
-        """
+        """The model; `UserInputError` if another MuJoCo wrote it, or it does not fit the rows."""
         return load_model(self._binary, self._header, f"the model in {self._place}")
 
     @property
     def assembly(self) -> Assembly:
-        """The scene with the model.
-
-        Raises:
-            UserInputError: As for `model`, or the header describes no scene.
-        """
+        """The scene with the model."""
         found = assembly(vars(self._header), self.model, self._place)
         try:
             lay_out(found)  # names that the model lacks
@@ -267,10 +230,8 @@ class StateLog:
     def open(cls, path: str | Path) -> "StateLog":
         """Read a log, up to the first incomplete or corrupt record.
 
-        The checksums of the whole file are verified; fields are loaded on access.
-
-        Raises:
-            UserInputError: The file cannot be read, is no state log, or has no complete model.
+        The checksums of the whole file are verified; fields are loaded on access. A file that
+        cannot be read, is no state log, or has no complete model is a `UserInputError`.
         """
         path = Path(path).expanduser()
         try:

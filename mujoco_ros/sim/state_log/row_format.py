@@ -13,14 +13,13 @@ ROWS  Next rows of the segment: for each field of the JSON text, its numbers in 
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.state.state_vector import StateField
+from mujoco_ros.sim.state.state_vector import Field, StateField
 
 STATE = "state"
 """Key of the state vector among the arrays of a row; a field of the log is one of its fields."""
@@ -28,28 +27,10 @@ DERIVED = ("sensordata", "qacc", "qfrc_actuator")
 """Arrays of MjData that are computed from the state."""
 
 
-@dataclass(frozen=True)
-class Field:
-    """Name and shape of an array in a row."""
-
-    name: str
-    shape: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return int(np.prod(self.shape, dtype=int))
-
-
 def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:
-    """Return the fields of a row, the state's first.
-
-    Args:
-        arrays: The arrays of a row.
-        state: The fields of its state vector.
-    """
+    """Return the fields of the arrays of a row; the fields of the state come first."""
     others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
-    return [*(Field(field.name, field.shape) for field in state), *others]
+    return [*state, *others]
 
 
 def columns(rows: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
@@ -65,18 +46,14 @@ class RowRing:
     """A ring of rows: one thread adds rows, others read them without locks.
 
     Only the counter and the rows are shared: a word is read and written atomically.
-
-    Attributes:
-        rows: The rows.  # (capacity, words)
-        capacity: Largest number of rows.
     """
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
-        """Wrap memory; `counter` (1,) is the number of rows that were ever added."""
+        """Wrap rows (capacity, words) and the number (1,) of rows that were ever added."""
         self.rows, self._counter = rows, counter
         self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         self._stride = 8 * rows.shape[1]
-        self.capacity = len(rows)
+        self.capacity = len(rows)  # largest number of rows
 
     @property
     def added(self) -> int:
@@ -125,11 +102,7 @@ class Record(NamedTuple):
 
 
 def write_record(file: BinaryIO, kind: bytes, parts: Sequence[bytes | memoryview]) -> int:
-    """Write a record with the concatenation of `parts`; return its size.
-
-    Raises:
-        OSError: No space, or the disk fails.
-    """
+    """Write a record with the concatenation of `parts`; return its size."""
     length = crc = 0
     for part in parts:
         length += len(part)
@@ -155,19 +128,8 @@ def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
         view = view[file.write(view) :]
 
 
-class RecordList(NamedTuple):
-    """Complete records of a file, and the problem after them; empty for an intact file."""
-
-    records: list[Record]
-    problem: str
-
-
-def find_records(path: Path, content: memoryview) -> RecordList:
-    """Return the records of a log up to the first incomplete or corrupt one.
-
-    Raises:
-        UserInputError: The file is no state log.
-    """
+def find_records(path: Path, content: memoryview) -> tuple[list[Record], str]:
+    """Return the records of a log up to the first problem, which is empty for an intact file."""
     if bytes(content[: len(MAGIC)]) != MAGIC:
         raise UserInputError(f"'{path}' is no state log")
     records: list[Record] = []
@@ -175,13 +137,13 @@ def find_records(path: Path, content: memoryview) -> RecordList:
         end = record.offset + record.length
         where = f"after {record.offset - _HEADER.size} of {len(content)} bytes"
         if record.kind not in (SEGMENT, ROWS):
-            return RecordList(records, f"it is corrupt {where}")
+            return records, f"it is corrupt {where}"
         if end > len(content):
-            return RecordList(records, f"its last record is incomplete {where}")
+            return records, f"its last record is incomplete {where}"
         if zlib.crc32(content[record.offset : end]) != crc:
-            return RecordList(records, f"it is corrupt {where}")
+            return records, f"it is corrupt {where}"
         records.append(record)
-    return RecordList(records, "")
+    return records, ""
 
 
 def _headers(content: memoryview) -> Iterator[tuple[Record, int]]:

@@ -23,8 +23,7 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
-from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.state_log.row_format import Field
+from mujoco_ros.sim.state.state_vector import Field, state_fields
 
 T = TypeVar("T")
 
@@ -57,48 +56,27 @@ _PART_KEYS = frozenset(field.name for field in dataclasses.fields(_PartKeys))
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentHeader:
-    """The description of a scene and its rows.
+    """The description of a scene and its rows."""
 
-    Attributes:
-        scene: Name of the scene.
-        mujoco: Version of MuJoCo that wrote the model.
-        timestep: Timestep of the physics [s].
-        every: Steps per row.
-        fields: The fields of a row.
-        joints: First address of each joint in `qpos` and in `qvel`.
-        actuators: The names of the controls.
-        sensors: First address and size of each sensor in `sensordata`.
-        references: The names of the joints with references.
-        robots: The configurations of the robots.
-        objects: The configurations of the objects.
-        cameras: The configurations of the cameras.
-        lidars: The configurations of the lidars.
-        merged: Whether the names of the model have the prefixes of the robots.
-        plugins: Slots of the engine plugins by name.
-    """
-
-    scene: str
-    mujoco: str
-    timestep: float
-    every: int
-    fields: tuple[Field, ...]
-    joints: dict[str, tuple[int, int]]
-    actuators: tuple[str, ...]
-    sensors: dict[str, tuple[int, int]]
-    references: tuple[str, ...]
-    robots: tuple[dict[str, Any], ...]
-    merged: bool
-    objects: tuple[dict[str, Any], ...] = ()
-    cameras: tuple[dict[str, Any], ...] = ()
-    lidars: tuple[dict[str, Any], ...] = ()
+    scene: str  # name of the scene
+    mujoco: str  # version of MuJoCo that wrote the model
+    timestep: float  # timestep of the physics [s]
+    every: int  # steps per row
+    fields: tuple[Field, ...]  # the fields of a row
+    joints: dict[str, tuple[int, int]]  # first address of each joint in `qpos` and in `qvel`
+    actuators: tuple[str, ...]  # the names of the controls
+    sensors: dict[str, tuple[int, int]]  # first address and size of each sensor in `sensordata`
+    references: tuple[str, ...]  # the names of the joints with references
+    robots: tuple[dict[str, Any], ...]  # the configurations of the robots
+    merged: bool  # whether the names of the model have the prefixes of the robots
+    objects: tuple[dict[str, Any], ...] = ()  # the configurations of the objects
+    cameras: tuple[dict[str, Any], ...] = ()  # the configurations of the cameras
+    lidars: tuple[dict[str, Any], ...] = ()  # the configurations of the lidars
+    # Slots of the engine plugins by name
     plugins: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other.
-
-        Raises:
-            UserInputError: They do not.
-        """
+        """Check that the parts fit each other."""
         if not (self.timestep > 0.0 and 0 < self.every <= _MOST_STEPS):
             raise UserInputError(f"timestep {self.timestep:g} s, every {self.every} steps")
         shapes = {field.name: field.shape for field in self.fields}
@@ -132,15 +110,7 @@ def pack(model: mujoco.MjModel, header: dict[str, Any]) -> list[bytes]:
 
 
 def unpack(content: memoryview, where: str) -> tuple[SegmentHeader, memoryview]:
-    """Return the header and the compressed model of a segment record.
-
-    Args:
-        content: The record.
-        where: Begins the error message.
-
-    Raises:
-        UserInputError: The header is not one of a state log.
-    """
+    """Return the header and the compressed model of a segment record; errors begin with `where`."""
     end = 8 + int.from_bytes(content[:8], "little")
     if end > len(content):
         raise UserInputError(f"{where} is longer than its record")
@@ -155,16 +125,9 @@ def unpack(content: memoryview, where: str) -> tuple[SegmentHeader, memoryview]:
 
 
 def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.MjModel:
-    """Return the model of a segment.
+    """Return the model of a segment; errors begin with `where`, as "the model in the log".
 
-    Args:
-        binary: The compressed model.
-        header: The header.
-        where: Begins the error message, as "the model in the log".
-
-    Raises:
-        UserInputError: Another version of MuJoCo wrote it, it needs engine plugins that are not
-            loaded, it is too large, or it is not the model of the rows.
+    It may be of another MuJoCo, need other plugins, be too large, or not the model of the rows.
     """
     check_plugins_registered(header.plugins, where)
     decompressor = zlib.decompressobj()
@@ -184,7 +147,6 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
 
 
 def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> None:
-    """Reject rows of another model."""
     expected = {field.name: field.shape for field in state_fields(model, mujoco.MjData(model))}
     expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
     expected |= {"qfrc_actuator": (model.nv,)}
@@ -197,26 +159,13 @@ def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> Non
 
 
 def read_model(binary: bytes) -> mujoco.MjModel:
-    """Return the model of an MJB file.
-
-    Raises:
-        ValueError: It is not one of this version of MuJoCo.
-    """
+    """Return the model of an MJB file; another version of MuJoCo is a `ValueError`."""
     with silence_compiler():
         return mujoco.MjModel.from_binary_path(MODEL, {MODEL: binary})
 
 
 def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log") -> Assembly:
-    """Return the scene of a description with its model.
-
-    Args:
-        header: The description.
-        model: The model.
-        where: Begins the error message.
-
-    Raises:
-        UserInputError: It describes no scene.
-    """
+    """Return the scene of a description with its model; errors begin with `where`."""
     parts: list[ScenePart] = []
     kinds: dict[str, type[RobotConfig | ObjectConfig]]
     kinds = {"robots": RobotConfig, "objects": ObjectConfig}

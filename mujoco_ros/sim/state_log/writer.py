@@ -47,31 +47,21 @@ class RingBuffer(RowRing):
     """Rows of one model that are not written yet.
 
     The physics thread adds rows and one other thread removes them.
-
-    Attributes:
-        plant: The logged plant.
-        fields: Fields of a row.
-        columns: Rows by field, as views.  # (capacity, …) each
-        every: Steps per row.
-        timestep: Simulated time between steps [s].
-        removed: Number of rows removed.
-        dropped: Number of rows dropped for lack of space.
-        closed: Whether no rows will be added.
     """
 
     def __init__(self, plant: Plant, every: int) -> None:
         """Allocate rows for `plant`, the present or next one of a simulation."""
         arrays = _row_arrays(plant)
-        self.plant, self.every = plant, every
-        self.fields = row_fields(arrays, state_fields(plant.model, plant.data))
-        self.timestep = float(plant.model.opt.timestep)
-        self.removed = self.dropped = 0
-        self.closed = False
+        self.plant, self.every = plant, every  # steps per row
+        self.fields = row_fields(arrays, state_fields(plant.model, plant.data))  # fields of a row
+        self.timestep = float(plant.model.opt.timestep)  # simulated time between steps [s]
+        self.removed = self.dropped = 0  # rows that were written, and that lacked space
+        self.closed = False  # whether no rows will be added
         width = sum(field.size for field in self.fields)
         rows = np.empty((min(max(_BYTES // (8 * width), _FEWEST), _MOST), width))
         rows.fill(0.0)  # commits the memory now, not in the physics thread
         super().__init__(rows, np.zeros(1, np.int64).data)
-        self.columns = columns(rows, self.fields)
+        self.columns = columns(rows, self.fields)  # rows by field, as views (capacity, …) each
         row, ends = np.empty(width), np.cumsum([array.size for array in arrays.values()])
         self._row = row.data.cast("B")
         self._copies: list[tuple[Any, Any]] = [
@@ -208,15 +198,7 @@ def describe_robots(plant: Plant) -> Sequence[RobotDescription]:
 
 
 class StateLogWriter:
-    """A thread that writes the rows of ring buffers to a file.
-
-    Attributes:
-        path: The file.
-        size: Bytes written.
-        rows: Rows written.
-        dropped: Rows that finished buffers dropped.
-        problem: Error that ended the log; empty without one.
-    """
+    """A thread that writes the rows of ring buffers to a file."""
 
     def __init__(
         self,
@@ -225,19 +207,14 @@ class StateLogWriter:
         *,
         below: Path | None = None,
     ) -> None:
-        """Create the file, which only its user can read.
+        """Create the file, which only its user can read, `below` a folder as for `create_file`.
 
-        Args:
-            path: The file.
-            describe: Returns the descriptions that are stored with a model.
-            below: Folder below which it must be, as for `create_file`.
-
-        Raises:
-            UserInputError: The file exists or cannot be created.
+        `describe` returns the descriptions of robots that are stored with a model.
         """
-        self.path = path
+        self.path = path  # the file
+        # Bytes and rows that were written, and rows that finished buffers dropped
         self.size = self.rows = self.dropped = 0
-        self.problem = ""
+        self.problem = ""  # error that ended the log; empty without one
         self._describe = describe
         self._rings: deque[RingBuffer] = deque()
         self._current: RingBuffer | None = None  # whose segment header is written

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS, DiagnosticSnapshot, world
+from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS, DiagnosticSnapshot
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.bridge.node import PARAMETERS
@@ -80,7 +80,7 @@ def test_every_row_of_a_healthy_simulation_is_ok(row: str, text: str) -> None:
 
 
 def test_every_row_is_tested_here() -> None:
-    assert list(DIAGNOSTIC_ROWS) == ["real time", "engine", "control", "commands"]
+    assert list(DIAGNOSTIC_ROWS) == ["real time", "engine", "control", "commands", "world"]
 
 
 def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
@@ -201,17 +201,19 @@ def test_the_age_limit_of_a_command_applies_only_while_a_joint_follows_it() -> N
 
 
 def test_model_changes_are_counted_and_a_long_block_is_a_warning_once() -> None:
-    holds = HoldTimes()
-    row = world(lambda: holds)
-    assert judged(row()) == (OK, "unchanged")
-    holds = HoldTimes(count=1, last=0.002, longest=0.002)
-    assert judged(row()) == (OK, "changed")
-    holds = HoldTimes(count=3, last=0.2, longest=0.2)
-    result = row()
+    snapshots = [
+        BEFORE,
+        BEFORE._replace(holds=HoldTimes(count=1, last=0.002, longest=0.002)),
+        BEFORE._replace(holds=HoldTimes(count=3, last=0.2, longest=0.2)),
+    ]
+    row, (begin, short, long) = DIAGNOSTIC_ROWS["world"], snapshots
+    assert judged(row(begin, begin)) == (OK, "unchanged")
+    assert judged(row(short, begin)) == (OK, "changed")
+    result = row(long, short)
     assert judged(result) == (WARN, "a change held the physics thread for 200.0 ms")
     assert result.values == {
         "changes": "3",
         "last hold of the physics [ms]": "200.000",
         "longest hold of the physics [ms]": "200.000",
     }
-    assert judged(row()) == (OK, "unchanged")
+    assert judged(row(long, long)) == (OK, "unchanged")

@@ -194,13 +194,13 @@ def test_a_clock_in_lockstep_waits_until_the_report_of_a_reset_was_received():
     acknowledged.append("of an earlier report")
     assert service.wait(0.0) > 0.0, "it is not published yet"
     acknowledged.clear()
-    service.publish(event)
+    service.on_reset(event)
     assert service.wait(0.5) > 0.0
     acknowledged.append("received")
     assert service.wait(0.6) == service.wait(0.7) == 0.0
     acknowledged.clear()
     resets[0]()
-    service.publish(event)
+    service.on_reset(event)
     assert service.wait(10.0) > 0.0
     assert service.wait(11.5) == 0.0, "a subscriber was killed"
     context.lockstep.robots = frozenset()

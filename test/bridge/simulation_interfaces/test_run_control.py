@@ -8,7 +8,7 @@ from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
 from simulators import WAIT_LIMIT_S, SimulatorLauncher, steps_of
 from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.simulation_interfaces.run_control import StateServices
+from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.stepping.run_control import RunState
 
@@ -135,7 +135,7 @@ def test_an_interrupt_during_steps_answers_the_waiting_clients(start: SimulatorL
 def test_a_stop_that_is_refused_as_busy_changes_nothing():
     threads, handlers, undone = Threads(CommandQueue(1)), {}, []
     interfaces: Any = SimpleNamespace(
-        serve=lambda name, handler, *_: handlers.update({name: handler})
+        serve=lambda name, handler, *_: handlers.update({name: handler}), action=lambda *_: None
     )
     run = SimpleNamespace(
         state=RunState.PLAYING,
@@ -155,7 +155,7 @@ def test_a_stop_that_is_refused_as_busy_changes_nothing():
         run=run,
         simulation=SimpleNamespace(commands=threads.commands),
     )
-    StateServices(context, interfaces, resetting, lambda: None)
+    RunControlServices(context, interfaces, resetting, lambda: None)
     request = SetSimulationState.Request(state=SimulationState(state=STOPPED))
 
     def stop() -> tuple[int, str]:

@@ -12,21 +12,21 @@ from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 STEP = 0.001
 
 
-def stream(first: int, count: int, **settings: float) -> ChannelPart:
+def stream(count: int, **settings: float) -> ChannelPart:
     names = asdict(Transport())
     errors = {
         name: (settings.get(name, 0.0),) * count
         for name in ("noise", "noise_density", "bias", "bias_walk", "quantisation")
     }
     timing = Transport(**{name: settings[name] for name in names if name in settings})
-    return ChannelPart(numbers=slice(first, first + count), transport=timing, **errors)
+    return ChannelPart(count=count, transport=timing, **errors)
 
 
 def channel(
     count: int = 1, *, seed: int = 0, key: str = "arm", timestep: float = STEP, **settings: float
 ) -> ImperfectChannel:
     made = ImperfectChannel(key, seed, count)
-    made.configure([stream(0, count, **settings)], timestep)
+    made.configure([stream(count, **settings)], timestep)
     return made
 
 
@@ -103,7 +103,7 @@ def test_all_samples_can_be_lost():
 
 def test_numbers_of_a_stream_are_lost_together_and_those_of_others_are_not():
     made = ImperfectChannel("arm", 3, 4)
-    made.configure([stream(0, 2, dropout=0.5), stream(2, 2)], STEP)
+    made.configure([stream(2, dropout=0.5), stream(2)], STEP)
     seen = outputs(made, np.tile(ramp(200)[:, None], (1, 4)))
     np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
     np.testing.assert_array_equal(seen[:, 2], ramp(200))
@@ -196,7 +196,7 @@ def test_after_other_delays_a_saved_state_begins_without_what_was_in_flight():
     made = channel(delay=0.005)
     outputs(made, ramp(20))
     saved = made.save()
-    made.configure([stream(0, 1, delay=0.002)], STEP)
+    made.configure([stream(1, delay=0.002)], STEP)
     made.restore(saved)
     np.testing.assert_array_equal(outputs(made, ramp(30)[20:])[:, 0], [20, 20, *range(20, 28)])
 
@@ -204,7 +204,7 @@ def test_after_other_delays_a_saved_state_begins_without_what_was_in_flight():
 def test_a_change_of_noise_keeps_what_is_in_flight():
     made = channel(delay=0.003)
     outputs(made, ramp(10))
-    made.configure([stream(0, 1, delay=0.003, quantisation=10.0)], STEP)
+    made.configure([stream(1, delay=0.003, quantisation=10.0)], STEP)
     np.testing.assert_array_equal(outputs(made, ramp(15)[10:])[:, 0], [7, 8, 9, 10, 10])
 
 
@@ -220,7 +220,7 @@ def test_samples_can_be_corrected():
         sample[:] = np.maximum(sample, truth)
 
     made = ImperfectChannel("arm", 0, 2, correct)
-    made.configure([stream(0, 2, noise=1.0)], STEP)
+    made.configure([stream(2, noise=1.0)], STEP)
     assert (outputs(made, np.zeros((100, 2))) >= 0.0).all()
 
 

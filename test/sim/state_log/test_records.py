@@ -29,7 +29,7 @@ def test_records_are_read_as_they_were_written(tmp_path):
 
 
 def test_records_begin_at_multiples_of_eight_bytes(tmp_path):
-    records = find_records(tmp_path, memoryview(written())).records
+    records = find_records(tmp_path, memoryview(written()))[0]
     assert all(record.offset % 8 == 0 for record in records)
 
 

@@ -266,7 +266,7 @@ OLD = (
 def test_a_log_of_an_older_version_is_read(write_log, simulate, path, tmp_path):
     simulation, random = simulate(FEATURES["delay"][0]), np.random.default_rng(3)
     new = write_log(simulation, FEW, before=lambda: excite(simulation, random)).segments[0]
-    first, *rows = find_records(path, memoryview(path.read_bytes())).records
+    first, *rows = find_records(path, memoryview(path.read_bytes()))[0]
     content = path.read_bytes()[first.offset : first.offset + first.length]
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])

@@ -113,7 +113,7 @@ def parts(tmp_path_factory) -> tuple[dict, bytes, bytes]:
     writer.close()
     content = path.read_bytes()
     first, rows = (
-        content[it.offset : it.offset + it.length] for it in find_records(path, content).records
+        content[it.offset : it.offset + it.length] for it in find_records(path, content)[0]
     )
     end = 8 + int.from_bytes(first[:8], "little")
     return json.loads(first[8:end]), first[end:], rows

@@ -24,8 +24,14 @@ from mujoco_ros.bridge.perturbation.element_parameters import (
     PluginParameters,
 )
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.parts import ScenePart
+from mujoco_ros.rclpy_ext.endpoints import synchronize
+from mujoco_ros.sim.actuator_controls import Control, free_controls
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -49,7 +55,7 @@ class FakeEndpoints:
         self.later_calls: list[tuple[float, Callable[[], object]]] = []
 
     def subscription(
-        self, _kind: Any, topic: str, callback: Callable[[Any], None], _qos: Any
+        self, _kind: Any, topic: str, callback: Callable[[Any], None], _qos: Any, **_options: Any
     ) -> str:
         assert topic not in self.callbacks
         self.callbacks[topic] = callback
@@ -109,7 +115,9 @@ class PerturbedSimulation:
         self.wrenches = WrenchServer(context)
         self.pulls = PullServer(context, partial(self.wrenches.find_frame, ""))
         self.mocap = MocapServer(context)
-        self.actuators = ActuatorServer(context)
+        self._context = context
+        self._actuators: dict[ScenePart, ActuatorServer] = {}
+        self._serve_actuators()
         self.components = (
             physics,
             self.equalities,
@@ -117,8 +125,25 @@ class PerturbedSimulation:
             appearance,
             self.wrenches,
             self.mocap,
-            self.actuators,
         )
+
+    def _serve_actuators(self) -> None:
+        """Open the topics of new robots, and close the topics of deleted ones."""
+        plant = self.simulation.plant
+        wanted = {
+            part: (robot, control)
+            for part, robot, control in zip(
+                plant.assembly.robots, plant.layout.robots, plant.controls, strict=True
+            )
+            if free_controls(plant)[part.name]
+        }
+        synchronize(self._actuators, wanted, self._serve, lambda server: server.close("deleted"))
+
+    def _serve(self, part: ScenePart, robot: tuple[RobotLayout, RobotControl]) -> ActuatorServer:
+        def controls(plant: Plant) -> tuple[Control, ...]:
+            return free_controls(plant)[part.name] if part in plant.assembly.robots else ()
+
+        return ActuatorServer(self._context, *robot, controls)
 
     def run_threads(self) -> None:
         """Run the waiting commands and tasks."""
@@ -200,4 +225,5 @@ class PerturbedSimulation:
             component.commit()
         for component in self.components:
             component.finish()
+        self._serve_actuators()
         self.run_threads()

@@ -4,7 +4,6 @@ import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -43,11 +42,7 @@ class ResourceSource:
     text: str
 
     def path(self) -> Path:
-        """Return the file.
-
-        Raises:
-            MissingFileError: The URI cannot be a file here, or is relative.
-        """
+        """Return the file, or raise `MissingFileError`: the URI is relative, or no file here."""
         if "://" not in self.uri and not self.uri.startswith(("/", "~")):
             raise MissingFileError(
                 f"'{self.uri}' is a relative path; give file:///<path>, "
@@ -61,22 +56,14 @@ class ResourceSource:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpawnRequest:
-    """A request to spawn one entity.
+    """A request to spawn one entity."""
 
-    Attributes:
-        name: Its name; empty for the name in its model.
-        allow_renaming: Whether to use another name if that one is taken.
-        namespace: Namespace of its topics; None for its name.
-        frame: The frame of its pose.
-        pose: Position [m] and quaternion wxyz.  # (7,)
-    """
-
-    name: str
-    allow_renaming: bool
+    name: str  # its name; empty for the name in its model
+    allow_renaming: bool  # whether to use another name if that one is taken
     source: ResourceSource
-    namespace: str | None
-    frame: str
-    pose: np.ndarray
+    namespace: str | None  # namespace of its topics; None for its name
+    frame: str  # the frame of its pose
+    pose: np.ndarray  # position [m] and quaternion wxyz (7,)
 
     @property
     def label(self) -> str:
@@ -101,11 +88,7 @@ def empty_world(scene: str = "") -> Assembly:
 
 
 def initial_box(path: Path) -> BoundingBox | None:
-    """Return the box around a model in its initial state, in its own frame, as `Observer.box`.
-
-    Raises:
-        UserInputError: It cannot be read or compiled.
-    """
+    """Return the box around a model in its initial state, in its own frame, as `Observer.box`."""
     try:
         model = load_spec(path, "").compile()
     except (ValueError, mujoco.FatalError) as error:
@@ -119,9 +102,8 @@ def initial_box(path: Path) -> BoundingBox | None:
 
 def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
     """Read the model of an entity, and give it a name that is not taken."""
-    pose = PoseConfig(
-        xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
-    )
+    x, y, z, qw, qx, qy, qz = spawn.pose.tolist()
+    pose = PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
     if not spawn.source.uri:
         name = _name(spawn, root_element(spawn.source.text)[1], taken)
         return part_from_text(spawn.source.text, name=name, pose=pose, namespace=spawn.namespace)
@@ -183,7 +165,3 @@ def _name(spawn: SpawnRequest, own: str, taken: frozenset[str]) -> str:
     if spawn.allow_renaming:
         return unique_name(name, taken)
     raise NameTakenError(f"'{name}' is taken; set allow_renaming, or give another name")
-
-
-def _numbers(values: np.ndarray) -> tuple[Any, ...]:
-    return tuple(float(value) for value in values)

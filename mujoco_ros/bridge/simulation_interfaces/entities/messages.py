@@ -9,20 +9,10 @@ from geometry_msgs.msg import Accel, Pose, Twist, Vector3
 from simulation_interfaces.msg import Bounds, EntityState
 
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import ResourceSource
-from mujoco_ros.model.errors import (
-    MissingAssetError,
-    MissingFileError,
-    NameInvalidError,
-    NamespaceError,
-    NameTakenError,
-    NativeCodeError,
-    ParseError,
-    UnsupportedFormatError,
-    UserInputError,
-)
+from mujoco_ros.model import errors
 from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.observer import BoundingBox, Motion
-from mujoco_ros.wire.conversions import pose_message, stamp
+from mujoco_ros.wire.conversions import pose_message, stamp, xyz
 from mujoco_ros.wire.names import WORLD
 
 _FARTHEST_M = 1e6
@@ -49,11 +39,7 @@ def bounds_message(box: BoundingBox | None) -> Bounds:
 
 
 def read_pose(pose: Pose) -> np.ndarray:
-    """Return a pose as position and unit quaternion wxyz.  # (7,).
-
-    Raises:
-        ValueError: A number is not finite or huge, or the quaternion is not of length 1.
-    """
+    """Return a pose as position and unit quaternion wxyz, or raise `ValueError`.  # (7,)."""
     p, q = pose.position, pose.orientation
     return checked_pose(np.array([p.x, p.y, p.z, q.w, q.x, q.y, q.z]))
 
@@ -70,12 +56,8 @@ def checked_pose(found: np.ndarray) -> np.ndarray:
 
 
 def read_twist(twist: Twist) -> np.ndarray:
-    """Return linear [m/s] and angular velocity [rad/s].  # (6,).
-
-    Raises:
-        ValueError: A number is not finite, or huge.
-    """
-    return checked_twist(np.array([*_numbers(twist.linear), *_numbers(twist.angular)]))
+    """Return linear [m/s] and angular velocity [rad/s], or raise `ValueError`.  # (6,)."""
+    return checked_twist(np.array([*xyz(twist.linear), *xyz(twist.angular)]))
 
 
 def checked_twist(found: np.ndarray) -> np.ndarray:
@@ -86,18 +68,10 @@ def checked_twist(found: np.ndarray) -> np.ndarray:
 
 
 def read_points(bounds: Bounds) -> np.ndarray:
-    """Return the points of bounds.  # (n, 3).
-
-    Raises:
-        ValueError: A number is not finite, or huge.
-    """
+    """Return the points of bounds, or raise `ValueError`.  # (n, 3)."""
     for point in bounds.points:
-        _check(np.array(_numbers(point)), ("x", "y", "z"), "bounds", _FARTHEST_M)
-    return np.array([_numbers(point) for point in bounds.points]).reshape(-1, 3)
-
-
-def _numbers(vector: Vector3) -> tuple[float, float, float]:
-    return vector.x, vector.y, vector.z
+        _check(np.array(xyz(point)), ("x", "y", "z"), "bounds", _FARTHEST_M)
+    return np.array([xyz(point) for point in bounds.points]).reshape(-1, 3)
 
 
 def _vector(values: np.ndarray) -> Vector3:
@@ -111,29 +85,23 @@ def _check(values: np.ndarray, names: Sequence[str], what: str, most: float) -> 
             raise ValueError(f"{name} of the {what} must be within ±{most:g}, got {value:g}")
 
 
-_CODES: tuple[tuple[type[UserInputError], str], ...] = (
-    (NameTakenError, "NAME_NOT_UNIQUE"),
-    (NameInvalidError, "NAME_INVALID"),
-    (NamespaceError, "NAMESPACE_INVALID"),
-    (UnsupportedFormatError, "UNSUPPORTED_FORMAT"),
-    (MissingFileError, "NO_RESOURCE"),
-    (MissingAssetError, "MISSING_ASSETS"),
-    (NativeCodeError, "UNSUPPORTED_ELEMENTS"),
-    (ParseError, "RESOURCE_PARSE_ERROR"),
+_CODES: tuple[tuple[type[errors.UserInputError], str], ...] = (
+    (errors.NameTakenError, "NAME_NOT_UNIQUE"),
+    (errors.NameInvalidError, "NAME_INVALID"),
+    (errors.NamespaceError, "NAMESPACE_INVALID"),
+    (errors.UnsupportedFormatError, "UNSUPPORTED_FORMAT"),
+    (errors.MissingFileError, "NO_RESOURCE"),
+    (errors.MissingAssetError, "MISSING_ASSETS"),
+    (errors.NativeCodeError, "UNSUPPORTED_ELEMENTS"),
+    (errors.ParseError, "RESOURCE_PARSE_ERROR"),
 )
 """The standard's codes for the errors of a resource."""
 
 
 def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
-    """Return the resource that a message names; the URI takes precedence over a text.
+    """Return the resource in a field of a message; the URI takes precedence over a text.
 
-    Args:
-        message: A request; older versions contain the URI and the text themselves.
-        field: The field that contains them in newer versions.
-        codes: The response, which has the result codes.
-
-    Raises:
-        RequestRejectedError: Neither a URI nor a text is given.
+    Older versions of the message contain both themselves. The response `codes` has result codes.
     """
     resource = getattr(message, field, message)
     if not resource.uri and not resource.resource_string.strip():
@@ -144,16 +112,14 @@ def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
 
 
 def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRejectedError:
-    """Return the rejection for an error, with the code of the standard if there is one.
+    """Return the rejection for an error, with the code of the standard if `codes` has one.
 
-    Args:
-        codes: A type with the codes to choose from.
-        otherwise: Name of the code for other kinds of `UserInputError`.
+    `otherwise` is the name of the code for other kinds of `UserInputError`.
     """
     if isinstance(error, RequestRejectedError):
         return error
     names = [name for kind, name in _CODES if isinstance(error, kind) and hasattr(codes, name)]
-    if otherwise and isinstance(error, UserInputError):
+    if otherwise and isinstance(error, errors.UserInputError):
         names.append(otherwise)
     code = getattr(codes, names[0]) if names else None
     return RequestRejectedError(str(error) or repr(error), code)

@@ -1,7 +1,7 @@
 """Services that report and set entities, and report named poses: the sites of the model."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -28,6 +28,9 @@ from mujoco_ros.sim.state.set_state import StateRequest, set_state
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.wire.conversions import pose_message
 
+FIXED, MOVING = "fixed", "moving"
+_SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
+_CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
 _CATEGORIES = {
     EntityCategory.CATEGORY_OBJECT: "object",
     EntityCategory.CATEGORY_ROBOT: "robot",
@@ -37,11 +40,11 @@ _CATEGORIES = {
 }
 
 
-class EntityQueries:
-    """Handles requests for entities and their properties."""
+class EntityHandlers:
+    """Handles requests about entities, and about the sites of the model."""
 
-    def __init__(self, registry: EntityRegistry) -> None:
-        self._registry = registry
+    def __init__(self, registry: EntityRegistry, simulation: Simulation, run: RunControl) -> None:
+        self._registry, self._simulation, self._run = registry, simulation, run
 
     def get_entities(self, request: Any, responder: Responder) -> None:
         """Send the names that pass a filter; only bounds need the current state."""
@@ -110,24 +113,6 @@ class EntityQueries:
             and (wanted.overlaps is None or wanted.holds(snapshot.observer.box(entity.geoms)))
         ]
 
-
-FIXED, MOVING = "fixed", "moving"
-_SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
-_CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
-
-
-class _Site(NamedTuple):
-    site: int
-    name: str
-    tags: list[str]
-
-
-class NamedPoses:
-    """Handles requests for the poses and sizes of sites."""
-
-    def __init__(self, registry: EntityRegistry) -> None:
-        self._registry = registry
-
     def get_named_poses(self, request: Any, responder: Responder) -> None:
         """Send the poses, in the world frame, of the sites whose tags pass a filter."""
         passes = tags_filter(request.tags)
@@ -156,35 +141,6 @@ class NamedPoses:
             raise not_found("named pose", request.name, sites)
         responder.response.bounds = _bounds(snapshot.observer.model, sites[request.name])
         responder.succeed()
-
-
-def _sites(snapshot: EntitySnapshot) -> Iterator[_Site]:
-    """Yield every site that has a name."""
-    model = snapshot.observer.model
-    owners = {body: entity.name for entity in snapshot.entities.values() for body in entity.bodies}
-    for site in range(model.nsite):
-        name, body = model.site(site).name, int(model.site_bodyid[site])
-        if name:
-            fixed = not model.body_weldid[body] and model.body_mocapid[body] < 0
-            yield _Site(site, name, [owners.get(body, "world"), FIXED if fixed else MOVING])
-
-
-def _bounds(model: mujoco.MjModel, site: int) -> Bounds:
-    kind, size = int(model.site_type[site]), model.site_size[site]
-    if kind == _SPHERE:
-        return Bounds(type=Bounds.TYPE_SPHERE, points=[Vector3(), Vector3(x=float(size[0]))])
-    half = size.copy()
-    if kind in (_CAPSULE, _CYLINDER):  # radius, half of the length
-        half = np.array([size[0], size[0], size[1] + (size[0] if kind == _CAPSULE else 0.0)])
-    return bounds_message(BoundingBox(-half, half))
-
-
-class EntityStateService:
-    """Sets the states of entities, between two steps."""
-
-    def __init__(self, registry: EntityRegistry, simulation: Simulation, run: RunControl) -> None:
-        self._registry = registry
-        self._simulation, self._run = simulation, run
 
     def set_entity_state(self, request: Any, responder: Responder) -> None:
         """Set the pose or velocity or both of an entity: everything requested, or nothing.
@@ -221,6 +177,27 @@ class EntityStateService:
             self._run.leave_start()
 
         responder.run(self._simulation.commands, apply)
+
+
+def _sites(snapshot: EntitySnapshot) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield number, name and tags of every site that has a name."""
+    model = snapshot.observer.model
+    owners = {body: entity.name for entity in snapshot.entities.values() for body in entity.bodies}
+    for site in range(model.nsite):
+        name, body = model.site(site).name, int(model.site_bodyid[site])
+        if name:
+            fixed = not model.body_weldid[body] and model.body_mocapid[body] < 0
+            yield site, name, [owners.get(body, "world"), FIXED if fixed else MOVING]
+
+
+def _bounds(model: mujoco.MjModel, site: int) -> Bounds:
+    kind, size = int(model.site_type[site]), model.site_size[site]
+    if kind == _SPHERE:
+        return Bounds(type=Bounds.TYPE_SPHERE, points=[Vector3(), Vector3(x=float(size[0]))])
+    half = size.copy()
+    if kind in (_CAPSULE, _CYLINDER):  # radius, half of the length
+        half = np.array([size[0], size[0], size[1] + (size[0] if kind == _CAPSULE else 0.0)])
+    return bounds_message(BoundingBox(-half, half))
 
 
 def _placement(request: Any, response: Any) -> Placement:

@@ -11,7 +11,7 @@ import numpy as np
 from rclpy.node import Node
 from simulation_interfaces.msg import EntityCategory, EntityInfo, EntityState, Result
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import state_message
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.errors import unknown
@@ -31,7 +31,8 @@ _Request = tuple[Responder, Callable[[S], object], bool]
 class StateQueries(Generic[C, S]):
     """Captures the state in the physics thread, and responds in the executor's thread.
 
-    Requests that arrive while a state is captured share the next one.
+    There, `evaluate` computes the argument of `fill` from what `capture` copied. Requests that
+    arrive while a state is captured share the next one.
     """
 
     def __init__(
@@ -41,12 +42,6 @@ class StateQueries(Generic[C, S]):
         capture: Callable[[], C],
         evaluate: Callable[[C], S],
     ) -> None:
-        """Create the list of requests.
-
-        Args:
-            capture: Copies the current state, in the physics thread.
-            evaluate: Computes the argument of `fill` from it, in the executor's thread.
-        """
         self._node, self._commands = node, commands
         self._capture, self._evaluate = capture, evaluate
         self._waiting: list[_Request[S]] = []
@@ -55,12 +50,9 @@ class StateQueries(Generic[C, S]):
     def observe(
         self, responder: Responder, fill: Callable[[S], object], *, finish: bool = True
     ) -> None:
-        """Fill in the response from the current state, and send it.
+        """Have `fill` fill in the response from the current state, in the executor's thread.
 
-        Args:
-            responder: Sends it; also a failure, if `fill` raises.
-            fill: Called in the executor's thread with the evaluated state.
-            finish: Whether to send the response after `fill`; otherwise `fill` sends it.
+        With `finish`, the response is sent after it; otherwise `fill` sends it.
         """
         self._waiting.append((responder, fill, finish))
         if not self._capturing:
@@ -81,11 +73,8 @@ class StateQueries(Generic[C, S]):
         self._capturing = False
         state = cache(lambda: self._evaluate(captured.result()))
         for responder, fill, finish in batch:
-            call = partial(_call, fill, state)
-            if finish:
-                responder.complete(call)
-            else:
-                responder.attempt(call)
+            respond = responder.complete if finish else responder.attempt
+            respond(partial(_call, fill, state))
         if self._waiting:
             self._submit()
 
@@ -96,14 +85,10 @@ def _call(fill: Callable[[S], object], state: Callable[[], S]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class EntitySnapshot:
-    """The entities of one model.
-
-    Attributes:
-        frames: The frames that are fixed to a body, by TF frame.
-    """
+    """The entities of one model."""
 
     entities: dict[str, Entity]
-    frames: dict[str, BodyFrame]
+    frames: dict[str, BodyFrame]  # the frames that are fixed to a body, by TF frame
     observer: Observer
 
     def entity(self, name: str) -> Entity:
@@ -119,11 +104,7 @@ class EntitySnapshot:
         return state_message(motion, self.observer.time)
 
     def frame(self, name: str) -> BodyFrame | None:
-        """Return the frame that a header names: an entity, or any frame of TF; None is the world.
-
-        Raises:
-            ValueError: There is no such frame.
-        """
+        """Return the frame that a header names, an entity or a frame of TF; None is the world."""
         if name in ("", "world"):
             return None
         if name in self.entities:
@@ -158,52 +139,33 @@ class EntitySnapshot:
 class EntityRegistry(Component):
     """The entities of the current model.
 
-    Attributes:
-        snapshot: The entities; its observer belongs to `observe`.
-        spawned: Names of the entities that were spawned into this world.
+    `observe` fills in from the entities of the model of the state; `snapshot` may be newer.
     """
 
     def __init__(self, context: NodeContext) -> None:
         self._simulation = context.simulation
-        self.snapshot = _snapshot(context.simulation.plant)
-        self._next: EntitySnapshot | None = None
+        self._snapshots = PerPlant(_snapshot)
         self._infos: dict[str, EntityInfo] = {}
-        self.spawned: set[str] = set()
-        self._queries = StateQueries(
+        self.spawned: set[str] = set()  # names of the entities that were spawned into this world
+        self.build(context.simulation.plant)
+        self.observe = StateQueries(
             context.node, context.simulation.commands, self._capture, _evaluate
-        )
+        ).observe
 
-    def observe(
-        self,
-        responder: Responder,
-        fill: Callable[[EntitySnapshot], object],
-        *,
-        finish: bool = True,
-    ) -> None:
-        """Fill in a response from the current state; see `StateQueries.observe`.
-
-        The snapshot that `fill` gets is of the same model as the state; `snapshot` may be newer.
-        """
-        self._queries.observe(responder, fill, finish=finish)
+    @property
+    def snapshot(self) -> EntitySnapshot:
+        """The entities."""
+        return self._snapshots[self._simulation.plant]
 
     def build(self, plant: Plant) -> None:
         """List the entities of the next model."""
-        self._next = _snapshot(plant)
-
-    def commit(self) -> None:
-        """Switch to the entities of the next model."""
-        if self._next is not None:
-            self.snapshot, self._next = self._next, None
+        self._snapshots.build(plant)
 
     def finish(self) -> None:
         """Delete the descriptions of entities that are gone."""
         present = self.snapshot.entities
         self._infos = {name: info for name, info in self._infos.items() if name in present}
         self.spawned &= present.keys()
-
-    def rollback(self) -> None:
-        """Discard the next model."""
-        self._next = None
 
     def clear(self) -> None:
         """Delete all descriptions, as another world was loaded."""
@@ -231,8 +193,8 @@ class EntityRegistry(Component):
         self._infos[name] = info
 
     def _capture(self) -> tuple[EntitySnapshot, np.ndarray]:
-        # In the physics thread, so that the snapshot is of the same model as the state.
-        return self.snapshot, self.snapshot.observer.read(self._simulation.data)
+        snapshot = self.snapshot
+        return snapshot, snapshot.observer.read(self._simulation.data)
 
 
 def not_found(kind: str, name: str, known: Iterable[str]) -> RequestRejectedError:

@@ -8,11 +8,7 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import (
-    EntityQueries,
-    EntityStateService,
-    NamedPoses,
-)
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityHandlers
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
     MEASUREMENT_LIMITS,
@@ -32,14 +28,10 @@ Handler = Callable[[Any, Responder], None]
 
 
 class EntityServices:
-    """Serves them.
-
-    Attributes:
-        registry: The entities; a component of the node.
-    """
+    """Serves them."""
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
-        self.registry = EntityRegistry(context)
+        self.registry = EntityRegistry(context)  # the entities; a component of the node
         background = BackgroundWorker(context.files)
         scene, models = context.values["scene"], context.models
         name = context.simulation.assembly.config.name
@@ -65,8 +57,7 @@ class EntityServices:
         self, context: NodeContext, background: BackgroundWorker
     ) -> list[tuple[str, Handler, *tuple[str, ...]]]:
         """Return the name, the handler and the features of each service."""
-        queries, poses = EntityQueries(self.registry), NamedPoses(self.registry)
-        setting = EntityStateService(self.registry, context.simulation, context.run)
+        queries = EntityHandlers(self.registry, context.simulation, context.run)
         spawnables = SpawnablesService(background, self.measurements)
         spawning, worlds = self.spawning, self.worlds
         return [
@@ -75,13 +66,13 @@ class EntityServices:
             ("DeleteEntity", spawning.delete_entity, "DELETING"),
             ("GetEntities", queries.get_entities, "ENTITY_TAGS", "ENTITY_CATEGORIES"),
             ("GetEntityState", queries.get_entity_state, "ENTITY_STATE_GETTING"),
-            ("SetEntityState", setting.set_entity_state, "ENTITY_STATE_SETTING"),
+            ("SetEntityState", queries.set_entity_state, "ENTITY_STATE_SETTING"),
             ("GetEntitiesStates", queries.get_entities_states, "ENTITY_STATE_GETTING"),
             ("GetEntityInfo", queries.get_entity_info, "ENTITY_INFO_GETTING"),
             ("SetEntityInfo", queries.set_entity_info, "ENTITY_INFO_SETTING"),
             ("GetEntityBounds", queries.get_entity_bounds, "ENTITY_BOUNDS", "ENTITY_BOUNDS_BOX"),
-            ("GetNamedPoses", poses.get_named_poses, "NAMED_POSES"),
-            ("GetNamedPoseBounds", poses.get_named_pose_bounds, "POSE_BOUNDS"),
+            ("GetNamedPoses", queries.get_named_poses, "NAMED_POSES"),
+            ("GetNamedPoseBounds", queries.get_named_pose_bounds, "POSE_BOUNDS"),
             ("GetSpawnables", spawnables.get_spawnables, "SPAWNABLES"),
             ("LoadWorld", worlds.load_world, "WORLD_LOADING", "WORLD_RESOURCE_STRING"),
             ("UnloadWorld", worlds.unload_world, "WORLD_UNLOADING"),

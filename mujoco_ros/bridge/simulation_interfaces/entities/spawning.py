@@ -57,10 +57,8 @@ def add_all(
 ) -> Assembly:
     """Add all entities that can be added, and append an outcome for each to `outcomes`.
 
-    Each one is built alone by `trials` before its model is read here; a rejected one stays so.
-
-    Raises:
-        EmptySpawnError: Nothing can be added.
+    Each one is built alone by `trials` before its model is read here; a rejected one stays so. If
+    none can be added, that is an `EmptySpawnError`.
     """
     parts: dict[int, ScenePart] = {}
     for index, spawn in enumerate(spawns):
@@ -84,7 +82,6 @@ def add_all(
 
 
 def _check_room(assembly: Assembly, others: Iterable[ScenePart], part: ScenePart) -> None:
-    """Reject a robot or object beyond the limits of a scene."""
     added = [part, *others]
     robots = sum(isinstance(part.config, RobotConfig) for part in added)
     for kind, count, limit in (
@@ -133,11 +130,8 @@ class SpawnServices:
         trials: TrialBuilds,
         obstacle: Callable[[], str],
     ) -> None:
-        """Spawn into the model.
-
-        Args:
-            trials: Build what clients send, before the simulator does.
-            obstacle: Returns why nothing can be spawned now; empty if something can.
+        """Spawn into the model what `trials` build, unless there is an `obstacle`, a reason in
+        words.
         """
         self._registry = registry
         self._models = models
@@ -190,17 +184,17 @@ class SpawnServices:
 
         self._models.change(build, respond)
 
-    def delete_spawned(self, done: OnDone) -> None:
+    def delete_spawned(self, on_done: OnDone) -> None:
         """Delete all entities that were spawned into this world; call in the executor's thread."""
         if not self._registry.spawned and not self._models.busy:
-            done(None)
+            on_done(None)
             return
 
         def build(assembly: Assembly) -> Assembly:
             present = {part.name for part in assembly.parts}
             return rebuild(assembly, remove=present & self._registry.spawned)
 
-        self._models.change(build, done)
+        self._models.change(build, on_done)
 
     def _read(self, request: Any) -> SpawnRequest:
         """Return the content of a request of SpawnEntity or of a part of SpawnEntities."""
@@ -284,7 +278,6 @@ class SpawnServices:
 
 
 def _report(response: Any, outcomes: _Outcomes) -> None:
-    """Fill in the response of SpawnEntities."""
     failed = 0
     for outcome in outcomes:
         report = simulation_interfaces.msg.SpawnResult()

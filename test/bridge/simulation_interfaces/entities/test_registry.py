@@ -17,10 +17,7 @@ from simulators import ROOT
 from spawn_requests import flags
 from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import (
-    EntityQueries,
-    EntityStateService,
-)
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityHandlers
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, StateQueries
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
@@ -50,6 +47,8 @@ class Scene:
         self.simulation = Simulation(adding(*boxes)(assembly))
         self.threads = Threads(self.simulation.commands)
         self.registry = EntityRegistry(make_context(self.threads.node, self.simulation))
+        run = RunControl(self.simulation)
+        self.requests = EntityHandlers(self.registry, self.simulation, run)
 
     def respond_after(self, gone: str, responder: RecordingResponder) -> Any:
         """Capture the state, delete an entity, and return the response."""
@@ -72,7 +71,7 @@ def scene() -> Scene:
 
 def test_the_state_of_an_entity_is_its_own(scene: Scene):
     responder = RecordingResponder(GetEntityState.Response())
-    EntityQueries(scene.registry).get_entity_state(GetEntityState.Request(entity="two"), responder)
+    scene.requests.get_entity_state(GetEntityState.Request(entity="two"), responder)
     response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
     assert response.state.pose.position.x == pytest.approx(2.0)
@@ -80,9 +79,7 @@ def test_the_state_of_an_entity_is_its_own(scene: Scene):
 
 def test_the_bounds_of_an_entity_are_those_it_had_before_it_was_deleted(scene: Scene):
     responder = RecordingResponder(GetEntityBounds.Response())
-    EntityQueries(scene.registry).get_entity_bounds(
-        GetEntityBounds.Request(entity="two"), responder
-    )
+    scene.requests.get_entity_bounds(GetEntityBounds.Request(entity="two"), responder)
     response = scene.respond_after("two", responder)
     assert response.result.error_message == ""
     assert 0.0 < response.bounds.points[0].x < 0.1
@@ -91,7 +88,7 @@ def test_the_bounds_of_an_entity_are_those_it_had_before_it_was_deleted(scene: S
 def test_the_states_of_all_entities_of_the_captured_model_are_sent(scene: Scene):
     responder = RecordingResponder(GetEntitiesStates.Response())
     request = GetEntitiesStates.Request(filters=EntityFilters(filter="one|two|three"))
-    EntityQueries(scene.registry).get_entities_states(request, responder)
+    scene.requests.get_entities_states(request, responder)
     response = scene.respond_after("one", responder)
     assert list(response.entities) == ["one", "two", "three"]
     assert [s.pose.position.x for s in response.states] == pytest.approx([1.0, 2.0, 3.0])
@@ -107,7 +104,7 @@ def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(sc
     state.pose.position.x = -1.0  # where it is; versions before 2.1 set the pose as well
     responder = RecordingResponder(SetEntityState.Response())
     request = SetEntityState.Request(entity="two", state=state, **flags("twist"))
-    service = EntityStateService(scene.registry, scene.simulation, RunControl(scene.simulation))
+    service = scene.requests
     service.set_entity_state(request, responder)
     response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
@@ -136,7 +133,7 @@ def test_a_robot_whose_base_is_set_continues_as_after_set_joints():
     state.pose.orientation.z, state.pose.orientation.w = 1.0, 0.0
     responder = RecordingResponder(SetEntityState.Response())
     request = SetEntityState.Request(entity=name, state=state, **flags("pose", "twist"))
-    service = EntityStateService(registry, simulation, RunControl(simulation))
+    service = EntityHandlers(registry, simulation, RunControl(simulation))
     service.set_entity_state(request, responder)
     threads.physics()
     entity = entities(twin.assembly, twin.layout)[name]
