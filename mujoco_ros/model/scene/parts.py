@@ -8,6 +8,7 @@ import mujoco
 
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
+from mujoco_ros.model.naming import root_element
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.reading import note_file
@@ -22,7 +23,6 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.limits import check_characters, check_spec
-from mujoco_ros.model.scene.mjcf_checks import check_files, check_text, tags
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
 from mujoco_ros.model.scene.robot_options.collisions import (
     decompose_meshes,
@@ -202,10 +202,9 @@ def part_from_text(
 
     The paths in it must be absolute.
     """
-    kind = next((tag.name for tag in tags(text)), "")
+    kind, _ = root_element(text)
     if kind == "mujoco":
         where, urdf = f"the text of '{name}'", None
-        check_text(text, where)
         model = ImportedUrdf(spec=_checked(read_mjcf_text(text, where), where))
     elif kind == "robot":
         check_characters(text, f"the text of '{name}'")
@@ -255,7 +254,6 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
     if path.suffix == ".urdf":
         note_file(path)
         return import_urdf(path, packages=packages)
-    check_files(path, packages)
     return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))
 
 
