@@ -10,8 +10,7 @@ import numpy as np
 from mujoco_ros.model.errors import ambiguous
 from mujoco_ros.model.naming import site_frame, topic_token
 from mujoco_ros.model.robot.scope import Scope, body_of
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, farthest_distance
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind, farthest_distance
 from mujoco_ros.model.sensors.sensor_arrays import distance_addresses
 
 _OBJECT = mujoco.mjtObj
