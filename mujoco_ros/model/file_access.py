@@ -124,17 +124,11 @@ def _block(current: _Client | set[str]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ClientFiles:
-    """The files that the client of a request may name, for the request's work in another process.
+    """The files that the client of a request may name, for its work in another process."""
 
-    Attributes:
-        folders: Allowed folders, without symbolic links.
-        opened: Files that were opened at the start.
-        remedy: How to allow another folder; ends error messages.
-    """
-
-    folders: tuple[str, ...]
-    opened: frozenset[str]
-    remedy: str
+    folders: tuple[str, ...]  # allowed folders, without symbolic links
+    opened: frozenset[str]  # files that were opened at the start
+    remedy: str  # how to allow another folder; ends error messages
 
     @contextmanager
     def allowed(self) -> Iterator[None]:

@@ -13,11 +13,7 @@ _RECENT_S = 24 * 3600.0
 
 
 class FileCache:
-    """A folder of files of one kind, to which several processes of one user may write.
-
-    Attributes:
-        folder: The folder, which need not exist.
-    """
+    """A folder of files of one kind, to which several processes of one user may write."""
 
     def __init__(self, folder: Path, suffix: str, limit_bytes: int | None = None) -> None:
         """Use a folder.
@@ -27,7 +23,7 @@ class FileCache:
             limit_bytes: Size beyond which files that were not used for a day are removed, the
                 longest unused first; None is no limit.
         """
-        self.folder = folder
+        self.folder = folder  # the folder, which need not exist
         self._suffix = suffix
         self._limit_bytes = limit_bytes
 

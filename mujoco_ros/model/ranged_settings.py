@@ -14,18 +14,12 @@ _TYPES = (bool, int, float, str)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SettingBounds:
-    """Description and bounds of a setting.
-
-    Attributes:
-        low: Smallest number.
-        high: Largest number.
-        choices: The valid texts.
-    """
+    """Description and bounds of a setting."""
 
     description: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
+    low: float | None = None  # smallest number
+    high: float | None = None  # largest number
+    choices: tuple[str, ...] = ()  # the valid texts
 
 
 def setting(

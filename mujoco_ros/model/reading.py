@@ -18,14 +18,11 @@ of zeros without a file."""
 
 @dataclass(slots=True)
 class Reading:
-    """What was read, and computed from it; another process can repeat it.
+    """What was read, and computed from it; another process can repeat it."""
 
-    Attributes:
-        stamps: Stamps of the files when they were read, by path.
-        results: Names and results of `computed_once`, in order.
-    """
-
+    # Stamps of the files when they were read, by path
     stamps: dict[str, FileStamp] = field(default_factory=dict)
+    # Names and results of `computed_once`, in order
     results: list[tuple[str, Any]] = field(default_factory=list)
 
 

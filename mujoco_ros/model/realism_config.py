@@ -153,16 +153,12 @@ _SUFFIXES = (".yaml", ".yml")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ElementSelection:
-    """The elements of a robot that an entry applies to.
+    """The elements of a robot that an entry applies to."""
 
-    Attributes:
-        match: Names, or patterns of the shell: of MuJoCo sensors, of joints, or of the bodies
-            of floating bases.
-        type: Type of MuJoCo sensor, as in MJCF; empty for any.
-    """
-
+    # Names, or patterns of the shell: of MuJoCo sensors, of joints, or of the bodies of floating
+    # bases
     match: tuple[str, ...] = _EVERY
-    type: str = ""
+    type: str = ""  # type of MuJoCo sensor, as in MJCF; empty for any
 
     def select(self, names: Iterable[str], kind: str, where: str) -> list[str]:
         """Return the names that match.
@@ -179,13 +175,9 @@ class ElementSelection:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """Settings of some elements of a robot, under a name that their parameters have.
+    """Settings of some elements of a robot, under a name that their parameters have."""
 
-    Attributes:
-        section: What the elements are.
-    """
-
-    section: Section
+    section: Section  # what the elements are
     name: str
     selection: ElementSelection
     settings: Channel
@@ -193,21 +185,18 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RealismConfig:
-    """Imperfections of the sensors, joints, floating bases and actuators of a robot.
+    """Imperfections of the sensors, joints, floating bases and actuators of a robot."""
 
-    Attributes:
-        profile: Shipped profiles or YAML files, separated by commas, whose entries these extend;
-            empty for none.
-        sensors: Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`.
-        joints: Entries of joints: ``match`` and fields of `JointChannel`.
-        bases: Entries of floating bases: ``match`` and fields of `BaseChannel`.
-        actuators: Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`.
-    """
-
+    # Shipped profiles or YAML files, separated by commas, whose entries these extend; empty for
+    # none
     profile: str = ""
+    # Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`
     sensors: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Entries of joints: ``match`` and fields of `JointChannel`
     joints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Entries of floating bases: ``match`` and fields of `BaseChannel`
     bases: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`
     actuators: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

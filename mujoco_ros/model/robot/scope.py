@@ -66,16 +66,13 @@ _BODIES = {
 
 
 class Scope:
-    """A robot's elements: on its bodies, or on the world and with its prefix.
-
-    Attributes:
-        body_names: Their names, without the prefix.
-    """
+    """A robot's elements: on its bodies, or on the world and with its prefix."""
 
     def __init__(self, model: mujoco.MjModel, prefix: str, others: tuple[str, ...]) -> None:
         self.model, self.prefix, self._others = model, prefix, others
         names = {body: model.body(body).name for body in range(1, model.nbody)}
         self.bodies = tuple(body for body, name in names.items() if self.includes(name))
+        # Their names, without the prefix
         self.body_names = frozenset(self.short(names[body]) for body in self.bodies)
         self._bodies = frozenset(self.bodies)
         self.sites = tuple(

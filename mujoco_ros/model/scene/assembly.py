@@ -41,22 +41,15 @@ _REFERRING = ("actuators", "sensors", "equalities", "tendons", "excludes", "pair
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
-    """The model of a scene, and the parts that it was merged from.
+    """The model of a scene, and the parts that it was merged from."""
 
-    Attributes:
-        config: The current scene, with spawned robots and without deleted ones.
-        model: The compiled model.
-        base: The world; the parts are merged into a copy. None for a compiled model
-            (MJB), which cannot be changed.
-        base_files: Snapshot of the files of the world.
-        parts: Robots and objects in the order of the model.
-    """
-
-    config: SceneConfig
+    config: SceneConfig  # the current scene, with spawned robots and without deleted ones
     model: mujoco.MjModel
+    # The world; the parts are merged into a copy. None for a compiled model (MJB), which cannot be
+    # changed.
     base: mujoco.MjSpec | None
-    base_files: tuple[AssetFile, ...] = ()
-    parts: tuple[ScenePart, ...] = ()
+    base_files: tuple[AssetFile, ...] = ()  # snapshot of the files of the world
+    parts: tuple[ScenePart, ...] = ()  # robots and objects in the order of the model
     compiler_log: tuple[str, ...] = ()
 
     @property

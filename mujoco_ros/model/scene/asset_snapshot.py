@@ -25,14 +25,11 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssetFile:
-    """The content of a mesh, texture or other asset file when it was read.
-
-    Attributes:
-        stamp: Modification time [ns] and size; None if MuJoCo must not open the file, because it
-            is a client's and other users can exchange it.
-    """
+    """The content of a mesh, texture or other asset file when it was read."""
 
     path: str
+    # Modification time [ns] and size; None if MuJoCo must not open the file, because it is a
+    # client's and other users can exchange it
     stamp: Stamp | None
     content: bytes
 
@@ -94,17 +91,12 @@ def _can_be_exchanged(path: Path) -> bool:
 
 
 class FileReference(NamedTuple):
-    """A reference to a file in a spec.
-
-    Attributes:
-        path: Path from the folder of the model.
-        rename: Writes another path into the spec.
-    """
+    """A reference to a file in a spec."""
 
     kind: str
     asset: str
-    path: Path
-    rename: Callable[[str], object]
+    path: Path  # path from the folder of the model
+    rename: Callable[[str], object]  # writes another path into the spec
 
 
 def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:

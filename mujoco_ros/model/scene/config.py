@@ -74,44 +74,33 @@ class ObjectConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotConfig:
-    """A robot of the scene; None is the value of the model, or the default of the parameters.
-
-    Attributes:
-        model: Path or URI of its model; empty for a model given as text.
-        gains: Gains file; without one, gains are derived from the model.
-        gripper: Joint or tendon of the gripper controller, or an actuator on one of them.
-        urdf: File that replaces the robot_description exported from the model.
-        srdf: SRDF file, whose disabled collisions and named states are read.
-        self_collision: ``auto`` (links of a URDF that overlap at the start do not collide),
-            ``none`` or ``all``.
-        gravity_compensation: Whether the weight of the links, of a fixed base, is compensated.
-        base: Overrides the fixed base of a URDF.
-        publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
-        cameras: Cameras to add, or settings of cameras of the model.
-        lidars: Lidars to add, or settings of lidars of the model.
-        realism: Imperfections of its sensors, joints and actuators, including its profile; None
-            is the profile of the parameter ``realism``.
-    """
+    """A robot of the scene; None is the value of the model, or the default of the parameters."""
 
     name: str
-    model: str
+    model: str  # path or URI of its model; empty for a model given as text
     pose: PoseConfig = ORIGIN
     keyframe: str | None = None
-    gains: str | None = None
+    gains: str | None = None  # gains file; without one, gains are derived from the model
+    # Joint or tendon of the gripper controller, or an actuator on one of them
     gripper: str | None = None
-    urdf: str | None = None
-    srdf: str | None = None
+    urdf: str | None = None  # file that replaces the robot_description exported from the model
+    srdf: str | None = None  # SRDF file, whose disabled collisions and named states are read
     xacro_args: dict[str, bool | int | float | str] = field(default_factory=dict)
+    # ``auto`` (links of a URDF that overlap at the start do not collide), ``none`` or ``all``
     self_collision: SelfCollision = "auto"
     exclude: tuple[tuple[str, str], ...] = ()
     convex_decomposition: dict[str, ConvexDecomposition] = field(default_factory=dict)
     joints: dict[str, JointOptions] = field(default_factory=dict)
+    # Whether the weight of the links, of a fixed base, is compensated
     gravity_compensation: bool = False
-    base: Literal["fixed", "free"] | None = None
+    base: Literal["fixed", "free"] | None = None  # overrides the fixed base of a URDF
     namespace: str | None = None
+    # Rates of its topics [Hz of simulated time], 0 for off
     publish_rate: dict[str, float | None] = field(default_factory=dict)
-    cameras: tuple[CameraConfig, ...] = ()
-    lidars: tuple[LidarConfig, ...] = ()
+    cameras: tuple[CameraConfig, ...] = ()  # cameras to add, or settings of cameras of the model
+    lidars: tuple[LidarConfig, ...] = ()  # lidars to add, or settings of lidars of the model
+    # Imperfections of its sensors, joints and actuators, including its profile; None is the profile
+    # of the parameter ``realism``
     realism: RealismConfig | None = None
 
     def __post_init__(self) -> None:
@@ -124,21 +113,16 @@ class RobotConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionConfig:
-    """An extension of the scene.
+    """An extension of the scene."""
 
-    Attributes:
-        use: Name under which an installed package registers it.
-        name: Name of its parameters and topics; None for `use`.
-        robot: The robot that it belongs to, or a pattern of several, which get one each, also
-            robots that are spawned; empty if it belongs to the scene.
-        on_error: What an error in it does: disables it, or pauses the simulation as well.
-        settings: Settings of the extension, which are its own to check.
-    """
-
-    use: str
-    name: str | None = None
+    use: str  # name under which an installed package registers it
+    name: str | None = None  # name of its parameters and topics; None for `use`
+    # The robot that it belongs to, or a pattern of several, which get one each, also robots that
+    # are spawned; empty if it belongs to the scene
     robot: str = ""
+    # What an error in it does: disables it, or pauses the simulation as well
     on_error: Literal["disable", "pause"] = "disable"
+    # Settings of the extension, which are its own to check
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -44,17 +44,15 @@ class Correspondence:
     Elements correspond if they belong to the same `ScenePart` object, or world, and have the same
     name; elements without a name, if they have the same index on the same body. A part that was
     removed and added again does not correspond to itself.
-
-    Attributes:
-        pairs: Indices in both models by kind of index: the kinds of elements, and ``q``, ``v``,
-            ``act``, ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and ``plastic``
-            for the arrays of MjData.
     """
 
     def __init__(self, old: Assembly, new: Assembly) -> None:
         self._old, self._new = old.model, new.model
         staying = _shared(old, new)
         world = _world_geoms(old) if old.base is new.base else 0
+        # Indices in both models by kind of index: the kinds of elements, and ``q``, ``v``, ``act``,
+        # ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and ``plastic`` for the
+        # arrays of MjData
         self.pairs: dict[str, Pairs] = {
             kind: _matches(_keys(old, kind, staying, world), _keys(new, kind, staying, world))
             for kind in _NAMED

@@ -17,26 +17,20 @@ MAX_OVERLAYS = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotOverlay:
-    """Other parameters of a robot of the extended scene.
-
-    Attributes:
-        joints: Settings by joint or pattern; they override the scene.
-        realism: Entries of realism; their values override entries with the same name.
-    """
+    """Other parameters of a robot of the extended scene."""
 
     name: str
+    # Settings by joint or pattern; they override the scene
     joints: dict[str, JointOptions] = field(default_factory=dict)
+    # Entries of realism; their values override entries with the same name
     realism: RealismConfig | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SceneOverlay:
-    """The keys of a scene YAML that extends another scene.
+    """The keys of a scene YAML that extends another scene."""
 
-    Attributes:
-        extends: The scene, as for `load_scene`; relative paths start from the folder of this file.
-    """
-
+    # The scene, as for `load_scene`; relative paths start from the folder of this file
     extends: str
     robots: tuple[RobotOverlay, ...] = ()
 

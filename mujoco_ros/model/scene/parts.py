@@ -52,20 +52,13 @@ from mujoco_ros.model.uri import check_file
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScenePart:
-    """A robot or object of a scene, identified by the object itself.
-
-    Attributes:
-        spec: Its model, which is copied and never changed.
-        prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
-        files: Snapshot of the files of its model.
-        urdf: The URDF text of its model, if that is given as text or a xacro file.
-    """
+    """A robot or object of a scene, identified by the object itself."""
 
     config: RobotConfig | ObjectConfig
-    spec: mujoco.MjSpec | None
-    prefix: str
-    files: tuple[AssetFile, ...] = ()
-    urdf: str | None = None
+    spec: mujoco.MjSpec | None  # its model, which is copied and never changed
+    prefix: str  # prefix of its names in the merged model: ``<name>/``, or empty if it is the scene
+    files: tuple[AssetFile, ...] = ()  # snapshot of the files of its model
+    urdf: str | None = None  # the URDF text of its model, if that is given as text or a xacro file
 
     @property
     def name(self) -> str:

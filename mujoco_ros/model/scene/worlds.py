@@ -115,18 +115,12 @@ _XML = "<"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorldDescription:
-    """A world that can be loaded.
-
-    Attributes:
-        uri: URI of its file; empty for a text.
-        description: First sentence of the first comment in its file.
-        tags: ``scene``, ``model`` or ``text``, and the names of a scene's robots.
-    """
+    """A world that can be loaded."""
 
     name: str
-    uri: str
-    description: str
-    tags: tuple[str, ...]
+    uri: str  # URI of its file; empty for a text
+    description: str  # first sentence of the first comment in its file
+    tags: tuple[str, ...]  # ``scene``, ``model`` or ``text``, and the names of a scene's robots
 
 
 def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescription:

@@ -138,19 +138,14 @@ class LidarConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Lidar:
-    """A lidar of a compiled model.
-
-    Attributes:
-        frame: TF frame of its site: x forward, z up.
-        config: Rays, range, rate, noise and delivery.
-    """
+    """A lidar of a compiled model."""
 
     name: str
     namespace: str
-    frame: str
+    frame: str  # TF frame of its site: x forward, z up
     site: int
     body: int
-    config: LidarConfig
+    config: LidarConfig  # rays, range, rate, noise and delivery
 
     @property
     def rows(self) -> int:

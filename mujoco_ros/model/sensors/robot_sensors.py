@@ -19,21 +19,16 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class SensorFrame:
-    """A TF frame in which a sensor reports.
+    """A TF frame in which a sensor reports."""
 
-    Attributes:
-        name: Its name, without the prefix of the robot's frames.
-        body: Body that it is fixed to; -1 for the frame of a body or of another robot, and for
-            ``world``.
-        position: Its origin in the frame of that body [m].
-        quat_wxyz: Its orientation in the frame of that body.
-        is_global: Whether the name is complete, without the prefix of the robot's frames.
-    """
-
-    name: str
+    name: str  # its name, without the prefix of the robot's frames
+    # Body that it is fixed to; -1 for the frame of a body or of another robot, and for ``world``
     body: int = -1
+    # Its origin in the frame of that body [m]
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    # Its orientation in the frame of that body
     quat_wxyz: tuple[float, float, float, float] = _IDENTITY
+    # Whether the name is complete, without the prefix of the robot's frames
     is_global: bool = False
 
 
@@ -95,20 +90,15 @@ _Elements = dict[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class RobotSensor:
-    """A sensor of a robot.
-
-    Attributes:
-        site: Site of the sensor; -1 if it is at none.
-        addresses: Address in sensordata of each measurement, by name; absent ones are left out.
-        constants: Message fields that never change, by path.
-    """
+    """A sensor of a robot."""
 
     name: str
     frame: SensorFrame
-    site: int
+    site: int  # site of the sensor; -1 if it is at none
     elements: tuple[int, ...]
+    # Address in sensordata of each measurement, by name; absent ones are left out
     addresses: Mapping[str, int]
-    constants: Mapping[str, float]
+    constants: Mapping[str, float]  # message fields that never change, by path
 
 
 def find_sensors(
@@ -274,11 +264,7 @@ def _sensor(
 
 
 class Distances:
-    """The distances in sensordata, and which of them are out of range.
-
-    Attributes:
-        addresses: Their addresses in sensordata.  # (n,)
-    """
+    """The distances in sensordata, and which of them are out of range."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Find the distances that the rangefinders of `model` report."""
@@ -288,6 +274,7 @@ class Distances:
             for sensor in ranges
             for address in distance_addresses(model, sensor)
         ]
+        # Their addresses in sensordata (n,)
         self.addresses = np.array([address for address, _ in found], dtype=np.intp)
         self._farthest = np.array([farthest for _, farthest in found])
 

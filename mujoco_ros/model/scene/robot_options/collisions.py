@@ -141,16 +141,12 @@ _KEPT = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConvexDecomposition:
-    """How the collision meshes of a link are decomposed.
+    """How the collision meshes of a link are decomposed."""
 
-    Attributes:
-        threshold: Concavity up to which a part remains whole, as a share of the mesh's size, from
-            0.01 (many parts) to 1.
-        max_parts: Largest number of parts of a mesh; None is no limit.
-    """
-
+    # Concavity up to which a part remains whole, as a share of the mesh's size, from 0.01 (many
+    # parts) to 1
     threshold: float = 0.05
-    max_parts: int | None = None
+    max_parts: int | None = None  # largest number of parts of a mesh; None is no limit
 
     def __post_init__(self) -> None:
         if not 0.01 <= self.threshold <= 1:

@@ -33,22 +33,15 @@ _LARGEST = 1e6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointOptions:
-    """Settings of a joint; None keeps the value of the model.
+    """Settings of a joint; None keeps the value of the model."""
 
-    Attributes:
-        armature: Inertia of the rotor at the joint, times the square of the gear ratio [kg m² or
-            kg].
-        kp: Stiffness of the PD law of its torque motor [Nm/rad or N/m].
-        kd: Damping of the PD law [Nms/rad or Ns/m].
-        start: Position at the start and after a reset [rad or m].
-    """
-
+    # Inertia of the rotor at the joint, times the square of the gear ratio [kg m² or kg]
     armature: float | None = None
     friction: float | None = None
     damping: float | None = None
-    kp: float | None = None
-    kd: float | None = None
-    start: float | None = None
+    kp: float | None = None  # stiffness of the PD law of its torque motor [Nm/rad or N/m]
+    kd: float | None = None  # damping of the PD law [Nms/rad or Ns/m]
+    start: float | None = None  # position at the start and after a reset [rad or m]
 
     def __post_init__(self) -> None:
         for name in ("armature", "friction", "damping", "kp", "kd"):

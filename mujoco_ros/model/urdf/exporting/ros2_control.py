@@ -20,17 +20,11 @@ _LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HardwareJoint:
-    """A joint of the hardware.
+    """A joint of the hardware."""
 
-    Attributes:
-        name: Name in the URDF and in joint_states.
-        takes: Its command interfaces; none for a passive joint.
-        position: Position before the first joint_states [rad or m].
-    """
-
-    name: str
-    takes: frozenset[str]
-    position: float
+    name: str  # name in the URDF and in joint_states
+    takes: frozenset[str]  # its command interfaces; none for a passive joint
+    position: float  # position before the first joint_states [rad or m]
 
 
 def write_ros2_control(

@@ -129,20 +129,15 @@ WORLD = "world"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedUrdf:
-    """A URDF as a spec, with what a spec cannot express.
+    """A URDF as a spec, with what a spec cannot express."""
 
-    Attributes:
-        spec: The spec, which compiles.
-        model: The compiled spec; None in a repeated reading, which does not compile it again.
-        start: Start positions of joints [rad or m].
-        velocity_servos: Its actuators that integrate velocities, whose gains are to be derived.
-    """
-
-    spec: mujoco.MjSpec
+    spec: mujoco.MjSpec  # the spec, which compiles
+    # The compiled spec; None in a repeated reading, which does not compile it again
     model: mujoco.MjModel | None = None
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
-    start: Mapping[str, float] = field(default_factory=dict)
+    start: Mapping[str, float] = field(default_factory=dict)  # start positions of joints [rad or m]
+    # Its actuators that integrate velocities, whose gains are to be derived
     velocity_servos: tuple[str, ...] = ()
 
 

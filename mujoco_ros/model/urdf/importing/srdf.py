@@ -27,18 +27,12 @@ class GroupState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Srdf:
-    """The content of an SRDF file that concerns a simulation.
-
-    Attributes:
-        disabled: Pairs of links whose collisions are disabled.
-        default_disabled: Links that collide only with the links of `enabled`.
-        enabled: Pairs of links whose collisions are enabled again.
-    """
+    """The content of an SRDF file that concerns a simulation."""
 
     path: Path
-    disabled: tuple[tuple[str, str], ...]
-    default_disabled: tuple[str, ...]
-    enabled: tuple[tuple[str, str], ...]
+    disabled: tuple[tuple[str, str], ...]  # pairs of links whose collisions are disabled
+    default_disabled: tuple[str, ...]  # links that collide only with the links of `enabled`
+    enabled: tuple[tuple[str, str], ...]  # pairs of links whose collisions are enabled again
     states: tuple[GroupState, ...]
 
 

@@ -250,17 +250,12 @@ class LidarMount:
 
 @dataclass(kw_only=True, slots=True)
 class GazeboContent:
-    """The content of all ``<gazebo>`` elements of a URDF.
+    """The content of all ``<gazebo>`` elements of a URDF."""
 
-    Attributes:
-        friction: Sliding friction by link.
-        velocity: Wheels that a plugin drives.
-        sensors: IMUs, force-torque and contact sensors.
-    """
-
-    friction: dict[str, float] = field(default_factory=dict)
+    friction: dict[str, float] = field(default_factory=dict)  # sliding friction by link
     mimics: dict[str, UrdfMimic] = field(default_factory=dict)
-    velocity: set[str] = field(default_factory=set)
+    velocity: set[str] = field(default_factory=set)  # wheels that a plugin drives
+    # IMUs, force-torque and contact sensors
     sensors: list[SensorRequest] = field(default_factory=list)
     cameras: list[CameraConfig] = field(default_factory=list)
     lidars: list[LidarMount] = field(default_factory=list)

@@ -24,31 +24,22 @@ class SensorType(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SensorRequest:
-    """A sensor that a URDF declares.
-
-    Attributes:
-        name: Its name, which may be taken or invalid.
-        link: The link that it is on; empty if the element names none.
-        joint: The joint whose load a force-torque sensor measures; empty for the joint of the link.
-        pose: Pose in the frame of the link.
-        in_parent_frame: Whether it reports in the axes of the joint's parent link.
-        collisions: Names of the collision elements of a contact sensor; all without any.
-        noise: Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
-        has_orientation: Whether an IMU measures its orientation.
-        used: Elements that are used if the sensor is added.
-    """
+    """A sensor that a URDF declares."""
 
     element: ET.Element
-    name: str
+    name: str  # its name, which may be taken or invalid
     type: SensorType
-    link: str = ""
+    link: str = ""  # the link that it is on; empty if the element names none
+    # The joint whose load a force-torque sensor measures; empty for the joint of the link
     joint: str = ""
-    pose: Pose = field(default_factory=Pose)
-    in_parent_frame: bool = False
+    pose: Pose = field(default_factory=Pose)  # pose in the frame of the link
+    in_parent_frame: bool = False  # whether it reports in the axes of the joint's parent link
+    # Names of the collision elements of a contact sensor; all without any
     collisions: tuple[str, ...] = ()
+    # Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
     noise: Mapping[str, float] = field(default_factory=dict)
-    has_orientation: bool = True
-    used: tuple[ET.Element, ...] = ()
+    has_orientation: bool = True  # whether an IMU measures its orientation
+    used: tuple[ET.Element, ...] = ()  # elements that are used if the sensor is added
 
 
 _SUFFIX = "_sensor"
