@@ -81,15 +81,7 @@ def archive_above(path: Path) -> Path | None:
 
 
 def on_disk(path: Path) -> Path:
-    """Return the file that an absolute path stands for.
-
-    Args:
-        path: The path, which can lead through an archive; other paths are returned as they are.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name the archive.
-        UserInputError: The archive is invalid or too large.
-    """
+    """Return the file that an absolute path, which can lead through an archive, stands for."""
     archive = archive_above(path)
     if archive is None:
         return path
@@ -103,11 +95,6 @@ def model_on_disk(path: Path) -> Path:
     """Return the file that the path of a model stands for; an archive stands for its model.
 
     The model has a name that MuJoCo searches for, or is the only MJCF at the top of the archive.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name the archive.
-        MissingFileError: The archive has no model.
-        UserInputError: The archive is invalid or too large.
     """
     if not is_archive(path):
         return on_disk(path)

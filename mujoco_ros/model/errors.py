@@ -58,8 +58,8 @@ _WORD = re.compile(rf"(\S{{{_LONGEST_QUOTE}}})\S{{10,}}")
 def shortened(message: str) -> str:
     """Return a message in which no quotation and no word is longer than 200 characters.
 
-    A client's text of a megabyte would otherwise be sent back, and written to every log, where
-    control characters would change the terminal: those but line breaks are escaped.
+    A client's text of a megabyte would otherwise be sent back, and written to every log. Control
+    characters, but not line breaks, are escaped: they would change the terminal.
     """
     if not message.isprintable():
         message = _CONTROL.sub(escaped, message)
@@ -119,10 +119,8 @@ class MissingAssetError(UserInputError):
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> UserInputError:
     """Return the error for an unknown name; its message has the choices and the closest one.
 
-    Args:
-        kind: Kind of the named item, e.g. ``"keyframe"``.
-        known: The valid choices, in the order of the message.
-        where: Beginning of the message, e.g. a file and key path.
+    `kind` is what is named, e.g. ``"keyframe"``; `where`, e.g. a file and key path, begins the
+    message.
     """
     choices = list(known)
     close = get_close_matches(name[:_LONGEST_QUOTE], choices, n=1)
@@ -133,11 +131,5 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> U
 
 
 def ambiguous(what: str, candidates: Iterable[str], remedy: str) -> UserInputError:
-    """Return the error for a choice that only a name can decide; its message has the candidates.
-
-    Args:
-        what: What is to be chosen, e.g. ``"IMU"``.
-        candidates: The candidates, in the order of the message.
-        remedy: How to name one.
-    """
+    """Return the error for a choice, e.g. of an ``"IMU"``, that only a name can decide."""
     return UserInputError(f"several could be the {what}: {', '.join(candidates)}; {remedy}")

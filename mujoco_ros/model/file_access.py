@@ -162,15 +162,10 @@ def is_for_client() -> bool:
 
 
 def check_access(path: Path, named: str = "") -> None:
-    """Reject a path that the client of the current request may not name.
+    """Reject a path that the client of the current request may not name, or that links elsewhere.
 
-    The answer does not depend on whether the file exists.
-
-    Args:
-        named: The path or URI in the error message, if it differs from `path`.
-
-    Raises:
-        ForbiddenFileError: It is outside the allowed folders, or links there.
+    The answer does not depend on whether the file exists. `named` is the path or URI in the
+    message.
     """
     current = _CURRENT.get()
     if isinstance(current, _Client):
@@ -207,14 +202,9 @@ def allow_folder(folder: Path) -> None:
 def read_file(
     path: Path, kind: str = "file", *, largest: SizeLimit = LARGEST_FILE, first: int | None = None
 ) -> bytes:
-    """Read a regular file, as `open_file` opens it.
+    """Read a regular file, as `open_file` opens it, of a limited size.
 
-    Args:
-        largest: Largest allowed size [byte].
-        first: Number of bytes to read from its beginning, of any size; None reads all.
-
-    Raises:
-        UserInputError: As `open_file`, or it cannot be read, or is too large.
+    With `first`, that many bytes of its beginning are read, whatever its size.
     """
     limit = largest.value if first is None else first
     with open(open_file(path, kind), "rb", buffering=0) as file:
@@ -235,11 +225,9 @@ def read_file(
 
 
 def _read(file: FileIO, size: int, most: int) -> bytes:
-    """Read a file of a size, which need not be its true one: files grow, and /proc has no sizes.
+    """Read at most `most` bytes of a file that states a size, which need not be true.
 
-    Args:
-        size: The size that it states [byte], for which memory is requested.
-        most: Number of bytes after which reading ends.
+    Files grow, and /proc has no sizes.
     """
     blocks: list[bytes] = []
     left, expected = most, size
@@ -260,14 +248,6 @@ def open_file(path: Path, kind: str = "file") -> int:
 
     It is checked after it was found, so that it cannot be exchanged between the check and the
     reading. Devices and named pipes are not opened.
-
-    Args:
-        path: The file.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name it.
-        MissingFileError: It does not exist, or is not a regular file.
-        UserInputError: It cannot be opened.
     """
     try:
         check_access(path)

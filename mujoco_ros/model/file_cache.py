@@ -37,11 +37,7 @@ class FileCache:
         return path
 
     def write(self, name: str, content: bytes) -> Path:
-        """Write a file, which appears with all of its content.
-
-        Raises:
-            OSError: The folder cannot be written to.
-        """
+        """Write a file, which appears with all of its content."""
         path = self.folder / f"{name}{self._suffix}"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with OutputFile(path, mode=0o600) as output:

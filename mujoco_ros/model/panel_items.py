@@ -129,17 +129,7 @@ def setting_fields(panel: Iterable[PanelItem]) -> list[SettingField]:
 
 
 def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str], name: str) -> None:
-    """Check that an object has what its panel names.
-
-    Args:
-        owner: The object, or its class.
-        settings: Names of its settings that are parameters.
-        name: Name of the owner, for errors.
-
-    Raises:
-        UserInputError: A method or setting does not exist, two items name the same method, a form
-            names a setting twice, or an item has no columns, curves or fields, or too many.
-    """
+    """Check that an object or class has what its panel names, and the sizes of the items."""
     cls = owner if isinstance(owner, type) else type(owner)
     known, methods = tuple(settings), set[str]()
     for item in panel:

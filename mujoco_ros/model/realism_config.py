@@ -161,11 +161,7 @@ class ElementSelection:
     type: str = ""  # type of MuJoCo sensor, as in MJCF; empty for any
 
     def select(self, names: Iterable[str], kind: str, where: str) -> list[str]:
-        """Return the names that match.
-
-        Raises:
-            UserInputError: A pattern other than ``*`` matches nothing.
-        """
+        """Return the names that match; a pattern other than ``*`` must match one."""
         known = list(names)
         for pattern in self.match:
             if pattern != "*" and not any(fnmatchcase(name, pattern) for name in known):
@@ -204,11 +200,7 @@ class RealismConfig:
             list(self.entries())
 
     def entries(self, where: str = "realism") -> list[Entry]:
-        """Return all entries.
-
-        Raises:
-            UserInputError: One has an unknown key or an invalid value.
-        """
+        """Return all entries."""
         return [
             _entry(section, name, values, f"{where}.{section}.{name}")
             for section in SECTIONS
@@ -239,12 +231,7 @@ def _entry(section: Section, name: str, values: Mapping[str, Any], where: str) -
 def resolve_profile(
     config: RealismConfig, path: Callable[[str], Path], robot: str
 ) -> RealismConfig:
-    """Return a configuration that contains the entries of its profile.
-
-    Args:
-        config: The configuration; its values override entries of the profile with the same name.
-        path: Returns the path of a file that the scene names.
-    """
+    """Return a configuration with the entries of its profile; its own values override them."""
     if not config.profile:
         return config
     where = f"realism of robot '{robot}'"
@@ -256,11 +243,9 @@ def resolve_profile(
 
 
 def load_profiles(names: str, path: Callable[[str], Path], where: str) -> RealismConfig:
-    """Read profiles; of entries with the same name, values of the later one count.
+    """Read shipped profiles or YAML files, separated by commas.
 
-    Args:
-        names: Names of shipped profiles, or YAML files, separated by commas.
-        path: Returns the path of a file that the scene names.
+    Of entries with the same name, values of the later one count.
     """
     found = RealismConfig()
     for name in names.split(","):

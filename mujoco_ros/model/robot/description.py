@@ -46,8 +46,7 @@ def descriptions(
 ) -> list[RobotDescription]:
     """Return each robot's description: the URDF of the scene, or one exported from the model.
 
-    Args:
-        known: Descriptions of robots of the scene before a change, which are used again.
+    Those `known` from before a change of the scene are used again.
     """
     config, known = assembly.config, known or {}
     found = []

@@ -111,13 +111,7 @@ class ModelLayout:
 
 
 def lay_out(assembly: Assembly) -> ModelLayout:
-    """Resolve the elements of a scene to addresses.
-
-    Raises:
-        UserInputError: Two elements would have the same TF frame, two cameras or lidars the same
-            topics, a camera has an impossible resolution, or a robot lacks the joint, actuator or
-            tendon of its gripper or the site of a lidar.
-    """
+    """Resolve the elements of a scene to addresses; TF frames and topics must differ."""
     model, config = assembly.model, assembly.config
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
     robots = tuple(

@@ -126,17 +126,8 @@ def rebuild(
 ) -> Assembly:
     """Merge a scene again with other parts; files of the remaining parts are not read again.
 
-    Remaining robots keep their namespaces. New parts come last in the model.
-
-    Args:
-        assembly: The scene, which is not changed.
-        remove: Names of parts to remove first.
-
-    Raises:
-        NameTakenError: A name is taken.
-        NamespaceError: Two robots would have the same namespace.
-        UnsupportedFormatError: The scene is a compiled model.
-        UserInputError: A part to remove does not exist, or the model does not compile.
+    Remaining robots keep their namespaces. New parts come last in the model. `remove` has the names
+    of parts to remove first.
     """
     removed, new = set(remove), tuple(add)
     names = [part.name for part in assembly.parts]

@@ -37,11 +37,7 @@ class AssetFile:
 def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
     """Read the files of a spec, and make its paths, relative to `folder`, absolute.
 
-    Files that do not exist are left out; the compiler reports them.
-
-    Raises:
-        MissingAssetError: One must not be read, or a client's one does not exist.
-        UserInputError: One cannot be read.
+    Files that do not exist are left out, if they are not a client's; the compiler reports them.
     """
     found = {}
     for reference in referenced_files(spec):
@@ -58,11 +54,7 @@ def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
 
 
 def read_asset(path: Path, kind: str) -> AssetFile:
-    """Read an asset file of a model; for errors see `read_file`.
-
-    Raises:
-        UserInputError: It is an image with too many pixels.
-    """
+    """Read an asset file of a model, which is no image with too many pixels."""
     content = read_file(path, kind)
     _check_pixels(content, kind, path)
     stamp = None if is_for_client() and _can_be_exchanged(path) else _stamp(str(path))

@@ -219,14 +219,7 @@ def shipped_scenes() -> dict[str, Path]:
 
 
 def scene_path(reference: str, folder: Path | None = None) -> Path:
-    """Return the file of a scene, given as for `load_scene`; it need not exist.
-
-    Args:
-        folder: Folder of relative paths; None is the working directory.
-
-    Raises:
-        UserInputError: A collection has no such robot.
-    """
+    """Return the file of a scene, given as for `load_scene`; it need not exist."""
     shipped = shipped_scenes()
     if reference in shipped:
         return shipped[reference]

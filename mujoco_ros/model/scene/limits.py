@@ -115,8 +115,7 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
 def check_model(model: mujoco.MjModel, where: str, before: mujoco.MjModel | None = None) -> None:
     """Reject a compiled model that needs too much memory, or too much time for a step.
 
-    Args:
-        before: The model of the scene before a change, which may not grow beyond a limit.
+    It may not grow beyond a limit from the model `before` a change of the scene.
     """
     for size, what, limit in (
         ("nbuffer", "bytes of the model", MAX_MODEL_BYTES),
@@ -242,11 +241,7 @@ def check_numbers(model: mujoco.MjModel) -> None:
 
 
 def check_time(what: str, time: float, latest: float = _LATEST_S) -> None:
-    """Check a time to which the simulated clock is set [s]; `what` is named in the error.
-
-    Raises:
-        UserInputError: The clock would be outside of ROS time, or soon.
-    """
+    """Check a time to which the simulated clock is set [s]; `what` is named in the error."""
     if not 0.0 <= time <= latest:
         raise UserInputError(
             f"{what} has the time {time:.10g} s; a time is from 0 to {latest:.10g} s, as ROS time "

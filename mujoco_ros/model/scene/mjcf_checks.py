@@ -43,11 +43,7 @@ class ElementCount:
     _parts: dict[str, int] = field(default_factory=dict)  # sizes of what it can attach to itself
 
     def begin(self, tag: str, attributes: _Attributes, where: str) -> None:
-        """Count an element that begins.
-
-        Raises:
-            UserInputError: There are too many; `where` begins the message.
-        """
+        """Count an element that begins; `where` begins the message if there are too many."""
         self._add(_entries(tag, attributes, where), where)
         if tag == "attach":
             self._add(self._attached(attributes), where)

@@ -55,15 +55,7 @@ _DOCUMENT = re.compile(
 
 
 def read_mjcf(path: Path, where: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
-    """Read an MJCF file; the paths in the spec are absolute.
-
-    Args:
-        packages: Folders of packages by name, for URIs.
-
-    Raises:
-        MissingAssetError: A file that it names does not exist, or must not be read.
-        UserInputError: It is too large, a file contains itself, or MuJoCo's parser rejects it.
-    """
+    """Read an MJCF file; the paths in the spec are absolute, `packages` are for URIs."""
     note_file(path)
     content = read_file(path, "model file", largest=LARGEST_TEXT)
     return _parsed(_Reader(packages).read(path, where, content, ()))

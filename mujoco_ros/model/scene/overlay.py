@@ -40,13 +40,7 @@ R = TypeVar("R", bound=Any)
 
 
 def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, ...]:
-    """Return robots with the parameters of overlays.
-
-    Raises:
-        UserInputError: There is no such robot, two overlays are of the same one, or an overlay
-            names a profile, which belongs into the extended scene, or a pattern of joints of the
-            scene that cannot be changed without others.
-    """
+    """Return robots with the parameters of overlays."""
     names, changed = [robot.name for robot in robots], list(robots)
     for number, overlay in enumerate(overlays):
         if overlay.name not in names:

@@ -169,16 +169,7 @@ def part_from_file(
 ) -> ScenePart:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
-    Args:
-        pose: Pose in the world; None is the origin.
-        namespace: Namespace of a robot's topics; None is its name.
-
-    Raises:
-        MissingFileError: The file does not exist.
-        UnsupportedFormatError: The kind of file is unknown.
-        ParseError: The content of the file is invalid.
-        MissingAssetError: A mesh is missing.
-        NameInvalidError: The name is not valid.
+    By default it is at the origin, and the topics of a robot are in the namespace of its name.
     """
     model = _load(path, f"'{name}'")
     if path.suffix == ".urdf":
@@ -220,11 +211,7 @@ def _prepare_urdf(model: ImportedUrdf, where: str) -> None:
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
-    """Read the model of an MJCF or URDF file.
-
-    Args:
-        packages: Folders of packages by name, for URIs.
-    """
+    """Read the model of an MJCF or URDF file; `packages` are for URIs."""
     return _load(path, owner, packages).spec
 
 

@@ -202,12 +202,7 @@ def resolve_camera(
     namespace: str = "",
     frame_prefix: str = "",
 ) -> Camera:
-    """Return a camera of a compiled model with its settings.
-
-    Args:
-        name: Name in topics.
-        configs: Settings of the cameras of its robot or of the scene.
-    """
+    """Return a camera of a compiled model with its name in topics and its settings."""
     width, height = _resolution(model.cam_resolution[camera])
     _check_resolution(f"camera '{name}'", width, height)
     config = next((entry for entry in configs if entry.name == name), CameraConfig(name=name))

@@ -193,9 +193,7 @@ def resolve_lidar(
 ) -> Lidar:
     """Return a lidar of a compiled model, as `resolve_camera` a camera.
 
-    Args:
-        prefix: Prefix of its robot's names in the model.
-        bodies: Names of its robot's bodies, without the prefix.
+    `bodies` are the names of its robot's bodies, without the prefix of the robot's names.
     """
     name = config.name if config.site is None else config.site
     names = [model.site(site).name for site in range(model.nsite)]

@@ -46,11 +46,7 @@ def object_frame(
 
     Bodies and sites have frames with their names. The inertial frame of a body, MuJoCo's object
     type ``body``, has the suffix ``_inertial``; geoms and cameras have ``_geom`` and ``_camera``.
-
-    Args:
-        scope: The elements of the robot.
-        suffix: Added to the name of the element's frame.
-        turn_wxyz: Orientation of the frame in the element's frame.
+    `suffix` is added to it, and `turn_wxyz` is the orientation of the frame in the element's frame.
     """
     model, body = scope.model, body_of(scope.model, kind, element)
     if body == 0 and kind in (_OBJECT.mjOBJ_BODY, _OBJECT.mjOBJ_XBODY):
@@ -106,8 +102,7 @@ def find_sensors(
 ) -> tuple[RobotSensor, ...]:
     """Return the sensors of a kind that a robot has.
 
-    Args:
-        used: MuJoCo sensors of other kinds. They can be part of a sensor, but are none alone.
+    The MuJoCo sensors `used` for other kinds can be part of a sensor, but are none alone.
     """
     found: list[RobotSensor] = []
     taken: set[str] = set()
@@ -134,11 +129,7 @@ def find_all_sensors(scope: Scope) -> dict[str, tuple[RobotSensor, ...]]:
 
 
 def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
-    """Return the site of a robot that has a sensor's name, also as in topics; -1 if none has.
-
-    Raises:
-        UserInputError: Several sites have the same name in topics.
-    """
+    """Return the site of a robot that has a sensor's name, also as in topics; -1 if none has."""
     token = topic_token(name)
     names = {site: model.site(site).name or f"{prefix}site{site}" for site in range(model.nsite)}
     found = [
@@ -152,12 +143,7 @@ def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
 
 
 def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> str:
-    """Return the name of the only IMU on a base, or else of the only one.
-
-    Args:
-        sites: Sites of the IMUs by name; at least one.
-        base: Body of the base, with those welded to it.
-    """
+    """Return the name of the only IMU on a base, with all welded to it, or else of the only one."""
     bodies = {name: int(model.site_bodyid[site]) for name, site in sites.items()}
     part = model.body_weldid[base]
     on_base = [name for name, body in bodies.items() if model.body_weldid[body] == part]

@@ -60,7 +60,7 @@ class SensorArray:
 def find_arrays(scope: Scope, used: Collection[int]) -> tuple[SensorArray, ...]:
     """Return the sensors of a robot that are published as arrays.
 
-    Those are all but `used` ones, and rangefinders that report more than one distance. Arrays of
+    They are all but `used` ones, and rangefinders that report more than one distance. Arrays of
     more than `LARGEST_ARRAY` numbers have no topic.
     """
     model = scope.model

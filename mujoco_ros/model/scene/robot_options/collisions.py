@@ -31,14 +31,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def exclude_pairs(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]], where: str) -> None:
-    """Exclude the contacts between pairs of links.
-
-    Args:
-        pairs: Names of two links each.
-
-    Raises:
-        UserInputError: A link does not exist, or both are the same.
-    """
+    """Exclude the contacts between pairs of links, given by name."""
     links = [body.name for body in spec.bodies[1:]]
     excluded = {frozenset((exclude.bodyname1, exclude.bodyname2)) for exclude in spec.excludes}
     for first, second in pairs:
@@ -68,11 +61,9 @@ def exclude_overlaps(
 ) -> None:
     """Exclude the contacts between links that overlap at the start, with a warning.
 
-    Such links push each other apart with a large force for as long as the simulation runs.
-
-    Args:
-        keyframe: Keyframe of the start; None for the first of the model, or else its zero.
-        model: The compiled spec, if there is one, which may lack the keyframes.
+    Such links push each other apart with a large force for as long as the simulation runs. The
+    start is a keyframe, the first one, or zero. `model` is the compiled spec, if there is one,
+    which may lack the keyframes.
     """
     start = spec.key(keyframe) if keyframe else next(iter(spec.keys), None)
 
@@ -105,11 +96,7 @@ def exclude_overlaps(
 def overlap_depths(model: mujoco.MjModel, data: mujoco.MjData) -> dict[tuple[str, str], float]:
     """Return the depth of each pair of overlapping bodies [m], without the world.
 
-    Args:
-        data: State whose positions count; its poses and contacts are computed.
-
-    Raises:
-        mujoco.FatalError: The contacts need more memory than the model has.
+    Poses and contacts of `data` are computed, which is a FatalError if they need too much memory.
     """
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
@@ -160,15 +147,8 @@ def decompose_meshes(
 ) -> None:
     """Replace concave collision meshes of a robot by convex parts.
 
-    A mesh that gives its link mass, or is in a group that is visible, remains without contacts.
-
-    Args:
-        options: Settings by link, or by pattern of the shell (``*_finger``); of several for the
-            same link, the last one counts.
-
-    Raises:
-        UserInputError: A name matches no link with a collision mesh, or a contact pair or sensor
-            names a mesh that would be replaced.
+    A mesh that gives its link mass, or is in a group that is visible, remains without contacts. The
+    settings are by link, or by pattern of the shell (``*_finger``), of which the last one counts.
     """
     if not options:
         return

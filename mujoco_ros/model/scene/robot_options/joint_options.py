@@ -58,14 +58,9 @@ class JointOptions:
 def gain_options(
     options: Mapping[str, JointOptions], joints: Sequence[str], where: str
 ) -> dict[str, tuple[float | None, float | None]]:
-    """Return kp and kd of the joints that have them, by joint.
+    """Return kp and kd of the joints that have them, by joint; `joints` have a PD law.
 
-    Args:
-        options: Settings by joint or pattern; of several for a joint, the last value counts.
-        joints: The joints with a PD law.
-
-    Raises:
-        UserInputError: A name with gains matches none of the joints.
+    The settings are by joint or pattern; of several for a joint, the last value counts.
     """
     found: dict[str, tuple[float | None, float | None]] = {}
     for pattern, option in options.items():
@@ -86,17 +81,10 @@ def gain_options(
 def apply_joint_options(
     spec: mujoco.MjSpec, options: Mapping[str, JointOptions], where: str
 ) -> dict[str, float]:
-    """Change the joints of a robot.
+    """Change the joints of a robot, and return the start positions by joint [rad or m].
 
-    Args:
-        options: Settings by joint, or by pattern of the shell (``*_knee``); of several for the
-            same joint, the last one with a value counts.
-
-    Returns:
-        Start positions by joint [rad or m].
-
-    Raises:
-        UserInputError: A name matches no joint, or a start position is outside the limits.
+    The settings are by joint, or by pattern of the shell (``*_knee``); of several for the same
+    joint, the last one with a value counts.
     """
     joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
     start: dict[str, float] = {}
@@ -138,17 +126,13 @@ def _check_limits(spec: mujoco.MjSpec, start: Mapping[str, float], where: str) -
 def derive_velocity_gains(
     spec: mujoco.MjSpec, servos: Sequence[str], model: mujoco.MjModel | None = None
 ) -> None:
-    """Set the gains of velocity servos.
+    """Set the gains of velocity servos, each on a hinge or slide joint.
 
     Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
 
     J is the inertia about the joint in the zero configuration, with the other joints locked and the
     armature included. It is at least `LEAST_INERTIA`, and at most ``1 / (z w timestep)`` times as
     large as it is: a servo at its torque limit is stable up to twice that.
-
-    Args:
-        servos: Names of the actuators, each on a hinge or slide joint.
-        model: The compiled spec, if there is one.
     """
     if not servos:
         return
@@ -179,9 +163,6 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
     """Compensate the weight of all links of a robot with a fixed base, as its drives would.
 
     The torque is part of the measured effort, and within the effort limit of the joint.
-
-    Raises:
-        UserInputError: The base is free.
     """
     model = spec.compile()
     for joint in spec.joints:
@@ -202,11 +183,8 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
 def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: str | None) -> None:
     """Change the start positions of joints [rad or m]; mimics follow.
 
-    The controls of actuators of these joints become zero, so that they hold the new position.
-
-    Args:
-        positions: Positions by joint.
-        keyframe: The keyframe of the start, which is changed; None for the first one.
+    The keyframe of the start, by default the first one, is changed. The controls of actuators of
+    these joints become zero, so that they hold the new position.
     """
     names = [key.name for key in spec.keys]
     if not positions:
@@ -234,13 +212,9 @@ def add_start(
     where: str,
     model: mujoco.MjModel | None = None,
 ) -> None:
-    """Add a keyframe of the start positions that a URDF has, within the limits of its joints.
+    """Add a keyframe of the start positions [rad or m] that a URDF has, within the joints' limits.
 
     Other joints start as by `start_within_limits`. A model with keyframes is not changed.
-
-    Args:
-        positions: Positions by joint [rad or m].
-        model: The compiled spec, if there is one.
     """
     if not positions:
         return
@@ -278,11 +252,8 @@ def start_within_limits(
 ) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
-    A model with keyframes is not changed. joint_state_publisher has the same rule.
-
-    Args:
-        given: Names of joints whose start is given, which the message leaves out.
-        model: The compiled spec, if there is one.
+    A model with keyframes is not changed. joint_state_publisher has the same rule. The message
+    leaves out joints whose start is `given`.
     """
     if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
         return

@@ -30,19 +30,10 @@ class HardwareJoint:
 def write_ros2_control(
     robot: ET.Element, joints: Iterable[HardwareJoint], *, commands_topic: str, states_topic: str
 ) -> None:
-    """Replace the blocks in a URDF.
+    """Replace the blocks in a URDF; joints that it lacks are left out, with a warning.
 
-    Joints with the same command interfaces share a block, that is a hardware component, because
-    its commands have a number for each of its joints and interfaces.
-
-    Args:
-        robot: The ``<robot>`` element, which is changed.
-        joints: The simulated joints; those missing in the URDF are left out, with a warning.
-        commands_topic: Resolved name of the simulator's command topic.
-        states_topic: Resolved name of its joint states.
-
-    Raises:
-        UserInputError: A limit of a joint in the URDF is not a number.
+    Joints with the same command interfaces share a block, that is a hardware component, because its
+    commands have a number for each of its joints and interfaces. The topics are resolved names.
     """
     _remove_blocks(robot)
     described = {

@@ -60,9 +60,6 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
     """Return a spec without bodies that has the sections of the ``<mujoco>`` extension.
 
     A warning names the other elements.
-
-    Raises:
-        UserInputError: MuJoCo rejects a section, or one includes a file.
     """
     root = ET.Element("mujoco", model=urdf.name)
     # Stiff servos, and mimics between light links, need an implicit integrator.
@@ -200,11 +197,7 @@ def import_urdf(
 
 
 def free_base(spec: mujoco.MjSpec) -> None:
-    """Give the root body a free joint named ``<body>_free_joint``.
-
-    Raises:
-        UserInputError: There are several root bodies, or the one has a joint or no mass.
-    """
+    """Give the only root body, if it has no joint, a free joint named ``<body>_free_joint``."""
     roots = spec.worldbody.bodies
     if len(roots) != 1:
         listing = ", ".join(body.name for body in roots) or "none"

@@ -31,12 +31,9 @@ _LIMIT_BYTES = 1024 * 1024 * 1024
 
 
 def converted(content: bytes, kind: str, convert: Callable[[], Mesh]) -> Mesh:
-    """Return a mesh from the cache, or else from `convert`.
+    """Return a mesh from the cache, or else from `convert`, whose errors are not cached.
 
-    Args:
-        content: Content of the file, which contains all of the mesh.
-        kind: Suffix of the file.
-        convert: Converts it; its errors are passed on, and not cached.
+    All of the mesh is in the content of the file, whose suffix is `kind`.
     """
     name = hashlib.sha256(b"\0".join((_VERSION, kind.encode(), content))).hexdigest()[:32]
     cache = FileCache(user_folder("converted_meshes"), ".npz", _LIMIT_BYTES)
@@ -79,12 +76,10 @@ class MeshData:
 def find_mesh(
     uri: str, urdf: Path, meshdir: str = "", packages: Mapping[str, Path] | None = None
 ) -> Path:
-    """Return the file of a URI in a URDF.
+    """Return the file of a URI in a URDF: ``package://``, ``file://`` or a relative path.
 
-    Args:
-        uri: ``package://``, ``file://`` or a path relative to the URDF.
-        urdf: The URDF file; a package around it need not be installed.
-        meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
+    A package around the URDF need not be installed. `meshdir` is relative to the URDF, from the
+    ``<mujoco><compiler>`` extension.
     """
     base = urdf.parent.resolve()
     named = [uri]
@@ -118,12 +113,9 @@ def is_native(path: Path) -> bool:
 
 
 def read_mesh(path: Path) -> MeshData:
-    """Read a COLLADA, glTF, PLY, OFF, STL or OBJ file as one mesh.
+    """Read a COLLADA, glTF, PLY, OFF, STL or OBJ file as one mesh, through a cache.
 
-    COLLADA's unit is applied and its up axis ignored, as in RViz. The result is cached.
-
-    Raises:
-        UserInputError: The format is unknown, or the file cannot be read.
+    COLLADA's unit is applied and its up axis ignored, as in RViz.
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in _READ:

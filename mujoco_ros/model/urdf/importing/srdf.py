@@ -37,11 +37,7 @@ class Srdf:
 
 
 def read_srdf(path: Path, text: str | None = None) -> Srdf:
-    """Read an SRDF file, or `text` in its place.
-
-    Raises:
-        UserInputError: It is not an SRDF, or an element lacks an attribute.
-    """
+    """Read an SRDF file, or `text` in its place."""
     robot = parse_robot(path, text)
     where = str(path)
     single = robot.findall("disable_default_collisions")
@@ -72,8 +68,8 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
     """Add the named states as keyframes; the joints that a state does not name are at their zero.
 
     States of the same name in several groups, such as ``home`` of an arm and of its hand, are one
-    keyframe. A warning names the joints that do not exist and the states that are left out, because
-    the model has a keyframe of the name, or because groups contradict each other.
+    keyframe. States are left out if the model has a keyframe of the name, or groups contradict each
+    other.
     """
     keyframes = {key.name for key in spec.keys}
     merged: dict[str, dict[str, float]] = {}

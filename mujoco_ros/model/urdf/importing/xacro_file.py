@@ -97,13 +97,9 @@ class Evaluator:
     ) -> Any:
         """Return the value of an expression.
 
-        Args:
-            symbols: Its names; two names that expressions cannot contain are added.
-            local: Further names, which precede, but not inside lambdas and comprehensions.
-            functions: Python's functions that it may call; None for none.
-
-        Raises:
-            ForbiddenExpressionError: It contains a name or an attribute that is not admitted.
+        Two names that expressions cannot contain are added to `symbols`, its names. `local` names
+        precede, but not inside lambdas and comprehensions. `functions` are Python's functions that
+        it may call.
         """
         code = _compiled(text.strip())
         # A parameter of a macro may have one of these names, so they are set each time.
@@ -202,17 +198,10 @@ class _Arguments(dict[str, str]):
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str], Path]) -> str:
-    """Return the text of a xacro file with its macros expanded.
+    """Return the text of a xacro file with its macros expanded, and check its `arguments`.
 
-    xacro evaluates the expressions of the file, and reads the files that it includes.
-
-    Args:
-        arguments: Values of its ``<xacro:arg>`` elements.
-        find: Returns the folder of a package, for ``$(find <package>)``.
-
-    Raises:
-        UserInputError: xacro rejects the file, an argument or a package does not exist, or a limit
-            is exceeded.
+    xacro evaluates the expressions of the file, and reads the files that it includes. `find`
+    returns the folder of a package, for ``$(find <package>)``.
     """
     try:
         import xacro  # few models need it
@@ -239,10 +228,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
 def _expand(
     xacro: Any, path: Path, arguments: Mapping[str, str], find: Callable[[str], Path]
 ) -> bytes:
-    """Return the text of a file, the arguments that it declares and the files read, or an error.
-
-    All as JSON.
-    """
+    """Return JSON: the text, the arguments that it declares and the files read; or an error."""
     files: list[str] = []
     _restrict(xacro, find, files)
     given = _Arguments(arguments)

@@ -53,11 +53,7 @@ def sensor_pose(element: ET.Element, link: str, usage: Usage) -> Pose:
 
 
 def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Iterator[CameraConfig]:
-    """Yield the cameras of a sensor.
-
-    Args:
-        name: Name of the first camera; others append theirs.
-    """
+    """Yield the cameras of a sensor; the first one has its name, others append theirs."""
     pose = sensor_pose(element, link, usage)
     rate = usage.value(element, "update_rate")
     for index, camera in enumerate(element.findall("camera")):

@@ -64,9 +64,9 @@ class LinkTree:
     def link_of(self, sensor: str, kind: SensorType) -> str:
         """Return the link of a sensor by its name; empty if there is none.
 
-        That is the link of the same name, or with the suffix ``_link`` or ``_frame``, also without
-        the sensor's suffix ``_sensor``; a force-torque sensor of an arm is at ``ft_frame`` or
-        ``tool0``, with the same prefix as the sensor.
+        The link has the same name, or the suffix ``_link`` or ``_frame``, also without the sensor's
+        suffix ``_sensor``; a force-torque sensor of an arm is at ``ft_frame`` or ``tool0``, with
+        the same prefix as the sensor.
         """
         for stem in (sensor, sensor.removesuffix(_SUFFIX)):
             for suffix in _LINK_SUFFIXES:
@@ -121,12 +121,9 @@ def add_site_sensors(
 ) -> None:
     """Add a site with MuJoCo sensors for each request, and reject impossible requests.
 
-    The site has the name of the sensor, or of link and sensor if that is taken. A sensor that
-    only reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again.
-
-    Args:
-        spec: The spec of the URDF, with all its links.
-        requests: The sensors; sensors that others may read come first.
+    The site has the name of the sensor, or of link and sensor if that is taken. A sensor that only
+    reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again; sensors that
+    others may read come first.
     """
     sites = _Sites(spec, urdf)
     for request in requests:
