@@ -10,7 +10,7 @@ from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.naming import root_element
 from mujoco_ros.model.packages import package_directory
-from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
@@ -68,28 +68,38 @@ class ScenePart:
 
 def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> ScenePart:
     """Read a robot of a scene."""
-    path = config.path(robot.model)
+    path, where = config.path(robot.model), f"robot '{robot.name}'"
     urdf = _expanded(config, robot, path, "model file")
     if urdf is None:
-        model = _load(path, f"robot '{robot.name}'", config.package_folders)
+        model = _load(path, where, config.package_folders)
     else:
         model = import_urdf(path, urdf, config.package_folders)
-    spec = model.spec
+    _edit(model, robot, config, where, path)
+    edit_cameras(model.spec, robot.cameras, where)
+    edit_lidars(model.spec, robot.lidars, where)
+    files = snapshot_files(model.spec, path.parent)
+    robot = _with_sensors(robot, model)
+    return ScenePart(config=robot, spec=model.spec, prefix=prefix, files=files, urdf=urdf)
+
+
+def _edit(
+    model: ImportedUrdf, robot: RobotConfig, config: SceneConfig, where: str, path: Path
+) -> None:
+    """Change the model of a robot by the options of a scene."""
+    spec, is_urdf = model.spec, path.suffix in (".urdf", XACRO_SUFFIX)
     if robot.base == "free":
         try:
             free_base(spec)
         except UserInputError as error:
-            raise UserInputError(f"robot '{robot.name}': {error}") from error
+            raise UserInputError(f"{where}: {error}") from error
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
-        raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
-    where = f"robot '{robot.name}'"
+        raise UserInputError(f"{where}: 'base: fixed', but '{path}' has a free joint")
     edits = (robot.base, robot.srdf, robot.joints, robot.convex_decomposition, robot.exclude)
     is_edited = robot.gravity_compensation or any(edits)
     compiled = None if is_edited else model.model
     add_start(spec, model.start, where, compiled)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
-    is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
     start = apply_joint_options(spec, robot.joints, where)
     if is_urdf:
         start_within_limits(spec, where, start, compiled)
@@ -103,11 +113,6 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Scene
         exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
         exclude_overlaps(spec, robot.keyframe, where, compiled)
-    edit_cameras(spec, robot.cameras, where)
-    edit_lidars(spec, robot.lidars, where)
-    files = snapshot_files(spec, path.parent)
-    robot = _with_sensors(robot, model)
-    return ScenePart(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
@@ -156,11 +161,9 @@ def object_part(config: SceneConfig, entity: ObjectConfig) -> ScenePart:
     return _part(entity, spec, path.parent)
 
 
-def _part(
-    config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path, urdf: str | None = None
-) -> ScenePart:
+def _part(config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path) -> ScenePart:
     files = snapshot_files(spec, folder)
-    return ScenePart(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
+    return ScenePart(config=config, spec=spec, prefix=f"{config.name}/", files=files)
 
 
 @archives_together()
@@ -171,11 +174,7 @@ def part_from_file(
 
     By default it is at the origin, and the topics of a robot are in the namespace of its name.
     """
-    model = _load(path, f"'{name}'")
-    if path.suffix == ".urdf":
-        _prepare_urdf(model, f"'{name}'")
-    config = _config(model, str(path), name, pose, namespace)
-    return _part(config, model.spec, path.parent)
+    return _part_of(_load(path, f"'{name}'"), path, str(path), name, pose, namespace)
 
 
 @archives_together()
@@ -187,27 +186,39 @@ def part_from_text(
     The paths in it must be absolute.
     """
     kind, _ = root_element(text)
+    where, path = (
+        f"the text of '{name}'",
+        NO_FOLDER / f"{name}.{'urdf' if kind == 'robot' else 'xml'}",
+    )
     if kind == "mujoco":
-        where, urdf = f"the text of '{name}'", None
         model = ImportedUrdf(spec=_checked(read_mjcf_text(text, where), where))
     elif kind == "robot":
-        check_characters(text, f"the text of '{name}'")
-        model, urdf = import_urdf(NO_FOLDER / f"{name}.urdf", text), text
-        _prepare_urdf(model, f"'{name}'")
+        check_characters(text, where)
+        model = import_urdf(path, text)
     else:
         begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(
-            f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
+            f"{where} {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
-    config = _config(model, "", name, pose, namespace)
-    return _part(config, model.spec, NO_FOLDER, urdf)
+    part = _part_of(model, path, "", name, pose, namespace)
+    return replace(part, urdf=text) if kind == "robot" else part
 
 
-def _prepare_urdf(model: ImportedUrdf, where: str) -> None:
-    add_start(model.spec, model.start, where, model.model)
-    start_within_limits(model.spec, where, (), model.model)
-    derive_velocity_gains(model.spec, model.velocity_servos, model.model)
-    exclude_overlaps(model.spec, None, where, model.model)
+def _part_of(
+    model: ImportedUrdf,
+    path: Path,
+    reference: str,
+    name: str,
+    pose: PoseConfig | None,
+    namespace: str | None,
+) -> ScenePart:
+    """Return the part of a model; a URDF gets the options that a robot of a scene has."""
+    robot = RobotConfig(name=name, model=reference, pose=pose or ORIGIN)
+    _edit(model, robot, SceneConfig(), f"'{name}'", path)
+    if any(joint.type in SCALAR_JOINTS for joint in model.spec.joints):
+        robot = _with_sensors(replace(robot, namespace=namespace), model)
+        return _part(robot, model.spec, path.parent)
+    return _part(ObjectConfig(name=name, model=reference, pose=robot.pose), model.spec, path.parent)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
@@ -235,20 +246,6 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
         note_file(path)
         return import_urdf(path, packages=packages)
     return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))
-
-
-def _config(
-    content: ImportedUrdf,
-    model: str,
-    name: str,
-    pose: PoseConfig | None,
-    namespace: str | None,
-) -> RobotConfig | ObjectConfig:
-    pose = pose or PoseConfig()
-    if any(joint.type in SCALAR_JOINTS for joint in content.spec.joints):
-        robot = RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
-        return _with_sensors(robot, content)
-    return ObjectConfig(name=name, model=model, pose=pose)
 
 
 def _checked(spec: mujoco.MjSpec, where: str) -> mujoco.MjSpec:
