@@ -5,24 +5,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from mujoco_ros.model.errors import (
-    MissingFileError,
-    NamespaceError,
-    NameTakenError,
-    UnsupportedFormatError,
-    UserInputError,
-    unknown,
-)
+from mujoco_ros.model import errors
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.naming import HEADER_CHARACTERS, NAME, check_name, root_element, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.realism_config import RealismConfig, resolve_profile
-from mujoco_ros.model.scene.limits import (
-    MAX_OBJECTS,
-    MAX_ROBOTS,
-    check_count,
-)
+from mujoco_ros.model.scene.limits import MAX_OBJECTS, MAX_ROBOTS, check_count
 from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
@@ -106,7 +95,9 @@ class RobotConfig:
     def __post_init__(self) -> None:
         check_name(self.name)
         if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
-            raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+            raise errors.NamespaceError(
+                f"namespace '{self.namespace}' is not a relative ROS namespace"
+            )
         _check_rates(self.publish_rate)
         _check_sensors(self.cameras, self.lidars)
 
@@ -163,16 +154,18 @@ class SceneConfig(_SceneFile):
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
         for name in names:
             if names.count(name) > 1:
-                raise NameTakenError(f"two robots or objects are named '{name}'; names must differ")
+                raise errors.NameTakenError(
+                    f"two robots or objects are named '{name}'; names must differ"
+                )
         namespaces = [self.namespace(robot) for robot in self.robots]
         for namespace in namespaces:
             if namespaces.count(namespace) > 1:
-                raise NamespaceError(f"two robots share the namespace '{namespace}'")
+                raise errors.NamespaceError(f"two robots share the namespace '{namespace}'")
         _check_sensors(self.cameras, self.lidars)
         labels = [extension.label for extension in self.extensions]
         for label in labels:
             if labels.count(label) > 1:
-                raise NameTakenError(
+                raise errors.NameTakenError(
                     f"two extensions are named '{label}'; give each a 'name' of its own"
                 )
 
@@ -196,9 +189,9 @@ class SceneConfig(_SceneFile):
 def _check_rates(rates: Mapping[str, float | None]) -> None:
     for key, rate in rates.items():
         if key not in ROBOT_RATES:
-            raise unknown("key", key, ROBOT_RATES, where="publish_rate")
+            raise errors.unknown("key", key, ROBOT_RATES, where="publish_rate")
         if rate is not None and not (rate == 0 or MIN_RATE_HZ <= rate <= MAX_RATE_HZ):
-            raise UserInputError(
+            raise errors.UserInputError(
                 f"publish_rate: rate '{key}' must be 0 (off), or from {MIN_RATE_HZ:g} to "
                 f"{MAX_RATE_HZ:g} Hz, got {rate:g}"
             )
@@ -209,7 +202,7 @@ def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig,
         names = [config.name for config in configs]
         for name in names:
             if names.count(name) > 1:
-                raise NameTakenError(f"two {kind}s are named '{name}'; names must differ")
+                raise errors.NameTakenError(f"two {kind}s are named '{name}'; names must differ")
 
 
 def shipped_scenes() -> dict[str, Path]:
@@ -241,8 +234,8 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
     """
     path, shipped = scene_path(reference, folder), shipped_scenes()
     if not path.suffix and "/" not in reference:
-        raise MissingFileError(
-            f"{unknown('scene', reference, shipped)}; a robot of a collection is "
+        raise errors.MissingFileError(
+            f"{errors.unknown('scene', reference, shipped)}; a robot of a collection is "
             "<collection>:<robot>, e.g. example-robot-data:ur10"
         )
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
@@ -252,7 +245,7 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
         name = _robot_name(path)
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
-    raise UnsupportedFormatError(
+    raise errors.UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
         f"{', '.join((*MODEL_SUFFIXES, XACRO_SUFFIX))}"
     )
@@ -282,12 +275,12 @@ def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
 
 def _scene(content: object, where: str, name: str, folder: Path, overlays: int = 0) -> SceneConfig:
     if content is None:
-        raise UserInputError(f"{where}: the file is empty")
+        raise errors.UserInputError(f"{where}: the file is empty")
     if isinstance(content, dict) and EXTENDS in content:
         return _extended(from_dict(SceneOverlay, content, where), where, name, folder, overlays + 1)
     data = from_dict(_SceneFile, content, where)
     if not data.robots:
-        raise UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
+        raise errors.UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
     check_count("robots", data.robots, MAX_ROBOTS, where)
     check_count("objects", data.objects, MAX_OBJECTS, where)
     keys = {key.name: getattr(data, key.name) for key in fields(data)}
@@ -300,8 +293,8 @@ def _scene(content: object, where: str, name: str, folder: Path, overlays: int =
             for robot in scene.robots
         )
         return replace(scene, robots=robots)
-    except UserInputError as error:
-        raise UserInputError(f"{where}: {error}") from error
+    except errors.UserInputError as error:
+        raise errors.UserInputError(f"{where}: {error}") from error
 
 
 def _extended(
@@ -309,11 +302,11 @@ def _extended(
 ) -> SceneConfig:
     """Return the scene that an overlay extends, with its changes and its name."""
     if overlays > MAX_OVERLAYS:
-        raise UserInputError(
+        raise errors.UserInputError(
             f"{where}: more than {MAX_OVERLAYS} scenes extend one another; does one extend itself?"
         )
     scene = load_scene(overlay.extends, folder, overlays=overlays)
     try:
         return replace(scene, name=name, robots=overlaid(scene.robots, overlay.robots))
-    except UserInputError as error:
-        raise UserInputError(f"{where}: {error}") from error
+    except errors.UserInputError as error:
+        raise errors.UserInputError(f"{where}: {error}") from error

@@ -26,12 +26,7 @@ from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene import limits
 from mujoco_ros.model.scene.asset_snapshot import referenced_files
 from mujoco_ros.model.scene.config import NO_FOLDER
-from mujoco_ros.model.scene.mjcf_checks import (
-    Copies,
-    ElementCount,
-    check_numbers,
-    may_be_special,
-)
+from mujoco_ros.model.scene.mjcf_checks import Copies, ElementCount, check_numbers, may_be_special
 from mujoco_ros.model.uri import resolve
 
 ENGINE_ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)

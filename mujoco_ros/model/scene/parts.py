@@ -24,27 +24,10 @@ from mujoco_ros.model.scene.config import (
 )
 from mujoco_ros.model.scene.limits import check_characters, check_spec
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
-from mujoco_ros.model.scene.robot_options.collisions import (
-    decompose_meshes,
-    exclude_all,
-    exclude_overlaps,
-    exclude_pairs,
-)
-from mujoco_ros.model.scene.robot_options.joint_options import (
-    add_start,
-    apply_joint_options,
-    compensate_gravity,
-    derive_velocity_gains,
-    move_start,
-    start_within_limits,
-)
+from mujoco_ros.model.scene.robot_options import collisions, joint_options
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
-from mujoco_ros.model.urdf.importing.importer import (
-    ImportedUrdf,
-    free_base,
-    import_urdf,
-)
+from mujoco_ros.model.urdf.importing.importer import ImportedUrdf, free_base, import_urdf
 from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
@@ -97,22 +80,22 @@ def _edit(
     edits = (robot.base, robot.srdf, robot.joints, robot.convex_decomposition, robot.exclude)
     is_edited = robot.gravity_compensation or any(edits)
     compiled = None if is_edited else model.model
-    add_start(spec, model.start, where, compiled)
+    joint_options.add_start(spec, model.start, where, compiled)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
-    start = apply_joint_options(spec, robot.joints, where)
+    start = joint_options.apply_joint_options(spec, robot.joints, where)
     if is_urdf:
-        start_within_limits(spec, where, start, compiled)
-    move_start(spec, start, robot.keyframe)
-    derive_velocity_gains(spec, model.velocity_servos, compiled)
+        joint_options.start_within_limits(spec, where, start, compiled)
+    joint_options.move_start(spec, start, robot.keyframe)
+    joint_options.derive_velocity_gains(spec, model.velocity_servos, compiled)
     if robot.gravity_compensation:
-        compensate_gravity(spec, where)
-    decompose_meshes(spec, robot.convex_decomposition, where)
-    exclude_pairs(spec, robot.exclude, f"{where}: exclude")
+        joint_options.compensate_gravity(spec, where)
+    collisions.decompose_meshes(spec, robot.convex_decomposition, where)
+    collisions.exclude_pairs(spec, robot.exclude, f"{where}: exclude")
     if robot.self_collision == "none":
-        exclude_all(spec, where)
+        collisions.exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
-        exclude_overlaps(spec, robot.keyframe, where, compiled)
+        collisions.exclude_overlaps(spec, robot.keyframe, where, compiled)
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
@@ -150,7 +133,7 @@ def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, pa
     check_file(path, f"robot '{robot.name}': SRDF file")
     srdf = read_srdf(path, _expanded(config, robot, path, "SRDF file"))
     pairs = disabled_pairs(srdf, [body.name for body in spec.bodies[1:]])
-    exclude_pairs(spec, pairs, str(path))
+    collisions.exclude_pairs(spec, pairs, str(path))
     add_keyframes(spec, srdf)
 
 

@@ -26,13 +26,7 @@ from typing import Any
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import LARGEST_TEXT, check_access, read_file
-from mujoco_ros.process.limits import (
-    WorkerDiedError,
-    WorkerLimitError,
-    WorkerLimits,
-    limited_call,
-    share_of_memory,
-)
+from mujoco_ros.process import limits
 
 _READER = "__attribute"
 """Name of the function that reads attributes, which no expression can contain."""
@@ -174,8 +168,8 @@ _NAMES: Mapping[type[ast.AST], Callable[[Any], str]] = {
 }
 
 
-LIMITS = WorkerLimits(
-    processor_s=20.0, wall_s=900.0, memory_bytes=share_of_memory(2, largest=4 << 30)
+LIMITS = limits.WorkerLimits(
+    processor_s=20.0, wall_s=900.0, memory_bytes=limits.share_of_memory(2, largest=4 << 30)
 )
 """Limits of one file; the largest public robots take half a second and 100 MB."""
 _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
@@ -210,10 +204,10 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
         raise UserInputError(f"{path}: xacro files need the Python package 'xacro'") from error
     expand = partial(_expand, xacro, path, arguments, find)
     try:
-        answer = json.loads(limited_call(expand, LIMITS))
-    except WorkerLimitError as error:
+        answer = json.loads(limits.limited_call(expand, LIMITS))
+    except limits.WorkerLimitError as error:
         raise UserInputError(f"{path}: xacro: it takes more than {error}") from error
-    except WorkerDiedError as error:
+    except limits.WorkerDiedError as error:
         raise UserInputError(f"{path}: xacro: its process ended: {error}") from error
     if "error" in answer:
         raise UserInputError(f"{path}: xacro: {answer['error']}")

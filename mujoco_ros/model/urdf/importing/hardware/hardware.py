@@ -17,10 +17,7 @@ from mujoco_ros.model.urdf.importing.hardware.ros2_control import (
     read_ros2_control,
     read_transmissions,
 )
-from mujoco_ros.model.urdf.importing.hardware.site_sensors import (
-    HIDDEN_GROUP,
-    add_site_sensors,
-)
+from mujoco_ros.model.urdf.importing.hardware.site_sensors import HIDDEN_GROUP, add_site_sensors
 from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import (
     HARDWARE,
