@@ -148,21 +148,22 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
             methods.add(method)
 
 
+_COUNTED = {
+    DisplayedTable: "columns",
+    DisplayedPlot: "curves",
+    DisplayedValue: "names",
+    Form: "fields",
+}
+
+
 def _check_count(item: PanelItem, name: str) -> None:
     """Check the number of columns, curves, names or fields of an item."""
-    where, least = f"the panel of {name}", 1
-    if isinstance(item, DisplayedTable):
-        count, kind = len(item.columns), "columns"
-    elif isinstance(item, DisplayedPlot):
-        count, kind = len(item.curves), "curves"
-    elif isinstance(item, DisplayedValue):
-        count, kind, least = len(item.names), "names", 0
-    elif isinstance(item, Form):
-        count, kind = len(item.fields), "fields"
-        if len({field.setting for field in item.fields}) < count:
-            raise UserInputError(f"'{item.label}' of {where} has a setting twice")
-    else:
+    where, kind = f"the panel of {name}", _COUNTED.get(type(item))
+    if kind is None:
         return
+    count, least = len(getattr(item, kind)), 0 if kind == "names" else 1
+    if len({field.setting for field in _fields(item)}) < len(_fields(item)):
+        raise UserInputError(f"'{item.label}' of {where} has a setting twice")
     if not least <= count <= MOST_COLUMNS:
         raise UserInputError(
             f"'{item.label}' of {where} has {count} {kind}; it needs {least} to {MOST_COLUMNS}"

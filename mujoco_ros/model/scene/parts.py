@@ -22,7 +22,7 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
-from mujoco_ros.model.scene.limits import check_characters, check_spec
+from mujoco_ros.model.scene.limits import check_characters, check_spec, kind_of
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
 from mujoco_ros.model.scene.robot_options import collisions, joint_options
 from mujoco_ros.model.sensors.cameras import edit_cameras
@@ -234,18 +234,11 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
 def _checked(spec: mujoco.MjSpec, where: str) -> mujoco.MjSpec:
     """Return a spec in which all elements that ROS or a search needs have a name."""
     check_spec(spec, where)
-    for kind, elements in (
-        ("body", spec.bodies[1:]),
-        ("joint", spec.joints),
-        ("actuator", spec.actuators),
-        ("sensor", spec.sensors),
-        ("camera", spec.cameras),
-        ("equality", spec.equalities),
-        ("tendon", spec.tendons),
-    ):
+    lists = (spec.joints, spec.actuators, spec.sensors, spec.cameras, spec.equalities, spec.tendons)
+    for elements in (spec.bodies[1:], *lists):
         taken = {element.name for element in elements}
         for index, element in enumerate(elements):
             if not element.name:
-                name = f"{kind}{index}"
+                name = f"{kind_of(element)}{index}"
                 element.name = name if name not in taken else f"unnamed_{name}"
     return spec

@@ -53,34 +53,15 @@ def export_urdf(
 ) -> str:
     """Return the URDF of a robot; equal models give equal text.
 
-    A joint value equals the number in qpos: at equal values the links are where the bodies are, to
-    1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
-    of a body, moves a massless link ``<joint>_link``.
+    docs/reference/robot_description.md says what becomes of the elements. Besides:
 
-    - A root body without joints, or with a free joint, is the root link, without its pose in the
-      world. Other root bodies, and several ones, are children of a link ``world``; free ones and
-      mocap bodies by ``floating`` joints whose value is the pose of the body.
-    - A ball joint is ``floating``, the only standard type with its freedom: alone in its body, its
-      value is the pose of the body in its parent, else a rotation about its anchor.
-    - Effort limits come from the actuators on the joint and its actuator force range, velocity
-      limits from the joint's first user number; 0 if unlimited. A linear joint equality is a
-      ``<mimic>`` of the joint without an actuator.
-    - Visuals are the visible geoms of groups 0 to 2, collisions the geoms that can collide. A
-      capsule is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and
-      meshes without an equal file, are meshes of `mesh_cache`. Other shapes are left out with a
-      warning. The colour of a texture is its mean.
-    - Sites with sensors, those in `frames`, and fixed cameras are links, with the names of
-      `site_frame` and `optical_frame`. Repeated names are numbered: ``_2``, …
-
-    Args:
-        model: The compiled model, which may contain other robots.
-        prefix: Prefix to remove from all names, e.g. ``"left_arm/"``.
-        mesh_uri: Returns the URI of the absolute path of a mesh file.
-        mesh_cache: Folder for meshes of shapes without a file; None leaves these shapes out.
-        frames: More sites to export, with or without the prefix.
-
-    Raises:
-        UserInputError: The body or a site does not exist, or no body has the prefix.
+    - Root bodies that move on joints, mocap bodies, and several root bodies are children of a link
+      ``world``; free ones and mocap bodies by ``floating`` joints: their value is the body's pose.
+    - A ball joint alone in its body has the value of the pose of the body in its parent, others
+      a rotation about their anchor.
+    - Limits are 0 if unlimited; velocity limits are the joint's first user number.
+    - Repeated names are numbered: ``_2``, … Without `mesh_cache`, shapes without a file are left
+      out with a warning. `frames` are more sites to export, with or without the prefix.
     """
     robot = _Robot(model, root, prefix)
     shapes = ExportedShapes(model, mesh_uri, mesh_cache, robot.strip)

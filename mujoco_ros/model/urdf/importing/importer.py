@@ -143,24 +143,15 @@ def import_urdf(
 ) -> ImportedUrdf:
     """Read a URDF file, or `text` in its place, into a spec that compiles.
 
-    Meshes are found with `packages`, folders of packages by name, as by `find_mesh`.
+    docs/reference/scenes.md says what becomes of the elements. Besides:
 
-    - Every link is a body of its name; a root link named ``world`` is the world. The base is fixed
-      unless the root link has a child on a ``floating`` joint; see `free_base`.
+    - A root link named ``world`` is the world. The base is fixed unless the root link has a child
+      on a ``floating`` joint; see `free_base`.
     - Visuals are geoms of group 2 without collision, collisions are geoms of group 3.
-    - A revolute, continuous or prismatic joint without ``<mimic>`` gets a torque motor of its name,
-      with a control range of ± effort [N·m or N], unlimited where the effort is zero or missing,
-      unless the ``<mujoco>`` extension has an actuator for it. A joint with a velocity interface
-      alone gets a servo that integrates velocities, one without a command interface nothing.
-      Its velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
-    - ``<mimic>`` becomes a joint equality constraint named ``<joint>_mimic``.
+    - The control range of a motor is ± effort [N·m or N], unlimited if that is zero or missing.
+      The velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
     - A moving link without mass and shape that has one child on a moving joint is part of a joint
-      with several axes, and merged with the child exactly. Other moving links without mass get the
-      mass of their collision shapes filled with water, with a warning; without such shapes they are
-      an error.
-    - A physically impossible inertia is corrected, with a warning.
-    - ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` become drives, armature, friction and
-      sensors; one warning counts their other elements.
+      with several axes, and merged with the child exactly.
     """
     urdf = read_urdf(path, text)
     hardware = read_hardware(urdf)
