@@ -60,19 +60,22 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
         usage.use(camera)
         width = int(usage.value(camera, "image/width") or _WIDTH)
         height = int(usage.value(camera, "image/height") or _HEIGHT)
-        on_link = pose @ sensor_pose(camera, link, usage)
-        (x, y, z), (qw, qx, qy, qz) = on_link.position.tolist(), on_link.quat_wxyz.tolist()
         intrinsics = _intrinsics(camera, width, height, usage)
         noise = 0.0 if element.get("type") in _DEPTH_ONLY else _deviation(camera, "noise", usage)
         yield CameraConfig(
             name=name if index == 0 else f"{name}_{camera.get('name', index)}",
             body=link,
-            pose=PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw)),
+            pose=_pose_config(pose @ sensor_pose(camera, link, usage)),
             resolution=(width, height),
             intrinsics=intrinsics,
             rate=rate if rate and rate > 0 else DEFAULT_RATE_HZ,
             noise=CameraNoise(colour=noise * _GREY_LEVELS),
         )
+
+
+def _pose_config(pose: Pose) -> PoseConfig:
+    (x, y, z), (qw, qx, qy, qz) = pose.position.tolist(), pose.quat_wxyz.tolist()
+    return PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
 
 
 def _intrinsics(camera: ET.Element, width: int, height: int, usage: Usage) -> Intrinsics:
@@ -93,13 +96,8 @@ def _intrinsics(camera: ET.Element, width: int, height: int, usage: Usage) -> In
     return Intrinsics(fx=focal, fy=focal, cx=(width - 1) / 2, cy=(height - 1) / 2)
 
 
-def lidar_of(
-    element: ET.Element, name: str, link: str, usage: Usage
-) -> tuple[LidarConfig, Pose] | None:
-    """Return the lidar of a sensor, and its pose in its link; None without a scan.
-
-    The lidar is at a site of its name.
-    """
+def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarConfig | None:
+    """Return the lidar of a sensor; None without a scan."""
     content = next(
         (child for child in map(element.find, ("ray", "lidar")) if child is not None), None
     )
@@ -111,9 +109,10 @@ def lidar_of(
     farthest = _range_max(content, usage)
     rate = usage.value(element, "update_rate")
     default = RangeConfig()
-    config = LidarConfig(
+    return LidarConfig(
         name=name,
-        site=name,
+        body=link,
+        pose=_pose_config(sensor_pose(element, link, usage)),
         horizontal=HorizontalConfig(samples=samples, min=low, max=min(high, low + _TURN)),
         vertical=VerticalConfig(
             samples=rows, min=max(bottom, -math.pi / 2), max=min(top, math.pi / 2)
@@ -125,7 +124,6 @@ def lidar_of(
         rate=rate if rate and rate > 0 else LIDAR_RATE_HZ,
         noise=_deviation(content, "noise", usage),
     )
-    return config, sensor_pose(element, link, usage)
 
 
 def _fan(
@@ -235,15 +233,6 @@ _DISPLAY = ("always_on", "visualize")
 """Elements of a sensor that do not change what it measures."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LidarMount:
-    """A lidar, the link that it is on, and its pose there."""
-
-    config: LidarConfig
-    link: str
-    pose: Pose
-
-
 @dataclass(kw_only=True, slots=True)
 class GazeboContent:
     """The content of all ``<gazebo>`` elements of a URDF."""
@@ -254,7 +243,7 @@ class GazeboContent:
     # IMUs, force-torque and contact sensors
     sensors: list[SensorRequest] = field(default_factory=list)
     cameras: list[CameraConfig] = field(default_factory=list)
-    lidars: list[LidarMount] = field(default_factory=list)
+    lidars: list[LidarConfig] = field(default_factory=list)
 
 
 def read_gazebo(elements: Iterable[ET.Element], urdf: Urdf, usage: Usage) -> GazeboContent:
@@ -313,7 +302,7 @@ def _read_sensors(
                 lidar = lidar_of(sensor, name, link, usage)
                 if lidar is None:
                     raise UserInputError("it has no <ray> or <lidar>")
-                found.lidars.append(LidarMount(config=lidar[0], link=link, pose=lidar[1]))
+                found.lidars.append(lidar)
                 names.add(name)
             elif request := site_sensor_of(sensor, link=link, joint=joint, usage=usage):
                 found.sensors.append(request)
