@@ -12,12 +12,7 @@ from mujoco_ros.model.robot.scope import ON_JOINT, Scope
 
 def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
     """Return the actuators that act on a joint directly."""
-    return [
-        actuator
-        for actuator in range(model.nactuator)
-        if model.actuator_trntype[actuator] in ON_JOINT
-        and model.actuator_trnid[actuator, 0] == joint
-    ]
+    return [actuator for actuator in range(model.nactuator) if joint_of(model, actuator) == joint]
 
 
 def joint_effort(model: mujoco.MjModel, joint: int) -> float:

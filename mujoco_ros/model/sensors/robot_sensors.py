@@ -12,6 +12,7 @@ from mujoco_ros.model.naming import site_frame, topic_token
 from mujoco_ros.model.robot.scope import Scope, body_of
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind, farthest_distance
 from mujoco_ros.model.sensors.sensor_arrays import distance_addresses
+from mujoco_ros.model.sensors.sensor_states import sensor_name
 
 _OBJECT = mujoco.mjtObj
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -51,8 +52,7 @@ def object_frame(
     model, body = scope.model, body_of(scope.model, kind, element)
     if body == 0 and kind in (_OBJECT.mjOBJ_BODY, _OBJECT.mjOBJ_XBODY):
         return WORLD_FRAME
-    type_name = _OBJECT(kind).name.removeprefix("mjOBJ_").removeprefix("X").lower()
-    name = scope.name(kind, element) or f"{type_name}{element}"
+    name = _object_name(scope, kind, element)
     if kind == _OBJECT.mjOBJ_SITE:
         name = site_frame(name, scope.body_names)
         position, quat = model.site_pos[element], model.site_quat[element]
@@ -205,14 +205,15 @@ def _is_complete(kind: SensorKind, elements: _Elements, used: Collection[int]) -
 
 
 def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) -> str:
-    model = scope.model
     if len(kind.measurements) == 1 or (kind.is_of_frame and len(elements) == 1):
         (sensor,) = elements.values()
-        kind_name = mujoco.mjtSensor(model.sensor_type[sensor]).name
-        fallback = kind_name.removeprefix("mjSENS_").lower()
-        return scope.short(model.sensor(sensor).name) or f"{fallback}{sensor}"
-    type_name = mujoco.mjtObj(place[0]).name.removeprefix("mjOBJ_").removeprefix("X").lower()
-    return scope.name(place[0], place[1]) or f"{type_name}{place[1]}"
+        return sensor_name(scope, sensor)
+    return _object_name(scope, *place[:2])
+
+
+def _object_name(scope: Scope, kind: int, element: int) -> str:
+    type_name = _OBJECT(kind).name.removeprefix("mjOBJ_").removeprefix("X").lower()
+    return scope.name(kind, element) or f"{type_name}{element}"
 
 
 def _unused_name(names: Collection[str], sensor: int, taken: set[str]) -> str:

@@ -24,6 +24,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
 from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.reading import computed_once
+from mujoco_ros.model.urdf.exporting.meshes import Triangles, mesh_triangles
 
 SelfCollision = Literal["auto", "none", "all"]
 
@@ -167,9 +168,9 @@ def decompose_meshes(
     parts: dict[tuple[str, ConvexDecomposition], list[Hull]] = {}
     cache = FileCache(user_folder("convex_parts"), ".npz", LIMIT_BYTES)
     for number, key in enumerate(keys, start=1):
-        triangles = _triangles(model, key[0])
+        mesh = mesh_triangles(model, model.mesh(key[0]).id)
         progress = f"{where}: mesh '{key[0]}' ({number} of {len(keys)})"
-        parts[key] = _cached_parts(*triangles, key[1], cache, progress)
+        parts[key] = _cached_parts(mesh, key[1], cache, progress)
     for geom, option, pose in meshes:
         found = parts[geom.meshname, option]
         if len(found) > 1:
@@ -207,27 +208,13 @@ def _collision_meshes(
                     yield body, geom
 
 
-def _triangles(model: mujoco.MjModel, mesh: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return vertices [m] and faces of a compiled mesh, in the frame of its geoms."""
-    index = model.mesh(mesh).id
-    vertex, face = model.mesh_vertadr[index], model.mesh_faceadr[index]
-    return (
-        model.mesh_vert[vertex : vertex + model.mesh_vertnum[index]],
-        model.mesh_face[face : face + model.mesh_facenum[index]],
-    )
-
-
 def _cached_parts(
-    vertices: NDArray[np.float32],
-    faces: NDArray[np.int32],
-    option: ConvexDecomposition,
-    cache: FileCache,
-    progress: str,
+    mesh: Triangles, option: ConvexDecomposition, cache: FileCache, progress: str
 ) -> list[Hull]:
     """Return the convex parts of a mesh, from the cache if it has them."""
     digest = hashlib.sha256(f"coacd {version('coacd')} {option}".encode())
-    digest.update(vertices.tobytes())
-    digest.update(faces.tobytes())
+    digest.update(mesh.vertices.tobytes())
+    digest.update(mesh.faces.tobytes())
     name = digest.hexdigest()[:32]
     path = cache.find(name)
     if path is not None:
@@ -236,9 +223,9 @@ def _cached_parts(
                 return [file[key] for key in file.files]
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             _LOGGER.warning("'%s' cannot be read, and is made again", path)
-    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(faces))
+    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(mesh.faces))
     began = time.monotonic()
-    parts = _decompose(vertices, faces, option)
+    parts = _decompose(mesh, option)
     took = time.monotonic() - began
     _LOGGER.info("%s: %d convex parts, after %.1f s", progress, len(parts), took)
     content = io.BytesIO()
@@ -255,14 +242,12 @@ def _cached_parts(
     return parts
 
 
-def _decompose(
-    vertices: NDArray[np.float32], faces: NDArray[np.int32], option: ConvexDecomposition
-) -> list[Hull]:
+def _decompose(triangles: Triangles, option: ConvexDecomposition) -> list[Hull]:
     import coacd  # loads a library, which few models need
 
     coacd.set_log_level("error")
     limit = -1 if option.max_parts is None else option.max_parts
-    mesh = coacd.Mesh(vertices, faces)
+    mesh = coacd.Mesh(triangles.vertices, triangles.faces)
     found = coacd.run_coacd(mesh, threshold=option.threshold, max_convex_hull=limit, seed=0)
     return [np.asarray(hull, dtype=np.float32) for hull, _ in found]
 

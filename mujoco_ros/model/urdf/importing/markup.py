@@ -89,6 +89,14 @@ def name_of(element: ET.Element, where: str) -> str:
     return name
 
 
+def attribute(element: ET.Element, key: str, where: str) -> str:
+    """Return an attribute of an element; an error if it is missing or empty."""
+    value = element.get(key, "").strip()
+    if not value:
+        raise UserInputError(f"{where}: <{element.tag}> lacks the attribute '{key}'")
+    return value
+
+
 LARGEST = 1e9
 """Largest absolute value of a number that is used."""
 _NAMED = ("name", "type", "filename")

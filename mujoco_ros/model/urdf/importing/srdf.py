@@ -8,10 +8,9 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.robot_options.joint_options import add_keyframe
-from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
+from mujoco_ros.model.urdf.importing.markup import attribute, name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -44,7 +43,7 @@ def read_srdf(path: Path, text: str | None = None) -> Srdf:
     return Srdf(
         path=path,
         disabled=tuple(_pairs(robot, "disable_collisions", where)),
-        default_disabled=tuple(_attribute(element, "link", where) for element in single),
+        default_disabled=tuple(attribute(element, "link", where) for element in single),
         enabled=tuple(_pairs(robot, "enable_collisions", where)),
         states=tuple(_state(element, where) for element in robot.findall("group_state")),
     )
@@ -97,7 +96,7 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
 
 def _pairs(robot: ET.Element, tag: str, where: str) -> Iterator[tuple[str, str]]:
     for element in robot.findall(tag):
-        yield _attribute(element, "link1", where), _attribute(element, "link2", where)
+        yield attribute(element, "link1", where), attribute(element, "link2", where)
 
 
 def _state(element: ET.Element, where: str) -> GroupState:
@@ -105,7 +104,7 @@ def _state(element: ET.Element, where: str) -> GroupState:
     inside = f"{where}: state '{name}'"
     return GroupState(
         name=name,
-        group=_attribute(element, "group", inside),
+        group=attribute(element, "group", inside),
         positions={
             name_of(joint, inside): number(joint, "value", f"{inside}: joint '{joint.get('name')}'")
             for joint in element.findall("joint")
@@ -113,10 +112,3 @@ def _state(element: ET.Element, where: str) -> GroupState:
             if len(joint.get("value", "").split()) < 2
         },
     )
-
-
-def _attribute(element: ET.Element, key: str, where: str) -> str:
-    value = element.get(key, "").strip()
-    if not value:
-        raise UserInputError(f"{where}: <{element.tag}> lacks the attribute '{key}'")
-    return value
