@@ -126,8 +126,8 @@ def _quaternion(path: str, **others: Any) -> Measurement:
     return Measurement("quat_wxyz", sensors, path, "wxyz", is_optional=True, **others)
 
 
-_OF_IMU = {"is_optional": True, "has_covariance": True}
-_OF_WRENCH = {"is_optional": True, "is_load": True}
+_OF_IMU: dict[str, Any] = {"is_optional": True, "has_covariance": True}
+_OF_WRENCH: dict[str, Any] = {"is_optional": True, "is_load": True}
 _FORCE, _TORQUE = _TYPE.mjSENS_FORCE, _TYPE.mjSENS_TORQUE
 _GYRO, _ACCELEROMETER = _TYPE.mjSENS_GYRO, _TYPE.mjSENS_ACCELEROMETER
 _AXES = (_TYPE.mjSENS_FRAMEXAXIS, _TYPE.mjSENS_FRAMEYAXIS, _TYPE.mjSENS_FRAMEZAXIS)

@@ -121,9 +121,8 @@ class Hardware:
             return link == urdf.root or spec.body(link or "") is not None
 
         found = self.gazebo
-        dropped = [
-            sensor.name for sensor in (*found.cameras, *found.lidars) if not is_mounted(sensor.body)
-        ]
+        dropped = [camera.name for camera in found.cameras if not is_mounted(camera.body)]
+        dropped += [lidar.name for lidar in found.lidars if not is_mounted(lidar.body)]
         if dropped:
             _LOGGER.warning(
                 "%s: sensors on massless links that are part of a joint are left out: %s",
