@@ -52,7 +52,7 @@ class GripperTendon:
     is_angle: bool  # whether its position is an angle [rad]
 
 
-class GripperDrive(Protocol):
+class GripperServo(Protocol):
     """The servo of a gripper."""
 
     def reference(self) -> float:
@@ -76,7 +76,7 @@ class _Robot(Protocol):
     limit_effort: Callable[[int, float], None]
 
 
-class JointDrive:
+class JointServo:
     """The servo of a gripper's joint, which follows the reference of the joint."""
 
     def __init__(self, robot: _Robot, joint: int) -> None:

@@ -31,7 +31,7 @@ class References:
         """Return references that hold the positions `q`."""
         return cls(np.stack([q, np.zeros_like(q), np.zeros_like(q)]))
 
-    def part(self, joints: slice) -> "References":
+    def of_joints(self, joints: slice) -> "References":
         """Return a view of the references of some joints."""
         return References(self.values[:, joints])
 

@@ -56,7 +56,7 @@ class PositionCommands:
         np.copyto(values, np.nan, where=missing)
         for address, control in enumerate(self._on_tendons, self._count):
             assert control.gripper is not None
-            self.values[address] = control.gripper.drive.reference()
+            self.values[address] = control.gripper.servo.reference()
 
 
 class Tracking:
