@@ -43,11 +43,7 @@ def gripper_command(
     velocity: list[float],
     effort: list[float],
 ) -> GripperCommand:
-    """Return a checked command; velocity and effort may be empty.
-
-    Raises:
-        CommandError: The command is invalid.
-    """
+    """Return a checked command; velocity and effort may be empty."""
     if not joints.has_gripper:
         raise CommandError("the robot has no gripper")
     joint, kind = joints.gripper_name, "joint" if joints.tendon is None else "tendon"

@@ -260,8 +260,7 @@ class RobotControl:
     def hold_all(self, reason: str = RESET) -> None:
         """Release all joints, which hold their position, and end goals for a `reason`.
 
-        A joint that received no position holds its measured one; the gripper keeps its effort
-        limit.
+        A joint without a position holds its measured one; the gripper keeps its effort limit.
         """
         self._hold_positions()
         self.reset_hold.forget_clock(self._now, keep=True)
