@@ -11,12 +11,12 @@ from mujoco_ros.model.naming import HEADER_CHARACTERS, NAME, check_name, root_el
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.realism_config import RealismConfig, resolve_profile
+from mujoco_ros.model.scene.collisions import ConvexDecomposition, SelfCollision
+from mujoco_ros.model.scene.joint_options import JointOptions
 from mujoco_ros.model.scene.limits import MAX_OBJECTS, MAX_ROBOTS, check_count
 from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
-from mujoco_ros.model.scene.robot_options.collisions import ConvexDecomposition, SelfCollision
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig

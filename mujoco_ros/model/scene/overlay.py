@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.realism_config import RealismConfig, merged
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
+from mujoco_ros.model.scene.joint_options import JointOptions
 
 EXTENDS = "extends"
 """Key of a scene YAML that makes it an overlay."""

@@ -13,6 +13,7 @@ from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
+from mujoco_ros.model.scene import collisions, joint_options
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
@@ -24,7 +25,6 @@ from mujoco_ros.model.scene.config import (
 )
 from mujoco_ros.model.scene.limits import check_characters, check_spec, kind_of
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
-from mujoco_ros.model.scene.robot_options import collisions, joint_options
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import ImportedUrdf, free_base, import_urdf

@@ -9,7 +9,7 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
-from mujoco_ros.model.scene.robot_options.joint_options import add_keyframe
+from mujoco_ros.model.scene.joint_options import add_keyframe
 from mujoco_ros.model.urdf.importing.markup import attribute, name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)
