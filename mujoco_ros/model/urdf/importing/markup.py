@@ -141,6 +141,11 @@ class Usage:
         values = self.values(parent, path, 1)
         return values[0] if values else None
 
+    def value_or(self, parent: ET.Element, path: str, default: float) -> float:
+        """Return the number in a child element, or else a default."""
+        value = self.value(parent, path)
+        return default if value is None else value
+
     def values(self, parent: ET.Element, path: str, count: int) -> tuple[float, ...] | None:
         """Return `count` plausible numbers in a child element; None without, or if it is wrong."""
         element = parent.find(path)

@@ -55,7 +55,7 @@ def sensor_pose(element: ET.Element, link: str, usage: Usage) -> Pose:
 def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Iterator[CameraConfig]:
     """Yield the cameras of a sensor; the first one has its name, others append theirs."""
     pose = sensor_pose(element, link, usage)
-    rate = usage.value(element, "update_rate")
+    rate = _rate(element, DEFAULT_RATE_HZ, usage)
     for index, camera in enumerate(element.findall("camera")):
         usage.use(camera)
         width = int(usage.value(camera, "image/width") or _WIDTH)
@@ -68,7 +68,7 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
             pose=_pose_config(pose @ sensor_pose(camera, link, usage)),
             resolution=(width, height),
             intrinsics=intrinsics,
-            rate=rate if rate and rate > 0 else DEFAULT_RATE_HZ,
+            rate=rate,
             noise=CameraNoise(colour=noise * _GREY_LEVELS),
         )
 
@@ -79,21 +79,21 @@ def _pose_config(pose: Pose) -> PoseConfig:
 
 
 def _intrinsics(camera: ET.Element, width: int, height: int, usage: Usage) -> Intrinsics:
-    given = [usage.value(camera, f"lens/intrinsics/{key}") for key in ("fx", "fy", "cx", "cy")]
-    fx, fy, cx, cy = given
+    fx, fy = (usage.value(camera, f"lens/intrinsics/{key}") for key in ("fx", "fy"))
+    cx = usage.value_or(camera, "lens/intrinsics/cx", (width - 1) / 2)
+    cy = usage.value_or(camera, "lens/intrinsics/cy", (height - 1) / 2)
     if fx and fy:
-        return Intrinsics(
-            fx=fx,
-            fy=fy,
-            cx=(width - 1) / 2 if cx is None else cx,
-            cy=(height - 1) / 2 if cy is None else cy,
-        )
-    angle = usage.value(camera, "horizontal_fov")
-    angle = _HORIZONTAL_FOV if angle is None else angle
+        return Intrinsics(fx=fx, fy=fy, cx=cx, cy=cy)
+    angle = usage.value_or(camera, "horizontal_fov", _HORIZONTAL_FOV)
     if not 0 < angle < math.pi:
         raise UserInputError(f"a horizontal_fov of {angle:g} rad has no image plane")
     focal = width / 2 / math.tan(angle / 2)
     return Intrinsics(fx=focal, fy=focal, cx=(width - 1) / 2, cy=(height - 1) / 2)
+
+
+def _rate(element: ET.Element, default: float, usage: Usage) -> float:
+    rate = usage.value_or(element, "update_rate", default)
+    return rate if rate > 0 else default
 
 
 def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarConfig | None:
@@ -105,9 +105,6 @@ def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarCo
         return None
     samples, low, high = _fan(content, "horizontal", 360, math.pi, usage)
     rows, bottom, top = _fan(content, "vertical", 1, 0.0, usage)
-    nearest = usage.value(content, "range/min")
-    farthest = _range_max(content, usage)
-    rate = usage.value(element, "update_rate")
     default = RangeConfig()
     return LidarConfig(
         name=name,
@@ -118,10 +115,10 @@ def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarCo
             samples=rows, min=max(bottom, -math.pi / 2), max=min(top, math.pi / 2)
         ),
         range=RangeConfig(
-            min=default.min if nearest is None else nearest,
-            max=default.max if farthest is None else farthest,
+            min=usage.value_or(content, "range/min", default.min),
+            max=_range_max(content, default.max, usage),
         ),
-        rate=rate if rate and rate > 0 else LIDAR_RATE_HZ,
+        rate=_rate(element, LIDAR_RATE_HZ, usage),
         noise=_deviation(content, "noise", usage),
     )
 
@@ -131,23 +128,19 @@ def _fan(
 ) -> tuple[int, float, float]:
     """Return the number of rays of a scan, and its first and last angle [rad]."""
     path = f"scan/{axis}"
-    samples = usage.value(content, f"{path}/samples")
-    low = usage.value(content, f"{path}/min_angle")
-    high = usage.value(content, f"{path}/max_angle")
-    number = count if samples is None else int(samples)
-    first = 0.0 - reach if low is None else low
-    last = reach if high is None else high
+    number = int(usage.value_or(content, f"{path}/samples", count))
+    first = usage.value_or(content, f"{path}/min_angle", 0.0 - reach)
+    last = usage.value_or(content, f"{path}/max_angle", reach)
     if content.findtext(f"{path}/resolution", "1").strip() in ("1", "1.0"):
         usage.text(content, f"{path}/resolution")
     return number, first, first if number == 1 else last
 
 
-def _range_max(content: ET.Element, usage: Usage) -> float | None:
+def _range_max(content: ET.Element, default: float, usage: Usage) -> float:
     if content.findtext("range/max", "").strip().lstrip("+").lower() in ("inf", "infinity"):
         usage.text(content, "range/max")
         return _FARTHEST
-    farthest = usage.value(content, "range/max")
-    return None if farthest is None else min(farthest, _FARTHEST)
+    return min(usage.value_or(content, "range/max", default), _FARTHEST)
 
 
 def site_sensor_of(
@@ -361,9 +354,8 @@ def _read_mimic(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Usa
     usage.use(plugin)
     for tag in ("joint", "mimicJoint"):
         usage.text(plugin, tag)
-    factor = usage.value(plugin, "multiplier")
     found.mimics[joint] = UrdfMimic(
         joint=leader,
-        multiplier=1.0 if factor is None else factor,
+        multiplier=usage.value_or(plugin, "multiplier", 1.0),
         offset=usage.value(plugin, "offset") or 0.0,
     )
