@@ -38,12 +38,7 @@ class OutputFile:
     file: BinaryIO
 
     def __init__(self, path: Path, *, replaces: bool = True, mode: int = 0o666) -> None:
-        """Prepare.
-
-        Args:
-            replaces: Whether it may replace a file.
-            mode: Permissions of a new file, which the umask restricts.
-        """
+        """Replace a file or not; the umask restricts the permissions `mode` of a new one."""
         self.path, self._replaces, self._mode = path, replaces, mode
         self._closing = ExitStack()
         self._name = ""

@@ -152,22 +152,14 @@ class SceneConfig(_SceneFile):
 
     def __post_init__(self) -> None:
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
-        for name in names:
-            if names.count(name) > 1:
-                raise errors.NameTakenError(
-                    f"two robots or objects are named '{name}'; names must differ"
-                )
+        _check_different("robots or objects", names)
         namespaces = [self.namespace(robot) for robot in self.robots]
         for namespace in namespaces:
             if namespaces.count(namespace) > 1:
                 raise errors.NamespaceError(f"two robots share the namespace '{namespace}'")
         _check_sensors(self.cameras, self.lidars)
         labels = [extension.label for extension in self.extensions]
-        for label in labels:
-            if labels.count(label) > 1:
-                raise errors.NameTakenError(
-                    f"two extensions are named '{label}'; give each a 'name' of its own"
-                )
+        _check_different("extensions", labels, "give each a 'name' of its own")
 
     def namespace(self, robot: RobotConfig) -> str:
         """Return the namespace of a robot: by default none for a single one, else its name."""
@@ -198,11 +190,14 @@ def _check_rates(rates: Mapping[str, float | None]) -> None:
 
 
 def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
-    for kind, configs in (("camera", cameras), ("lidar", lidars)):
-        names = [config.name for config in configs]
-        for name in names:
-            if names.count(name) > 1:
-                raise errors.NameTakenError(f"two {kind}s are named '{name}'; names must differ")
+    _check_different("cameras", [camera.name for camera in cameras])
+    _check_different("lidars", [lidar.name for lidar in lidars])
+
+
+def _check_different(kind: str, names: list[str], remedy: str = "names must differ") -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise errors.NameTakenError(f"two {kind} are named '{name}'; {remedy}")
 
 
 def shipped_scenes() -> dict[str, Path]:

@@ -73,12 +73,8 @@ class Evaluator:
     """Evaluates expressions."""
 
     def __init__(self, mappings: tuple[type, ...], records: tuple[type, ...]) -> None:
-        """Set the classes of xacro whose attributes are their items.
-
-        Args:
-            mappings: Classes of mappings without other attributes, such as name spaces.
-            records: Classes of dictionaries and lists with attributes of their own, too.
-        """
+        # Classes of mappings without other attributes, such as name spaces, and of dictionaries and
+        # lists with attributes of their own, too
         self._mappings, self._plain = mappings, frozenset((*_PLAIN, *records))
         self._records = records
 
