@@ -126,7 +126,7 @@ def tendon_is_angle(model: mujoco.MjModel, tendon: int) -> bool:
 def find_gripper(
     scope: Scope, joints: Sequence[str], ids: np.ndarray, name: str, where: str
 ) -> tuple[int | None, int | None]:
-    """Return the index of the joint, or else the tendon in the model, that a name means.
+    """Return the index of one of `joints`, or else of a tendon in the model; the other is None.
 
     The name is of a joint, of a tendon, or of an actuator on one of them; a joint without actuators
     comes after an actuator and a tendon of the same name. `ids` are the model's joints # (n,)

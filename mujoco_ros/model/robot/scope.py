@@ -119,7 +119,7 @@ class Scope:
 
 
 def body_of(model: mujoco.MjModel, kind: int, element: int) -> int:
-    """Return the body of an element of a type (`mujoco.mjtObj`); 0 if it is on none, a tendon."""
+    """Return the body of an element of a `mujoco.mjtObj`; 0 if it is on none, such as a tendon."""
     if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
         return element
     array = _BODIES.get(kind)
