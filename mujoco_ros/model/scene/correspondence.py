@@ -50,8 +50,8 @@ class Correspondence:
         self._old, self._new = old.model, new.model
         staying = _shared(old, new)
         world = 0  # geoms of the world itself, the first ones on the world's body
-        if (base := old.base) is not None and base is new.base:
-            world = len(base.worldbody.geoms)
+        if new.base is old.base and old.base is not None:
+            world = len(old.base.worldbody.geoms)
         # Indices in both models by kind of index: the kinds of elements, and ``q``, ``v``, ``act``,
         # ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and ``plastic`` for the
         # arrays of MjData
