@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from types import TracebackType
+from typing import Any
 
 CONTROL = "\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 """Characters, other than line breaks, that change a terminal or that a log cannot have."""
@@ -36,11 +36,7 @@ class LineFormatter(logging.Formatter):
         """Return the line."""
         return one_line(super().formatMessage(record))
 
-    def formatException(  # noqa: N802 (of the base class)
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None]
-        | tuple[None, None, None],
-    ) -> str:
+    def formatException(self, ei: Any) -> str:  # noqa: N802 (of the base class)
         """Return the traceback, whose lines are indented."""
         lines = super().formatException(ei).split("\n")
         return "\n".join(f"{_INDENTATION}{one_line(line)}" for line in lines)

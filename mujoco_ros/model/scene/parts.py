@@ -24,7 +24,7 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.limits import check_characters, check_spec, kind_of
-from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
+from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text, without_comments
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import ImportedUrdf, free_base, import_urdf
@@ -168,7 +168,8 @@ def part_from_text(
 
     The paths in it must be absolute.
     """
-    kind, _ = root_element(text)
+    content = without_comments(text)  # which may be longer than a header
+    kind, _ = root_element(content[content.find("<") :])
     where, path = (
         f"the text of '{name}'",
         NO_FOLDER / f"{name}.{'urdf' if kind == 'robot' else 'xml'}",
