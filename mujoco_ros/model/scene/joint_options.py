@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from math import pi
@@ -62,19 +62,18 @@ def gain_options(
 
     The settings are by joint or pattern; of several for a joint, the last value counts.
     """
-    found: dict[str, tuple[float | None, float | None]] = {}
+    found: dict[str, JointOptions] = {}
     for pattern, option in options.items():
-        if option.kp is None and option.kd is None:
-            continue
-        names = [name for name in joints if fnmatchcase(name, pattern)]
-        if not names:
-            raise unknown("joint with a PD law", pattern, joints, where=f"{where}: joints")
-        for name in names:
-            kp, kd = found.get(name, (None, None))
-            found[name] = (
-                kp if option.kp is None else option.kp,
-                kd if option.kd is None else option.kd,
-            )
+        if option.kp is not None or option.kd is not None:
+            for name in _matching(pattern, joints, "joint with a PD law", where):
+                found[name] = found.get(name, JointOptions()).updated(option)
+    return {name: (option.kp, option.kd) for name, option in found.items()}
+
+
+def _matching(pattern: str, names: Iterable[str], kind: str, where: str) -> list[str]:
+    found = [name for name in names if fnmatchcase(name, pattern)]
+    if not found:
+        raise unknown(kind, pattern, names, where=f"{where}: joints")
     return found
 
 
@@ -89,10 +88,7 @@ def apply_joint_options(
     joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
     start: dict[str, float] = {}
     for pattern, option in options.items():
-        found = [name for name in joints if fnmatchcase(name, pattern)]
-        if not found:
-            raise unknown("joint", pattern, joints, where=f"{where}: joints")
-        for name in found:
+        for name in _matching(pattern, joints, "joint", where):
             _change(joints[name], option)
             if option.start is not None:
                 start[name] = option.start
