@@ -13,8 +13,8 @@ from mujoco_ros.identification.excitation import Excitation, excite
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
+from mujoco_ros.model.scene.joint_options import JointOptions
 from mujoco_ros.model.scene.overlay import RobotOverlay, overlaid
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.sim.simulation import Simulation
 
 JOINTS = (

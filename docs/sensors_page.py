@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import mujoco
 
 from mujoco_ros.model.scene.config import RATES
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 from mujoco_ros.model.sensors.sensor_states import QUANTITIES
 
 _HEAD = """\

@@ -49,11 +49,7 @@ class CartesianCommand:
 def cartesian_command(
     kind: CommandKind, frame: FixedFrame, linear: Sequence[float], angular: Sequence[float]
 ) -> CartesianCommand:
-    """Return a checked command.
-
-    Raises:
-        CommandError: A number is not finite or too large, or the quaternion is no rotation.
-    """
+    """Return a checked command; a CommandError names what is wrong."""
     vectors = [np.array(linear, dtype=float), np.array(angular, dtype=float)]
     if kind == "pose":
         length = hypot(*angular)
@@ -203,11 +199,7 @@ class CartesianSource(JointOwner, Protocol):
         """Indices of the joints that it commands; none without a frame.  # (k,)"""
 
     def check(self, settings: CartesianSettings) -> object:
-        """Check settings.
-
-        Raises:
-            UserInputError: A frame or a joint does not exist, or takes no commands of the mode.
-        """
+        """Check that the frame and the joints exist and take commands of the mode."""
 
     def refusal(self, command: CartesianCommand) -> str:
         """Return why a command is refused; empty if it is not."""

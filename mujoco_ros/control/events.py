@@ -89,68 +89,58 @@ class GoalProgress:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CommandPreempted:
-    """Joints have a new owner."""
+class RobotEvent:
+    """An event of a source of commands of a robot."""
 
-    source: CommandSource  # the preempted source
-    new_owner: CommandSource
-    joints: tuple[str, ...]
+    source: CommandSource
     robot: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandRejected(RobotEvent):
+    """A valid command could not be executed."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JointEvent(RobotEvent):
+    """An event of some joints of a robot."""
+
+    joints: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandPreempted(JointEvent):
+    """Joints have a new owner; the source is the preempted one."""
+
+    new_owner: CommandSource
     was_idle: bool = False  # whether the preempted source had completed its command
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StreamStopped:
+class StreamStopped(JointEvent):
     """A stream sent no command within the timeout [s of simulated time]; `action`: hold or damp."""
 
-    source: CommandSource
-    joints: tuple[str, ...]
     timeout: float
     action: str
-    robot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CommandRejected:
-    """A valid command could not be executed."""
-
-    source: CommandSource
-    message: str
-    robot: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JointsHeld:
+class JointsHeld(JointEvent):
     """Joints stay at the state of a reset against a source that ran at the reset."""
 
-    source: CommandSource
-    joints: tuple[str, ...]
-    robot: str = ""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CommandHeld:
+class CommandHeld(JointEvent):
     """The first command of a source against which joints are held is far from their state."""
 
-    source: CommandSource
-    joints: tuple[str, ...]
     message: str
-    robot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HoldEnded:
+class HoldEnded(JointEvent):
     """A source whose commands were held back moves the joints again."""
-
-    source: CommandSource
-    joints: tuple[str, ...]
-    robot: str = ""
-
-
-RobotEvent = (
-    CommandPreempted | StreamStopped | CommandRejected | JointsHeld | CommandHeld | HoldEnded
-)
-"""Events that name the robot."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

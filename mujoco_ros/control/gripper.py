@@ -15,7 +15,7 @@ from mujoco_ros.control.events import (
     GoalStarted,
     Outcome,
 )
-from mujoco_ros.control.joints import Clamped, ControlledJoints, GripperDrive, check_numbers
+from mujoco_ros.control.joints import Clamped, ControlledJoints, GripperServo, check_numbers
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
 _FEEDBACK_PERIOD_S = 0.05
@@ -43,11 +43,7 @@ def gripper_command(
     velocity: list[float],
     effort: list[float],
 ) -> GripperCommand:
-    """Return a checked command; velocity and effort may be empty.
-
-    Raises:
-        CommandError: The command is invalid.
-    """
+    """Return a checked command; velocity and effort may be empty."""
     if not joints.has_gripper:
         raise CommandError("the robot has no gripper")
     joint, kind = joints.gripper_name, "joint" if joints.tendon is None else "tendon"
@@ -82,12 +78,12 @@ class GripperController:
 
     def __init__(
         self,
-        drive: GripperDrive,
+        servo: GripperServo,
         settings: GripperSettings,
         emit: Callable[[Event], None],
     ) -> None:
         self.settings = settings
-        self.drive = drive
+        self.servo = servo
         self._emit = emit
         self._goal: ActionGoal | None = None
         self._started = False
@@ -113,7 +109,7 @@ class GripperController:
         self._target = command.position
         self._speed = command.velocity or self.settings.max_velocity or np.inf
         self._next_feedback = time
-        self.drive.limit_effort(command.effort or self.settings.max_effort)
+        self.servo.limit_effort(command.effort or self.settings.max_effort)
 
     def cancel(self, goal: ActionGoal) -> None:
         """Hold the reference if `goal` is active; the effort limit remains."""
@@ -132,7 +128,7 @@ class GripperController:
 
     def reset(self, reason: str) -> None:
         """Restore the joint's own effort limit and abort the goal."""
-        self.drive.limit_effort(0.0)
+        self.servo.limit_effort(0.0)
         self.stop(reason)
 
     def save_state(self) -> dict[str, float]:
@@ -146,17 +142,17 @@ class GripperController:
     def update(self, time: float, timestep: float) -> None:
         """Write the reference of this step, and monitor the goal by the measured state."""
         if self._moving:
-            reference, step = self.drive.reference(), self._speed * timestep
+            reference, step = self.servo.reference(), self._speed * timestep
             remaining = self._target - reference
             self._moving = abs(remaining) > step
-            self.drive.set_reference(
+            self.servo.set_reference(
                 reference + math.copysign(step, remaining) if self._moving else self._target
             )
         if self._goal is not None:
             self._monitor(self._goal, time)
 
     def _monitor(self, goal: ActionGoal, time: float) -> None:
-        settings, (q, dq, effort) = self.settings, self.drive.measured()
+        settings, (q, dq, effort) = self.settings, self.servo.measured()
         if not self._started:
             self._started = True
             self._still_since, self._still_at = time, q
@@ -186,7 +182,7 @@ class GripperController:
     def _end(self, outcome: Outcome, message: str, *, stalled: bool = False) -> None:
         goal, self._goal = self._goal, None
         if goal is not None:
-            position, _, effort = self.drive.measured()
+            position, _, effort = self.servo.measured()
             self._emit(
                 GoalEnded(
                     goal=goal,

@@ -46,9 +46,6 @@ def joint_command(
     Velocities of joints that take positions but no velocities are ignored: teleoperation and MoveIt
     send them with the positions. `fields` are position, velocity and effort, each empty or of the
     length of `names`.
-
-    Raises:
-        CommandError: The command is invalid; the message names the joint.
     """
     if not names:
         raise JointError("the command names no joints")
@@ -145,11 +142,7 @@ def forward_command(
     interface: str,
     data: Sequence[float],
 ) -> JointCommand:
-    """Return a checked command of one interface for all joints that have it, in model order.
-
-    Raises:
-        CommandError: The command is invalid; the message names the joint.
-    """
+    """Return a checked command of one interface for all joints that have it, in model order."""
     chosen = joints.with_interface(interface)
     names = [joints.names[i] for i in chosen]
     if len(data) != len(chosen):

@@ -101,11 +101,7 @@ class JointOwners:
     def claim(
         self, source: CommandSource, joints: np.ndarray
     ) -> list[tuple[CommandSource, np.ndarray]]:
-        """Make `source` the owner of `joints`.
-
-        Returns:
-            The previous owners, unclaimed included, each with the joints that it lost.
-        """
+        """Make `source` the owner of joints; return the others with the joints that each lost."""
         before = self._codes[joints]
         others = before[before != _CODES[source]]
         if not len(others):  # the usual case, several times faster

@@ -52,7 +52,7 @@ class GripperTendon:
     is_angle: bool  # whether its position is an angle [rad]
 
 
-class GripperDrive(Protocol):
+class GripperServo(Protocol):
     """The servo of a gripper."""
 
     def reference(self) -> float:
@@ -76,7 +76,7 @@ class _Robot(Protocol):
     limit_effort: Callable[[int, float], None]
 
 
-class JointDrive:
+class JointServo:
     """The servo of a gripper's joint, which follows the reference of the joint."""
 
     def __init__(self, robot: _Robot, joint: int) -> None:
@@ -166,11 +166,7 @@ class ControlledJoints:
         )
 
     def find(self, names: Sequence[str], among: Iterable[int] | None = None) -> np.ndarray:
-        """Return the indices of joints by name, of all or `among` some indices.
-
-        Raises:
-            JointError: A name is unknown, not among them, or duplicate.
-        """
+        """Return the indices of different joints by name, of all or `among` some indices."""
         choices = range(len(self.names)) if among is None else among
         index = {self.names[i]: i for i in choices}
         for name in names:
@@ -199,11 +195,7 @@ class ControlledJoints:
         return f"takes {' and '.join(has)} only" if len(has) < 3 else "takes any command"
 
     def check_interface(self, joints: np.ndarray, interface: str, given: np.ndarray) -> None:
-        """Reject `given` values (k,) bool of `joints` (k,) without the command `interface`.
-
-        Raises:
-            JointError: A joint with a value lacks the interface.
-        """
+        """Reject `given` values (k,) bool of `joints` (k,) without the command `interface`."""
         for joint in joints[given]:
             if interface not in self.interfaces[joint]:
                 name, reason = self.names[joint], self.describe(int(joint))
@@ -226,10 +218,8 @@ class ControlledJoints:
     ) -> tuple[np.ndarray, Clamped]:
         """Return positions clamped to the limits of `joints` (k,), and which ones were clamped.
 
-        Positions (..., k) are NaN where there is none.
-
-        Raises:
-            CommandError: A position is beyond the limits and `out_of_limits` is ``refuse``.
+        Positions (..., k) are NaN where there is none. With ``refuse``, none may be beyond the
+        limits.
         """
         lower, upper = self.lower[joints], self.upper[joints]
 
@@ -239,11 +229,7 @@ class ControlledJoints:
         return clamp_to_limits(positions, lower, upper, name, out_of_limits)
 
     def clamp_gripper(self, position: float, out_of_limits: OutOfLimits) -> tuple[float, Clamped]:
-        """Return a position of the gripper [m or rad] clamped to its limits, as `clamp` does.
-
-        Raises:
-            CommandError: It is beyond the limits and `out_of_limits` is ``refuse``.
-        """
+        """Return a position of the gripper [m or rad] clamped to its limits, as `clamp` does."""
         tendon, goal = self.tendon, np.array([position])
         if tendon is None:
             goal, clamped = self.clamp(self.gripper_joints, goal, out_of_limits)
@@ -281,11 +267,7 @@ def clamp_to_limits(
 def check_numbers(
     values: np.ndarray, quantity: str, names: Sequence[str], *, nan: bool, kind: str = "joint"
 ) -> None:
-    """Reject non-finite and excessive values (..., k); NaN is valid if `nan`, as "unchanged".
-
-    Raises:
-        CommandError: A value is invalid; the message has the `quantity` and one of the k `names`.
-    """
+    """Reject non-finite and excessive values (..., k); NaN is valid if `nan`, as "unchanged"."""
     valid = np.abs(values) <= LARGEST
     if nan:
         valid |= np.isnan(values)

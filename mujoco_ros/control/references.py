@@ -13,14 +13,7 @@ def as_slice(indices: np.ndarray) -> slice | np.ndarray:
 
 
 class References:
-    """One reference per scalar joint; the PD law sums position, velocity and effort.
-
-    Attributes:
-        values: The three rows below in one array.  # (3, n)
-        q: Position [rad or m].  # (n,)
-        dq: Velocity [rad/s or m/s].  # (n,)
-        tau: Feed-forward effort [Nm or N].  # (n,)
-    """
+    """One reference per scalar joint; the PD law sums position, velocity and effort."""
 
     def __init__(self, values: np.ndarray) -> None:
         """Use `values` without a copy."""
@@ -31,13 +24,14 @@ class References:
         """Return references that hold the positions `q`."""
         return cls(np.stack([q, np.zeros_like(q), np.zeros_like(q)]))
 
-    def part(self, joints: slice) -> "References":
+    def of_joints(self, joints: slice) -> "References":
         """Return a view of the references of some joints."""
         return References(self.values[:, joints])
 
     def rebind(self, values: np.ndarray) -> None:
         """Use other `values` (3, n) without a copy; views of the old ones become invalid."""
-        self.values = values
+        self.values = values  # the three rows below in one array (3, n)
+        # Positions [rad or m], velocities [rad/s or m/s] and feed-forward efforts [Nm or N] (n,)
         self.q, self.dq, self.tau = values
 
     def assign(self, other: "References") -> None:

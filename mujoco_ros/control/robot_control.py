@@ -18,7 +18,7 @@ from mujoco_ros.control.events import (
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joint_owners import CommandRates, ControlState, JointOwner, JointOwners
-from mujoco_ros.control.joints import ControlledJoints, GripperDrive, JointDrive
+from mujoco_ros.control.joints import ControlledJoints, GripperServo, JointServo
 from mujoco_ros.control.references import References
 from mujoco_ros.control.reset_hold import ResetHold
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
@@ -46,7 +46,7 @@ class RobotControl:
         timestep: float,
         emit: Callable[[Event], None],
         limit_effort: Callable[[int, float], None],
-        tendon: GripperDrive | None = None,
+        tendon: GripperServo | None = None,
         cartesian: Callable[["RobotControl"], CartesianSource] | None = None,
     ) -> None:
         """Start with all joints unclaimed; `emit` is called with each event.
@@ -73,9 +73,9 @@ class RobotControl:
         self.trajectory = TrajectoryController(joints, references, settings, emit)
         self.streams = RobotStreams(joints, references, self._stop)
         self.gripper: GripperController | None = None
-        drive = tendon if joints.gripper is None else JointDrive(self, joints.gripper)
-        if drive is not None:
-            self.gripper = GripperController(drive, GripperSettings(), emit)
+        servo = tendon if joints.gripper is None else JointServo(self, joints.gripper)
+        if servo is not None:
+            self.gripper = GripperController(servo, GripperSettings(), emit)
         self._sources: dict[CommandSource, JointOwner] = {
             CommandSource.TRAJECTORY: self.trajectory,
             **self.streams.by_source,
@@ -91,7 +91,7 @@ class RobotControl:
         references: np.ndarray,
         timestep: float,
         limit_effort: Callable[[int, float], None],
-        tendon: GripperDrive | None = None,
+        tendon: GripperServo | None = None,
     ) -> None:
         """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
@@ -99,7 +99,7 @@ class RobotControl:
         self.timestep = timestep
         self.limit_effort = limit_effort
         if self.gripper is not None and tendon is not None:
-            self.gripper.drive = tendon
+            self.gripper.servo = tendon
 
     @property
     def active(self) -> bool:
@@ -218,7 +218,7 @@ class RobotControl:
         if gripper is None:
             return
         if not (gripper.busy or owned.size):
-            gripper.drive.limit_effort(0.0)  # end the limit of the last goal
+            gripper.servo.limit_effort(0.0)  # end the limit of the last goal
             return
         self._emit(
             CommandPreempted(
@@ -271,8 +271,7 @@ class RobotControl:
     def hold_all(self, reason: str = RESET) -> None:
         """Release all joints, which hold their position, and end goals for a `reason`.
 
-        A joint that received no position holds its measured one; the gripper keeps its effort
-        limit.
+        A joint without a position holds its measured one; the gripper keeps its effort limit.
         """
         self._hold_positions()
         self.reset_hold.forget_clock(self._now, keep=True)

@@ -26,15 +26,9 @@ def setting(
     least: float = 0.0,
     parameter: str = "",
 ) -> Any:
-    """Return a field that users set by a parameter.
+    """Return a field that users set by a parameter, by default of the same name.
 
-    Args:
-        description: Description of the parameter, with the unit.
-        default: The default value.
-        low: Smallest value, if there is a largest one.
-        high: Largest value; None if it is no number.
-        least: Smallest value but for 0.
-        parameter: Name of the parameter, if the field has another one.
+    A number needs a largest value; `least` is the smallest one but for 0.
     """
     bounds = {"low": low, "high": high, "least": least} if high is not None else {}
     metadata = {"description": description, "parameter": parameter, **bounds}

@@ -24,9 +24,9 @@ from mujoco_ros.inspection.joints import JointEntry, joint_entries, measure_stan
 from mujoco_ros.model.errors import UserInputError, one_line
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.collisions import overlap_depths
 from mujoco_ros.model.scene.config import XACRO_SUFFIX, RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import ScenePart
-from mujoco_ros.model.scene.robot_options.collisions import overlap_depths
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
 from mujoco_ros.sim.plant import Plant

@@ -25,13 +25,7 @@ from mujoco_ros.model.file_access import allow_folder, open_file
 from mujoco_ros.model.file_cache import user_folder
 from mujoco_ros.model.output_files import UNFINISHED
 from mujoco_ros.model.reading import note_file
-from mujoco_ros.model.scene.limits import (
-    MAX_ARCHIVE_BYTES,
-    MAX_ARCHIVE_DIRECTORY_BYTES,
-    MAX_ARCHIVE_FILES,
-    MAX_ARCHIVES_BYTES,
-    too_large,
-)
+from mujoco_ros.model.scene import limits
 
 SUFFIXES = (".mjz", ".zip")
 _METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}
@@ -43,7 +37,7 @@ _ENCRYPTED = 1
 _BLOCK_BYTES = 1 << 20
 _UNUSED_S = 30 * 86400.0
 """Age after which an extracted archive that is not used is removed."""
-_CACHE_BYTES = 2 * MAX_ARCHIVES_BYTES.at_start
+_CACHE_BYTES = 2 * limits.MAX_ARCHIVES_BYTES.at_start
 """Space of all extracted archives, beyond which the longest unused ones are removed."""
 _DISK_BLOCK_BYTES = 4096
 """Space of the smallest file or folder."""
@@ -81,15 +75,7 @@ def archive_above(path: Path) -> Path | None:
 
 
 def on_disk(path: Path) -> Path:
-    """Return the file that an absolute path stands for.
-
-    Args:
-        path: The path, which can lead through an archive; other paths are returned as they are.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name the archive.
-        UserInputError: The archive is invalid or too large.
-    """
+    """Return the file that an absolute path, which can lead through an archive, stands for."""
     archive = archive_above(path)
     if archive is None:
         return path
@@ -103,11 +89,6 @@ def model_on_disk(path: Path) -> Path:
     """Return the file that the path of a model stands for; an archive stands for its model.
 
     The model has a name that MuJoCo searches for, or is the only MJCF at the top of the archive.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name the archive.
-        MissingFileError: The archive has no model.
-        UserInputError: The archive is invalid or too large.
     """
     if not is_archive(path):
         return on_disk(path)
@@ -183,10 +164,10 @@ def _add_size(archive: Path, folder: Path, size: int | None = None) -> None:
         return
     together[folder] = _space(folder.parent) if size is None else size
     total = sum(together.values())
-    if total > MAX_ARCHIVES_BYTES.value:
+    if total > limits.MAX_ARCHIVES_BYTES.value:
         del together[folder]
         what = f"{total} bytes in it and the other archives of the model, extracted"
-        raise too_large(f"archive '{archive}'", what, MAX_ARCHIVES_BYTES)
+        raise limits.too_large(f"archive '{archive}'", what, limits.MAX_ARCHIVES_BYTES)
 
 
 def _check_end(file: BinaryIO, archive: Path) -> None:
@@ -202,9 +183,9 @@ def _check_end(file: BinaryIO, archive: Path) -> None:
         raise ParseError(f"archive '{archive}' is not a zip file")
     (length,) = struct.unpack_from("<I", tail, at + 12)
     is_64 = tail[max(at - _END_64_BYTES, 0) : at].startswith(_END_64)
-    if is_64 or length > MAX_ARCHIVE_DIRECTORY_BYTES:
+    if is_64 or length > limits.MAX_ARCHIVE_DIRECTORY_BYTES:
         what = "a zip64 list of its files" if is_64 else f"{length} bytes in the list of its files"
-        raise too_large(f"archive '{archive}'", what, MAX_ARCHIVE_DIRECTORY_BYTES)
+        raise limits.too_large(f"archive '{archive}'", what, limits.MAX_ARCHIVE_DIRECTORY_BYTES)
 
 
 def _unpack(file: BinaryIO, archive: Path, folder: Path) -> None:
@@ -239,11 +220,11 @@ def _checked(
     """Yield the files of an archive with their relative paths, after all were checked."""
     where, found = f"archive '{archive}'", []
     entries = content.infolist()
-    if len(entries) > MAX_ARCHIVE_FILES:
-        raise too_large(where, f"{len(entries)} files", MAX_ARCHIVE_FILES)
+    if len(entries) > limits.MAX_ARCHIVE_FILES:
+        raise limits.too_large(where, f"{len(entries)} files", limits.MAX_ARCHIVE_FILES)
     size = sum(entry.file_size for entry in entries)
-    if size > MAX_ARCHIVE_BYTES:
-        raise too_large(where, f"{size} bytes after extraction", MAX_ARCHIVE_BYTES)
+    if size > limits.MAX_ARCHIVE_BYTES:
+        raise limits.too_large(where, f"{size} bytes after extraction", limits.MAX_ARCHIVE_BYTES)
     taken = set()
     for info in entries:
         name = info.orig_filename
@@ -272,8 +253,8 @@ def _checked(
         taken.add(path)
         found.append((info, path))
     folders = {folder for _, path in found for folder in path.parents}
-    if len(folders) > MAX_ARCHIVE_FILES:
-        raise too_large(where, f"{len(folders)} folders", MAX_ARCHIVE_FILES)
+    if len(folders) > limits.MAX_ARCHIVE_FILES:
+        raise limits.too_large(where, f"{len(folders)} folders", limits.MAX_ARCHIVE_FILES)
     yield from found
 
 

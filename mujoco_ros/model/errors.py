@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from types import TracebackType
+from typing import Any
 
 CONTROL = "\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 """Characters, other than line breaks, that change a terminal or that a log cannot have."""
@@ -36,11 +36,7 @@ class LineFormatter(logging.Formatter):
         """Return the line."""
         return one_line(super().formatMessage(record))
 
-    def formatException(  # noqa: N802 (of the base class)
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None]
-        | tuple[None, None, None],
-    ) -> str:
+    def formatException(self, ei: Any) -> str:  # noqa: N802 (of the base class)
         """Return the traceback, whose lines are indented."""
         lines = super().formatException(ei).split("\n")
         return "\n".join(f"{_INDENTATION}{one_line(line)}" for line in lines)
@@ -58,8 +54,8 @@ _WORD = re.compile(rf"(\S{{{_LONGEST_QUOTE}}})\S{{10,}}")
 def shortened(message: str) -> str:
     """Return a message in which no quotation and no word is longer than 200 characters.
 
-    A client's text of a megabyte would otherwise be sent back, and written to every log, where
-    control characters would change the terminal: those but line breaks are escaped.
+    A client's text of a megabyte would otherwise be sent back, and written to every log. Control
+    characters, but not line breaks, are escaped: they would change the terminal.
     """
     if not message.isprintable():
         message = _CONTROL.sub(escaped, message)
@@ -119,10 +115,8 @@ class MissingAssetError(UserInputError):
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> UserInputError:
     """Return the error for an unknown name; its message has the choices and the closest one.
 
-    Args:
-        kind: Kind of the named item, e.g. ``"keyframe"``.
-        known: The valid choices, in the order of the message.
-        where: Beginning of the message, e.g. a file and key path.
+    `kind` is what is named, e.g. ``"keyframe"``; `where`, e.g. a file and key path, begins the
+    message.
     """
     choices = list(known)
     close = get_close_matches(name[:_LONGEST_QUOTE], choices, n=1)
@@ -133,11 +127,5 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> U
 
 
 def ambiguous(what: str, candidates: Iterable[str], remedy: str) -> UserInputError:
-    """Return the error for a choice that only a name can decide; its message has the candidates.
-
-    Args:
-        what: What is to be chosen, e.g. ``"IMU"``.
-        candidates: The candidates, in the order of the message.
-        remedy: How to name one.
-    """
+    """Return the error for a choice, e.g. of an ``"IMU"``, that only a name can decide."""
     return UserInputError(f"several could be the {what}: {', '.join(candidates)}; {remedy}")

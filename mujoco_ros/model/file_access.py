@@ -6,10 +6,10 @@ folders, and exactly those files that were opened for its start; see `FileAccess
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Set
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import FileIO
 from pathlib import Path
@@ -42,6 +42,7 @@ class ForbiddenFileError(MissingFileError):
     """A client names a file outside the folders from which clients may have files read."""
 
 
+@dataclass(eq=False)
 class FileAccess:
     """The files that clients of a node may name.
 
@@ -49,18 +50,10 @@ class FileAccess:
     files may be read.
     """
 
-    def __init__(
-        self, folders: Callable[[], Iterable[Path]] | None = None, remedy: str = ""
-    ) -> None:
-        """Allow folders.
-
-        Args:
-            folders: Returns the folders, in each block in which a client names files; None allows
-                all files.
-            remedy: How to allow another folder; ends error messages.
-        """
-        self._folders, self._remedy = folders, remedy
-        self._opened: set[str] = set()
+    # Returns the allowed folders, in each block in which a client names files; None allows all
+    folders: Callable[[], Iterable[Path]] | None = None
+    remedy: str = ""  # how to allow another folder; ends error messages
+    _opened: set[str] = field(default_factory=set)
 
     @contextmanager
     def at_start(self) -> Iterator[None]:
@@ -71,39 +64,40 @@ class FileAccess:
     @contextmanager
     def for_client(self) -> Iterator[None]:
         """Allow only what clients may name."""
-        if self._folders is None:
+        if self.folders is None:
             yield
             return
-        with _block(_Client(self._folders, self._opened, self._remedy)):
+        with _block(_Client(self.folders, self._opened, self.remedy)):
             yield
 
 
+@dataclass(frozen=True, slots=True)
+class ClientFiles:
+    """The files that the client of a request may name, for its work in another process."""
+
+    folders: tuple[str, ...]  # allowed folders, without symbolic links
+    opened: frozenset[str]  # files that were opened at the start
+    remedy: str
+
+
+@dataclass(eq=False)
 class _Client:
     """The files that a client may name, in one block."""
 
-    def __init__(
-        self, folders: Callable[[], Iterable[Path]], opened: set[str], remedy: str
-    ) -> None:
-        self._find, self._opened, self._remedy = folders, opened, remedy
+    find: Callable[[], Iterable[Path | str]]
+    opened: Set[str]
+    remedy: str
 
     @cached_property
-    def _folders(self) -> list[str]:
-        return list(dict.fromkeys(os.path.realpath(folder) for folder in self._find()))
-
-    def files(self) -> "ClientFiles":
-        return ClientFiles(tuple(self._folders), frozenset(self._opened), self._remedy)
-
-    def allow(self, folder: str) -> None:
-        """Allow a folder, for the rest of the block."""
-        if folder not in self._folders:
-            self._folders.append(folder)
+    def folders(self) -> list[str]:
+        return list(dict.fromkeys(os.path.realpath(folder) for folder in self.find()))
 
     def check(self, named: str, real: str) -> None:
-        if real in self._opened or any(is_within(real, folder) for folder in self._folders):
+        if real in self.opened or any(is_within(real, folder) for folder in self.folders):
             return
         raise ForbiddenFileError(
             f"'{named}' is not in a folder of which clients may name files: "
-            f"{', '.join(self._folders) or 'there is none'}{self._remedy}"
+            f"{', '.join(self.folders) or 'there is none'}{self.remedy}"
         )
 
 
@@ -122,38 +116,21 @@ def _block(current: _Client | set[str]) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientFiles:
-    """The files that the client of a request may name, for the request's work in another process.
-
-    Attributes:
-        folders: Allowed folders, without symbolic links.
-        opened: Files that were opened at the start.
-        remedy: How to allow another folder; ends error messages.
-    """
-
-    folders: tuple[str, ...]
-    opened: frozenset[str]
-    remedy: str
-
-    @contextmanager
-    def allowed(self) -> Iterator[None]:
-        """Allow only these files to the calls of the block, in its thread."""
-        folders = [Path(folder) for folder in self.folders]
-        with _block(_Client(lambda: folders, set(self.opened), self.remedy)):
-            yield
-
-
 def client_files() -> ClientFiles | None:
     """Return what the client of the current request may name; None if all files are allowed."""
-    current = _CURRENT.get()
-    return current.files() if isinstance(current, _Client) else None
+    client = _CURRENT.get()
+    if not isinstance(client, _Client):
+        return None
+    return ClientFiles(tuple(client.folders), frozenset(client.opened), client.remedy)
 
 
 @contextmanager
 def allowed_files(files: ClientFiles | None) -> Iterator[None]:
-    """Allow only these files, as `client_files` returned them in another process."""
-    with files.allowed() if files is not None else nullcontext():
+    """Allow only these files to the calls of the block, as `client_files` returned them."""
+    if files is None:
+        yield
+        return
+    with _block(_Client(lambda: files.folders, files.opened, files.remedy)):
         yield
 
 
@@ -168,15 +145,10 @@ def is_for_client() -> bool:
 
 
 def check_access(path: Path, named: str = "") -> None:
-    """Reject a path that the client of the current request may not name.
+    """Reject a path that the client of the current request may not name, or that links elsewhere.
 
-    The answer does not depend on whether the file exists.
-
-    Args:
-        named: The path or URI in the error message, if it differs from `path`.
-
-    Raises:
-        ForbiddenFileError: It is outside the allowed folders, or links there.
+    The answer does not depend on whether the file exists. `named` is the path or URI in the
+    message.
     """
     current = _CURRENT.get()
     if isinstance(current, _Client):
@@ -205,22 +177,17 @@ def is_input(path: Path) -> bool:
 
 def allow_folder(folder: Path) -> None:
     """Allow the client of the current request a folder with copies of what it may name."""
-    current = _CURRENT.get()
-    if isinstance(current, _Client):
-        current.allow(os.path.realpath(folder))
+    client, real = _CURRENT.get(), os.path.realpath(folder)
+    if isinstance(client, _Client) and real not in client.folders:
+        client.folders.append(real)
 
 
 def read_file(
     path: Path, kind: str = "file", *, largest: SizeLimit = LARGEST_FILE, first: int | None = None
 ) -> bytes:
-    """Read a regular file, as `open_file` opens it.
+    """Read a regular file, as `open_file` opens it, of a limited size.
 
-    Args:
-        largest: Largest allowed size [byte].
-        first: Number of bytes to read from its beginning, of any size; None reads all.
-
-    Raises:
-        UserInputError: As `open_file`, or it cannot be read, or is too large.
+    With `first`, that many bytes of its beginning are read, whatever its size.
     """
     limit = largest.value if first is None else first
     with open(open_file(path, kind), "rb", buffering=0) as file:
@@ -241,11 +208,9 @@ def read_file(
 
 
 def _read(file: FileIO, size: int, most: int) -> bytes:
-    """Read a file of a size, which need not be its true one: files grow, and /proc has no sizes.
+    """Read at most `most` bytes of a file that states a size, which need not be true.
 
-    Args:
-        size: The size that it states [byte], for which memory is requested.
-        most: Number of bytes after which reading ends.
+    Files grow, and /proc has no sizes.
     """
     blocks: list[bytes] = []
     left, expected = most, size
@@ -266,14 +231,6 @@ def open_file(path: Path, kind: str = "file") -> int:
 
     It is checked after it was found, so that it cannot be exchanged between the check and the
     reading. Devices and named pipes are not opened.
-
-    Args:
-        path: The file.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name it.
-        MissingFileError: It does not exist, or is not a regular file.
-        UserInputError: It cannot be opened.
     """
     try:
         check_access(path)

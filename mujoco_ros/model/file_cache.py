@@ -13,21 +13,13 @@ _RECENT_S = 24 * 3600.0
 
 
 class FileCache:
-    """A folder of files of one kind, to which several processes of one user may write.
+    """A folder of files with a suffix, to which several processes of one user may write.
 
-    Attributes:
-        folder: The folder, which need not exist.
+    Beyond a size, files that were not used for a day are removed, the longest unused first.
     """
 
     def __init__(self, folder: Path, suffix: str, limit_bytes: int | None = None) -> None:
-        """Use a folder.
-
-        Args:
-            suffix: Suffix of its files; others are left alone.
-            limit_bytes: Size beyond which files that were not used for a day are removed, the
-                longest unused first; None is no limit.
-        """
-        self.folder = folder
+        self.folder = folder  # the folder, which need not exist
         self._suffix = suffix
         self._limit_bytes = limit_bytes
 
@@ -41,11 +33,7 @@ class FileCache:
         return path
 
     def write(self, name: str, content: bytes) -> Path:
-        """Write a file, which appears with all of its content.
-
-        Raises:
-            OSError: The folder cannot be written to.
-        """
+        """Write a file, which appears with all of its content."""
         path = self.folder / f"{name}{self._suffix}"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with OutputFile(path, mode=0o600) as output:

@@ -37,11 +37,8 @@ def unique_name(name: str, taken: Container[str]) -> str:
 
 def numbered_name(name: str, taken: Container[str]) -> str:
     """Return a name; if it is taken, the first free one of name_2, name_3, …"""
-    return next(
-        candidate
-        for candidate in chain([name], (f"{name}_{n}" for n in count(2)))
-        if candidate not in taken
-    )
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 
 
 def topic_token(name: str) -> str:

@@ -38,22 +38,13 @@ class OutputFile:
     file: BinaryIO
 
     def __init__(self, path: Path, *, replaces: bool = True, mode: int = 0o666) -> None:
-        """Prepare.
-
-        Args:
-            replaces: Whether it may replace a file.
-            mode: Permissions of a new file, which the umask restricts.
-        """
+        """Replace a file or not; the umask restricts the permissions `mode` of a new one."""
         self.path, self._replaces, self._mode = path, replaces, mode
         self._closing = ExitStack()
         self._name = ""
 
     def __enter__(self) -> "OutputFile":
-        """Open the file.
-
-        Raises:
-            OSError: It cannot be written, or exists and is not to be replaced.
-        """
+        """Open the file."""
         with ExitStack() as stack, _named(self.path):
             self._is_stream = self._replaces and _is_stream(self.path)
             if self._is_stream:
@@ -75,11 +66,7 @@ class OutputFile:
         return Path(os.readlink(f"/proc/self/fd/{self._folder}"))
 
     def finish(self) -> None:
-        """Give the file its name.
-
-        Raises:
-            OSError: It cannot be written, or a file that is not to be replaced has appeared.
-        """
+        """Give the file its name."""
         with _named(self.path):
             self.file.flush()
             if self._is_stream:
@@ -140,11 +127,7 @@ class OutputFile:
 def output_file(path: Path, kind: str = "file") -> Iterator[BinaryIO]:
     """Yield an `OutputFile` that is finished at the end of the block.
 
-    Args:
-        path: The file; another file of that name is replaced, unless this program has read it.
-
-    Raises:
-        UserInputError: It cannot be written, or is an input.
+    Another file of that name is replaced, unless this program has read it.
     """
     check_output(path, kind)
     with _reported(path, kind), OutputFile(path) as output:
@@ -172,12 +155,7 @@ def check_output(path: Path, kind: str = "file") -> None:
 def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterator[BinaryIO]:
     """Yield a new file that only its user can read, as `output_file`.
 
-    Args:
-        path: The file, which must not exist.
-        below: Folder below which it must be, after symbolic links are followed; it is created.
-
-    Raises:
-        UserInputError: It exists, or cannot be written.
+    With `below`, it must be below that folder, which is created, after symbolic links are followed.
     """
     if below is not None:
         create_folder(below)
@@ -220,12 +198,7 @@ def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
 
 
 def locked(folder: Path) -> int:
-    """Return the descriptor of a folder that this process alone has locked; closing it unlocks.
-
-    Raises:
-        UserInputError: Another process has locked it.
-        OSError: It cannot be read.
-    """
+    """Return the descriptor of a folder that this process alone has locked; closing it unlocks."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

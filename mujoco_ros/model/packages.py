@@ -35,14 +35,8 @@ def package_directories(
 ) -> list[Path]:
     """Return the existing folders of a package, the preferred one first.
 
-    Args:
-        above: Folder of the file that names the package; a package around it, or beside one of the
-            folders above it, need not be installed.
-        packages: Folders of packages by name; they precede all others.
-
-    Raises:
-        MissingFileError: There is none.
-        UserInputError: The name is not a name of a package.
+    A package around the folder `above`, or beside one of the folders above it, need not be
+    installed. The folders of `packages`, by name, precede all others.
     """
     if not PACKAGE_NAME.fullmatch(package):
         raise UserInputError(f"'{package}' is not the name of a package")

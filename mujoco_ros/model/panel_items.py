@@ -9,13 +9,10 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button that calls a method.
-
-    Attributes:
-        method: Name of the method. That of a state takes the context; its return value is ignored.
-    """
+    """A button that calls a method."""
 
     label: str
+    # Name of the method. That of a state takes the context; its return value is ignored.
     method: str
 
 
@@ -25,13 +22,10 @@ class SettingField:
 
     A check box for bool, a number for int and float, a list for a choice, a text for str, and a
     vector for several floats.
-
-    Attributes:
-        setting: Name of the setting.
     """
 
     label: str
-    setting: str
+    setting: str  # name of the setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,73 +38,48 @@ class PoseField(SettingField):
 
 @dataclass(frozen=True, slots=True)
 class ChoiceField(SettingField):
-    """A setting of type str whose alternatives change at run time.
+    """A setting of type str whose alternatives change at run time."""
 
-    Attributes:
-        alternatives: Name of a method without arguments that returns the present texts.
-    """
-
-    alternatives: str
+    alternatives: str  # name of a method without arguments that returns the present texts
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Settings that are edited together without effect, and a button that sets all of them.
-
-    Attributes:
-        button: Text of the button, which sets the parameters atomically.
-        method: Name of the method that is called after that, or empty; see `Button`.
-    """
+    """Settings that are edited together without effect, and a button that sets all of them."""
 
     label: str
     fields: tuple[SettingField, ...]
-    button: str = "Set"
-    method: str = ""
+    button: str = "Set"  # text of the button, which sets the parameters atomically
+    method: str = ""  # name of the method that is called after that, or empty; see `Button`
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedValue:
-    """What a method returns: a text, a number, or a short sequence of them.
+    """What a method returns: a text, a number, or a short sequence of them."""
 
-    Attributes:
-        label: Text before it.
-        method: Name of the method, without arguments.
-        unit: Unit of all numbers.
-        names: Names of the entries of a sequence; empty if they have none.
-    """
-
-    label: str
-    method: str
-    unit: str = ""
-    names: tuple[str, ...] = ()
+    label: str  # text before it
+    method: str  # name of the method, without arguments
+    unit: str = ""  # unit of all numbers
+    names: tuple[str, ...] = ()  # names of the entries of a sequence; empty if they have none
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedTable:
-    """A table of what a method returns: rows of texts and numbers.
-
-    Attributes:
-        method: Name of the method, without arguments.
-    """
+    """A table of what a method returns: rows of texts and numbers."""
 
     label: str
-    method: str
+    method: str  # name of the method, without arguments
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedPlot:
-    """A plot over time of what a method returns: a number for each curve.
-
-    Attributes:
-        method: Name of the method, without arguments.
-        unit: Unit of all curves.
-    """
+    """A plot over time of what a method returns: a number for each curve."""
 
     label: str
-    method: str
+    method: str  # name of the method, without arguments
     curves: tuple[str, ...]
-    unit: str = ""
+    unit: str = ""  # unit of all curves
 
 
 PanelItem = Button | SettingField | Form | DisplayedValue | DisplayedTable | DisplayedPlot
@@ -129,17 +98,7 @@ def setting_fields(panel: Iterable[PanelItem]) -> list[SettingField]:
 
 
 def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str], name: str) -> None:
-    """Check that an object has what its panel names.
-
-    Args:
-        owner: The object, or its class.
-        settings: Names of its settings that are parameters.
-        name: Name of the owner, for errors.
-
-    Raises:
-        UserInputError: A method or setting does not exist, two items name the same method, a form
-            names a setting twice, or an item has no columns, curves or fields, or too many.
-    """
+    """Check that an object or class has what its panel names, and the sizes of the items."""
     cls = owner if isinstance(owner, type) else type(owner)
     known, methods = tuple(settings), set[str]()
     for item in panel:
@@ -158,21 +117,22 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
             methods.add(method)
 
 
+_COUNTED = {
+    DisplayedTable: "columns",
+    DisplayedPlot: "curves",
+    DisplayedValue: "names",
+    Form: "fields",
+}
+
+
 def _check_count(item: PanelItem, name: str) -> None:
     """Check the number of columns, curves, names or fields of an item."""
-    where, least = f"the panel of {name}", 1
-    if isinstance(item, DisplayedTable):
-        count, kind = len(item.columns), "columns"
-    elif isinstance(item, DisplayedPlot):
-        count, kind = len(item.curves), "curves"
-    elif isinstance(item, DisplayedValue):
-        count, kind, least = len(item.names), "names", 0
-    elif isinstance(item, Form):
-        count, kind = len(item.fields), "fields"
-        if len({field.setting for field in item.fields}) < count:
-            raise UserInputError(f"'{item.label}' of {where} has a setting twice")
-    else:
+    where, kind = f"the panel of {name}", _COUNTED.get(type(item))
+    if kind is None:
         return
+    count, least = len(getattr(item, kind)), 0 if kind == "names" else 1
+    if len({field.setting for field in _fields(item)}) < len(_fields(item)):
+        raise UserInputError(f"'{item.label}' of {where} has a setting twice")
     if not least <= count <= MOST_COLUMNS:
         raise UserInputError(
             f"'{item.label}' of {where} has {count} {kind}; it needs {least} to {MOST_COLUMNS}"

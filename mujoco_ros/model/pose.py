@@ -16,14 +16,10 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pose:
-    """Pose of a frame, in ``world`` unless documented otherwise.
+    """Pose of a frame, in ``world`` unless documented otherwise."""
 
-    Attributes:
-        position: [m]  # (3,)
-        quat_wxyz: Unit quaternion.  # (4,)
-    """
-
-    position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3))  # [m] (3,)
+    # Unit quaternion (4,)
     quat_wxyz: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
 
     @property

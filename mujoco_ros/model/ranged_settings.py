@@ -14,18 +14,12 @@ _TYPES = (bool, int, float, str)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SettingBounds:
-    """Description and bounds of a setting.
-
-    Attributes:
-        low: Smallest number.
-        high: Largest number.
-        choices: The valid texts.
-    """
+    """Description and bounds of a setting."""
 
     description: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
+    low: float | None = None  # smallest number
+    high: float | None = None  # largest number
+    choices: tuple[str, ...] = ()  # the valid texts
 
 
 def setting(
@@ -50,12 +44,7 @@ def setting(
 
 
 def bounds_of(settings: type) -> dict[str, SettingBounds]:
-    """Return description and bounds of each setting by name.
-
-    Raises:
-        UserInputError: The class is not a frozen dataclass of fields by `setting`, each of a type
-            that a parameter can have, with numbers in bounds.
-    """
+    """Return description and bounds of each setting of a frozen dataclass by name."""
     parameters = getattr(settings, "__dataclass_params__", None)
     if parameters is None or not parameters.frozen:
         raise UserInputError(f"{settings.__name__} is not a frozen dataclass")
@@ -78,13 +67,7 @@ def bounds_of(settings: type) -> dict[str, SettingBounds]:
 
 
 def read_settings(settings: type, values: Mapping[str, Any], where: str) -> Any:
-    """Return the settings of a scene.
-
-    Args:
-        settings: Their class.
-        values: The values that the scene gives.
-        where: Begins error messages.
-    """
+    """Return settings with the values that a scene gives; `where` begins error messages."""
     bounds_of(settings)
     read: Any = from_dict(settings, values, where)
     check_settings(read, where)
@@ -92,11 +75,7 @@ def read_settings(settings: type, values: Mapping[str, Any], where: str) -> Any:
 
 
 def check_settings(settings: Any, where: str) -> None:
-    """Reject values that are out of bounds; `where` begins error messages.
-
-    Raises:
-        UserInputError: A value is out of bounds.
-    """
+    """Reject values that are out of bounds; `where` begins error messages."""
     for name, its in bounds_of(type(settings)).items():
         if problem := _problem(its, getattr(settings, name)):
             raise UserInputError(f"{where}.{name} is {problem}")

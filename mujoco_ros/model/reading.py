@@ -18,14 +18,11 @@ of zeros without a file."""
 
 @dataclass(slots=True)
 class Reading:
-    """What was read, and computed from it; another process can repeat it.
+    """What was read, and computed from it; another process can repeat it."""
 
-    Attributes:
-        stamps: Stamps of the files when they were read, by path.
-        results: Names and results of `computed_once`, in order.
-    """
-
+    # Stamps of the files when they were read, by path
     stamps: dict[str, FileStamp] = field(default_factory=dict)
+    # Names and results of `computed_once`, in order
     results: list[tuple[str, Any]] = field(default_factory=list)
 
 
@@ -58,11 +55,7 @@ _CURRENT: ContextVar[_Current | None] = ContextVar("reading", default=None)
 
 
 def note_file(path: Path) -> None:
-    """Note a file that is about to be read.
-
-    Raises:
-        ParseError: It has changed since it was read before.
-    """
+    """Note a file that is about to be read, and reject one that has changed since it was read."""
     current = _CURRENT.get()
     if current is not None:
         current.note(str(path))
@@ -71,9 +64,7 @@ def note_file(path: Path) -> None:
 def computed_once(name: str, compute: Callable[[], T]) -> T:
     """Return a result that can be pickled; a repeated reading gets the result of the first one.
 
-    Args:
-        name: Name of the computation; both readings make the same ones in the same order.
-        compute: Computes the result from files that are noted, and from nothing else.
+    Both readings compute the same names in the same order, from noted files and nothing else.
     """
     current = _CURRENT.get()
     return compute() if current is None else current.result(name, compute)
@@ -81,11 +72,7 @@ def computed_once(name: str, compute: Callable[[], T]) -> T:
 
 @contextmanager
 def recorded_reading() -> Iterator[Reading]:
-    """Yield the record of what this thread reads in the block.
-
-    Raises:
-        ParseError: At the end: a file changed since it was first read.
-    """
+    """Yield the record of what this thread reads in the block; no file may change in it."""
     with _reading(_Current()) as current:
         yield current.reading
         for path in list(current.reading.stamps):
@@ -94,12 +81,7 @@ def recorded_reading() -> Iterator[Reading]:
 
 @contextmanager
 def repeated_reading(first: Reading) -> Iterator[None]:
-    """Have this thread read the files of an earlier reading, and no others.
-
-    Raises:
-        ParseError: Before a file is read that is not the same as earlier, or at the end if one has
-            changed.
-    """
+    """Have this thread read the files of an earlier reading, which are the same, and no others."""
     with _reading(_Current(first)) as current:
         yield
         for path in first.stamps:

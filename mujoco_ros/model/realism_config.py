@@ -153,23 +153,15 @@ _SUFFIXES = (".yaml", ".yml")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ElementSelection:
-    """The elements of a robot that an entry applies to.
+    """The elements of a robot that an entry applies to."""
 
-    Attributes:
-        match: Names, or patterns of the shell: of MuJoCo sensors, of joints, or of the bodies
-            of floating bases.
-        type: Type of MuJoCo sensor, as in MJCF; empty for any.
-    """
-
+    # Names, or patterns of the shell: of MuJoCo sensors, of joints, or of the bodies of floating
+    # bases
     match: tuple[str, ...] = _EVERY
-    type: str = ""
+    type: str = ""  # type of MuJoCo sensor, as in MJCF; empty for any
 
     def select(self, names: Iterable[str], kind: str, where: str) -> list[str]:
-        """Return the names that match.
-
-        Raises:
-            UserInputError: A pattern other than ``*`` matches nothing.
-        """
+        """Return the names that match; a pattern other than ``*`` must match one."""
         known = list(names)
         for pattern in self.match:
             if pattern != "*" and not any(fnmatchcase(name, pattern) for name in known):
@@ -179,13 +171,9 @@ class ElementSelection:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """Settings of some elements of a robot, under a name that their parameters have.
+    """Settings of some elements of a robot, under a name that their parameters have."""
 
-    Attributes:
-        section: What the elements are.
-    """
-
-    section: Section
+    section: Section  # what the elements are
     name: str
     selection: ElementSelection
     settings: Channel
@@ -193,21 +181,18 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RealismConfig:
-    """Imperfections of the sensors, joints, floating bases and actuators of a robot.
+    """Imperfections of the sensors, joints, floating bases and actuators of a robot."""
 
-    Attributes:
-        profile: Shipped profiles or YAML files, separated by commas, whose entries these extend;
-            empty for none.
-        sensors: Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`.
-        joints: Entries of joints: ``match`` and fields of `JointChannel`.
-        bases: Entries of floating bases: ``match`` and fields of `BaseChannel`.
-        actuators: Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`.
-    """
-
+    # Shipped profiles or YAML files, separated by commas, whose entries these extend; empty for
+    # none
     profile: str = ""
+    # Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`
     sensors: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Entries of joints: ``match`` and fields of `JointChannel`
     joints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Entries of floating bases: ``match`` and fields of `BaseChannel`
     bases: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`
     actuators: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -215,11 +200,7 @@ class RealismConfig:
             list(self.entries())
 
     def entries(self, where: str = "realism") -> list[Entry]:
-        """Return all entries.
-
-        Raises:
-            UserInputError: One has an unknown key or an invalid value.
-        """
+        """Return all entries."""
         return [
             _entry(section, name, values, f"{where}.{section}.{name}")
             for section in SECTIONS
@@ -250,12 +231,7 @@ def _entry(section: Section, name: str, values: Mapping[str, Any], where: str) -
 def resolve_profile(
     config: RealismConfig, path: Callable[[str], Path], robot: str
 ) -> RealismConfig:
-    """Return a configuration that contains the entries of its profile.
-
-    Args:
-        config: The configuration; its values override entries of the profile with the same name.
-        path: Returns the path of a file that the scene names.
-    """
+    """Return a configuration with the entries of its profile; its own values override them."""
     if not config.profile:
         return config
     where = f"realism of robot '{robot}'"
@@ -267,11 +243,9 @@ def resolve_profile(
 
 
 def load_profiles(names: str, path: Callable[[str], Path], where: str) -> RealismConfig:
-    """Read profiles; of entries with the same name, values of the later one count.
+    """Read shipped profiles or YAML files, separated by commas.
 
-    Args:
-        names: Names of shipped profiles, or YAML files, separated by commas.
-        path: Returns the path of a file that the scene names.
+    Of entries with the same name, values of the later one count.
     """
     found = RealismConfig()
     for name in names.split(","):

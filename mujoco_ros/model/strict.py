@@ -20,14 +20,10 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 T = TypeVar("T")
 
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
-
-
 _MAX_CHARACTERS = 1 << 20
 """Characters of a YAML text; a megabyte takes seconds to read."""
 _MAX_VALUES = 100_000
 """Values of a YAML text, where an alias counts as all values that it stands for."""
-
-
 _MAX_DIGITS = 80
 """Characters of an integer; 64 bits have 64 digits at most."""
 
@@ -100,11 +96,7 @@ _UniqueKeyLoader.add_implicit_resolver(
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file.
-
-    Raises:
-        UserInputError: As `read_file`, or it is not UTF-8 text.
-    """
+    """Read a UTF-8 text file."""
     try:
         return read_file(path, largest=LARGEST_TEXT).decode()
     except UnicodeDecodeError as error:
@@ -139,15 +131,9 @@ def _yaml_problem(error: Exception) -> str:
 
 
 def from_dict(cls: type[T], data: Any, where: str) -> T:
-    """Build a dataclass from plain data.
+    """Build a dataclass of scalars, enums, literals, tuples, optionals, mappings or dataclasses.
 
-    Args:
-        cls: A dataclass of scalars, enums, literals, tuples, optionals, mappings or dataclasses.
-        data: Content of a YAML file.
-        where: Place of `data`, e.g. ``"zoo.yaml: robots[1]"``; begins error messages.
-
-    Raises:
-        UserInputError: An unknown or missing key, a wrong type, or a value that the class rejects.
+    `where` is the place of the data, e.g. ``"zoo.yaml: robots[1]"``, and begins error messages.
     """
     if not isinstance(data, Mapping):
         raise UserInputError(f"{where}: expected a mapping, got {_shown(data)}")

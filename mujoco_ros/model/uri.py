@@ -11,21 +11,11 @@ from mujoco_ros.model.packages import PACKAGE_NAME, package_directories
 
 
 def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
-    """Return the absolute path of a path, ``file://`` or ``package://`` URI.
+    """Return the absolute path of a path, ``file://`` or ``package://`` URI; ``~`` is expanded.
 
-    Among several folders of a package, the folder with the file precedes; see
-    `package_directories`. A path can lead through an archive, and an archive stands for its model;
-    see `archives`.
-
-    Args:
-        uri: The path or URI; ``~`` is expanded.
-        base: Folder of relative paths, above which packages need not be installed.
-
-    Raises:
-        ForbiddenFileError: The client of the current request may not name it.
-        MissingFileError: The package, or a file of a package, does not exist.
-        UserInputError: The scheme is unknown, or the path or archive is invalid; a file that is not
-            in a package need not exist.
+    Among several folders of a package, the folder with the file precedes. A path can lead through
+    an archive, and an archive stands for its model. Packages around `base`, the folder of relative
+    paths, need not be installed. A file that is not in a package need not exist.
     """
     try:
         candidates = [candidate.resolve() for candidate in _candidates(uri, base, packages)]
@@ -71,12 +61,7 @@ def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> li
 
 
 def check_file(path: Path, kind: str, hint: str = "") -> None:
-    """Reject a path that is not a file.
-
-    Args:
-        kind: Kind of file in the message, e.g. ``"model file"``.
-        hint: End of the message.
-    """
+    """Reject a path that is not a file; `kind` and `hint` begin and end the message."""
     if not path.is_file():
         fault = "is not a file" if path.exists() else "does not exist"
         raise MissingFileError(f"{kind} '{path}' {fault}{hint}")

@@ -22,8 +22,8 @@ from mujoco_ros.sim.settings.gains import configured_gains
 from mujoco_ros.sim.state.initial_state import initial_state
 
 
-class TendonDrive:
-    """The position servos on a tendon, as a `GripperDrive`.
+class TendonServo:
+    """The position servos on a tendon, as a `GripperServo`.
 
     Their controls store the reference, so that it follows resets and loaded states.
     """

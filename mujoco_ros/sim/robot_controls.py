@@ -18,7 +18,7 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.controlled_joints import TendonDrive, controlled_joints
+from mujoco_ros.sim.controlled_joints import TendonServo, controlled_joints
 from mujoco_ros.sim.drives import Drives
 
 
@@ -57,7 +57,7 @@ def robot_controls(
         controls.append(
             RobotControl(
                 joints,
-                references.part(columns),
+                references.of_joints(columns),
                 timestep,
                 emit_for_robot,
                 limit,
@@ -98,9 +98,9 @@ def _cartesian(chains: FrameChains, control: RobotControl) -> CartesianControlle
 
 def _tendon_drive(
     model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, drives: Drives
-) -> TendonDrive | None:
+) -> TendonServo | None:
     tendon = robot.gripper_tendon
-    return None if tendon is None else TendonDrive(model, data, drives, tendon)
+    return None if tendon is None else TendonServo(model, data, drives, tendon)
 
 
 def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:

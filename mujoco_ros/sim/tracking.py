@@ -67,7 +67,7 @@ class PositionCommands:
         np.copyto(self._mask, np.nan, where=missing)
         for address, control in enumerate(self._on_tendons, self._count):
             assert control.gripper is not None
-            self.values[address] = control.gripper.drive.reference()
+            self.values[address] = control.gripper.servo.reference()
 
 
 class Tracking:

@@ -14,8 +14,8 @@ from mujoco_ros.identification.report import fit_report, overlay_text, replay_re
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import read_scene
+from mujoco_ros.model.scene.joint_options import JointOptions
 from mujoco_ros.model.scene.overlay import RobotOverlay, overlaid
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.sim.simulation import Simulation
 
 MOVED = ("wrist_2_joint", "wrist_3_joint")

@@ -371,7 +371,7 @@ def test_archives_of_enormous_content_are_refused_before_they_are_extracted(
     many = write(tmp_path / "many.zip", {f"f{n}": "" for n in range(10_001)})
     with pytest.raises(UserInputError, match="too large: 10001 files, limit 10000"):
         model_on_disk(many)
-    monkeypatch.setattr(archives, "MAX_ARCHIVE_BYTES", 1 << 20)
+    monkeypatch.setattr(archives.limits, "MAX_ARCHIVE_BYTES", 1 << 20)
     big = write(tmp_path / "big.zip", {"model.xml": MODEL, "zeros": "\0" * (1 << 20)})
     assert big.stat().st_size < 4096
     with pytest.raises(
@@ -448,7 +448,9 @@ def test_an_archive_in_an_archive_is_not_read_when_a_model_names_it(tmp_path, ca
 
 
 def test_the_archives_of_a_model_have_one_limit(root, monkeypatch):
-    monkeypatch.setattr(archives, "MAX_ARCHIVES_BYTES", SizeLimit(300_000, of_client=300_000))
+    monkeypatch.setattr(
+        archives.limits, "MAX_ARCHIVES_BYTES", SizeLimit(300_000, of_client=300_000)
+    )
     names = [f"part{number}.zip" for number in range(3)]
     for name in names:
         write(root / name, {"b.xml": f"<mujoco><!-- {'-' * 100_000} --></mujoco>"})

@@ -19,8 +19,7 @@ from tf2_msgs.msg import TFMessage
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY, SensorArray
 from mujoco_ros.model.sensors.sensor_states import STATES

@@ -7,8 +7,7 @@ from typing import Any
 from mujoco_ros.bridge.publishing.topics import robot_topics
 from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 
 Config = dict[str, Any]
 

@@ -14,11 +14,8 @@ def stop_trajectory(
 ) -> Trajectory | None:
     """Return the trajectory that stops moving `joints` (k,) from their references, each on its own.
 
-    Efforts stay. `deceleration` is of each joint of the robot [rad/s² or m/s²] (n,).
-
-    Returns:
-        The trajectory of the joints that move; None if none moves, or a joint that moves has no
-        deceleration.
+    Efforts stay. `deceleration` is of each joint of the robot [rad/s² or m/s²] (n,). None is
+    returned if none moves, or if one that moves has no deceleration.
     """
     moving = joints[references.dq[joints] != 0]
     limit = deceleration[moving]
@@ -40,13 +37,12 @@ def stop_trajectory(
         tau=np.tile(tau, (len(times), 1)),
         degree=np.full(len(times), 3),
     )
-    unbounded = np.full((2, len(moving)), np.inf)
     return Trajectory(
         joints=moving,
         start=None,
         points=points,
         curve=spline(points) if len(times) > 1 else None,
-        tolerances=Tolerances(path=unbounded, goal=unbounded, goal_time=0.0),
+        tolerances=Tolerances.unbounded(len(moving)),
         is_stop=True,
     )
 

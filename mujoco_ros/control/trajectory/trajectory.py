@@ -26,16 +26,11 @@ _UNEVEN = "the times of the points are too uneven for a smooth curve; send veloc
 def chunk_curve(points: Waypoints) -> Spline:
     """Return the curve of a chunk, with continuous accelerations, for all times.
 
-    It is the cubic spline through the positions, with not-a-knot ends. Two parts differ:
-
-    - Its last segment is quintic and ends at rest, and the curve stays there. So the end of a
-      chunk does not slow down the motion before its last but one waypoint.
-    - Before the first waypoint, its first polynomial continues for the duration of a segment.
-      Before that, the acceleration fades to zero within the same duration, and the velocity is
-      constant.
-
-    Raises:
-        CommandError: The distances in time of the points are too different for such a curve.
+    It is the cubic spline through the positions, with not-a-knot ends, but for two parts. Its last
+    segment is quintic and ends at rest, and the curve stays there: so the end of a chunk does not
+    slow down the motion before its last but one waypoint. Before the first waypoint, its first
+    polynomial continues for the duration of a segment; before that, the acceleration fades to zero
+    within the same duration, and the velocity is constant.
     """
     from scipy.interpolate import CubicSpline  # here, as few sessions need it
 
@@ -96,7 +91,14 @@ class Tolerances:
 
     path: np.ndarray  # position and velocity along the path (2, k)
     goal: np.ndarray  # position and velocity at the end (2, k)
-    goal_time: float  # time after the end in which to reach the goal [s]; 0 is unbounded
+    # Time after the end in which to reach the goal [s]; 0 is unbounded
+    goal_time: float = 0.0
+
+    @classmethod
+    def unbounded(cls, count: int) -> "Tolerances":
+        """Return tolerances of a number of joints that no error exceeds."""
+        none = np.full((2, count), np.inf)
+        return cls(path=none, goal=none)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +145,7 @@ class Trajectory:
         )
 
     def check_in_time(self, time: float) -> None:
-        """Reject a trajectory that ends before the simulated `time` [s], or starts long after it.
-
-        Raises:
-            LateError: It ends in the past.
-            CommandError: It starts more than a day ahead.
-        """
+        """Reject a trajectory that ends before a simulated time [s], or starts long after it."""
         if self.start is not None and (end := self.start + self.duration) < time:
             raise LateError(
                 f"the trajectory ends in the past: at {end:.3f} s, and it is {time:.3f} s"
@@ -184,9 +181,6 @@ def trajectory(
     The names of the joints are in the order of the values of the points, of which there is at least
     one. `start` is a simulated time [s]; None starts immediately. If it is `upsampled` and has
     positions only, it becomes smooth by the settings.
-
-    Raises:
-        CommandError: The trajectory is invalid; the message names the joint or the point.
     """
     indices = _indices(joints, settings, names)
     stepped = settings.interpolation_method == "none"
@@ -231,21 +225,16 @@ def trajectory(
 
 
 def hold_trajectory(joints: ControlledJoints, names: Sequence[str]) -> Trajectory:
-    """Return the trajectory without points that stops named joints, or all that take positions.
-
-    Raises:
-        JointError: A joint does not exist, or takes no positions.
-    """
+    """Return the trajectory without points that stops named joints, or all that take positions."""
     among = joints.with_interface(POSITION)
     indices = joints.find(names, among) if names else np.array(among, dtype=np.intp)
     none = np.empty((0, len(indices)))
-    unbounded = np.full((2, len(indices)), np.inf)
     return Trajectory(
         joints=indices,
         start=None,
         points=Waypoints(times=none[:, 0], q=none, dq=none, ddq=none, tau=none, degree=none[:, 0]),
         curve=None,
-        tolerances=Tolerances(path=unbounded, goal=unbounded, goal_time=0.0),
+        tolerances=Tolerances.unbounded(len(indices)),
     )
 
 
@@ -260,10 +249,6 @@ def tolerances(
     """Return the tolerances of a trajectory of the joints `indices` (k,), by default the settings'.
 
     The time tolerance is in seconds; 0 is the default, -1 unbounded.
-
-    Raises:
-        JointError: A tolerance names a joint outside the trajectory.
-        CommandError: A tolerance is negative and not -1, or exceeds 1e6.
     """
     found = {}
     for kind, given, positions, velocity in (
@@ -352,11 +337,7 @@ def _degree(given: np.ndarray) -> np.ndarray:
 
 
 def check_speed_scaling(factor: float) -> None:
-    """Reject an invalid speed of trajectories.
-
-    Raises:
-        CommandError: The factor is neither 0 nor in the range of `SPEED_SCALING`.
-    """
+    """Reject a speed of trajectories that is neither 0 nor in the range of `SPEED_SCALING`."""
     slowest, fastest = SPEED_SCALING
     if factor != 0.0 and not slowest <= factor <= fastest:
         raise CommandError(

@@ -9,8 +9,7 @@ from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import FloatingBase
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 from mujoco_ros.model.sensors.robot_sensors import Distances, RobotSensor
 from mujoco_ros.sim.plant import Plant
 

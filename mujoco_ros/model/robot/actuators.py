@@ -12,12 +12,7 @@ from mujoco_ros.model.robot.scope import ON_JOINT, Scope
 
 def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
     """Return the actuators that act on a joint directly."""
-    return [
-        actuator
-        for actuator in range(model.nactuator)
-        if model.actuator_trntype[actuator] in ON_JOINT
-        and model.actuator_trnid[actuator, 0] == joint
-    ]
+    return [actuator for actuator in range(model.nactuator) if joint_of(model, actuator) == joint]
 
 
 def joint_effort(model: mujoco.MjModel, joint: int) -> float:
@@ -131,19 +126,10 @@ def tendon_is_angle(model: mujoco.MjModel, tendon: int) -> bool:
 def find_gripper(
     scope: Scope, joints: Sequence[str], ids: np.ndarray, name: str, where: str
 ) -> tuple[int | None, int | None]:
-    """Return the joint or the tendon that a name means, one of them None.
+    """Return the index of one of `joints`, or else of a tendon in the model; the other is None.
 
-    A joint without actuators comes after an actuator and a tendon of the same name.
-
-    Args:
-        ids: Their indices in the model.  # (n,)
-        name: Name of a joint, of a tendon, or of an actuator on one of them.
-
-    Returns:
-        An index into `joints`, and the index of a tendon in the model.
-
-    Raises:
-        UserInputError: The name is unknown, or of an actuator on something else.
+    The name is of a joint, of a tendon, or of an actuator on one of them; a joint without actuators
+    comes after an actuator and a tendon of the same name. `ids` are the model's joints # (n,)
     """
     model = scope.model
     actuators = {

@@ -11,34 +11,24 @@ from mujoco_ros.model.robot.layout import ModelLayout
 
 @dataclass(frozen=True, kw_only=True)
 class BodyFrame:
-    """A frame that is fixed to a body.
-
-    Attributes:
-        owner: Name of the body in the model; empty if it has none.
-        position: Origin in the frame of the body [m].  # (3,)
-        quat_wxyz: Orientation in the frame of the body.  # (4,)
-    """
+    """A frame that is fixed to a body."""
 
     frame: str
-    owner: str = ""
+    owner: str = ""  # name of the body in the model; empty if it has none
     body: int
-    position: np.ndarray
-    quat_wxyz: np.ndarray
+    position: np.ndarray  # origin in the frame of the body [m] (3,)
+    quat_wxyz: np.ndarray  # orientation in the frame of the body (4,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MocapBody:
-    """A body whose pose is an input.
-
-    Attributes:
-        mocap: Row in ``mocap_pos`` and ``mocap_quat``.
-    """
+    """A body whose pose is an input."""
 
     name: str
     namespace: str
     frame: str
     body: int
-    mocap: int
+    mocap: int  # row in ``mocap_pos`` and ``mocap_quat``
 
 
 def named_frames(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, BodyFrame]:

@@ -22,21 +22,15 @@ from mujoco_ros.model.urdf.importing.mesh_file import find_mesh
 
 @dataclass(frozen=True, kw_only=True)
 class RobotDescription:
-    """A robot's URDF.
-
-    Attributes:
-        links: Names of all links, without the prefix.
-        floating: Child links of floating joints, which joint states do not contain.
-        pose: Pose of a root link ``world``, which is no body of the robot.
-    """
+    """A robot's URDF."""
 
     namespace: str
     frame_prefix: str
     urdf: str
-    links: frozenset[str]
+    links: frozenset[str]  # names of all links, without the prefix
     root: str
-    floating: frozenset[str]
-    pose: PoseConfig
+    floating: frozenset[str]  # child links of floating joints, which joint states do not contain
+    pose: PoseConfig  # pose of a root link ``world``, which is no body of the robot
 
 
 def describe(scene: str) -> list[RobotDescription]:
@@ -52,8 +46,7 @@ def descriptions(
 ) -> list[RobotDescription]:
     """Return each robot's description: the URDF of the scene, or one exported from the model.
 
-    Args:
-        known: Descriptions of robots of the scene before a change, which are used again.
+    Those `known` from before a change of the scene are used again.
     """
     config, known = assembly.config, known or {}
     found = []

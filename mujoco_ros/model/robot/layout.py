@@ -45,35 +45,24 @@ class FloatingBase:
 
 @dataclass(frozen=True, kw_only=True)
 class RobotLayout:
-    """The elements of a robot that have ROS interfaces.
-
-    Attributes:
-        prefix: Prefix of its names in the model.
-        frame_prefix: Prefix of its TF frames.
-        roots: Its bodies whose parent is the world.
-        states: Its MuJoCo sensors that are published as named values.
-        arrays: Its MuJoCo sensors that are published as arrays.
-        unused_sensors: Names of its MuJoCo sensors without a topic.
-        gripper: Index of the joint of the gripper controller.
-        gripper_tendon: Index in the model of its tendon instead, if it moves one.
-    """
+    """The elements of a robot that have ROS interfaces."""
 
     name: str
-    prefix: str
+    prefix: str  # prefix of its names in the model
     namespace: str
-    frame_prefix: str
+    frame_prefix: str  # prefix of its TF frames
     bodies: tuple[int, ...]
-    roots: tuple[int, ...]
+    roots: tuple[int, ...]  # its bodies whose parent is the world
     joints: Joints
     bases: tuple[FloatingBase, ...]
     sensors: Mapping[str, tuple[RobotSensor, ...]]
-    states: tuple[SensorState, ...]
-    arrays: tuple[SensorArray, ...]
+    states: tuple[SensorState, ...]  # its MuJoCo sensors that are published as named values
+    arrays: tuple[SensorArray, ...]  # its MuJoCo sensors that are published as arrays
     cameras: tuple[Camera, ...]
     lidars: tuple[Lidar, ...]
-    unused_sensors: tuple[str, ...]
-    gripper: int | None = None
-    gripper_tendon: int | None = None
+    unused_sensors: tuple[str, ...]  # names of its MuJoCo sensors without a topic
+    gripper: int | None = None  # index of the joint of the gripper controller
+    gripper_tendon: int | None = None  # index in the model of its tendon instead, if it moves one
 
     @property
     def base(self) -> FloatingBase | None:
@@ -96,18 +85,13 @@ class RobotLayout:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelLayout:
-    """The robots of a model, and the elements of no robot.
-
-    Attributes:
-        free_objects: TF frame and base of each free body that is no robot's base.
-        cameras: Cameras of the world and of objects.
-        lidars: Lidars of the world.
-    """
+    """The robots of a model, and the elements of no robot."""
 
     robots: tuple[RobotLayout, ...]
+    # TF frame and base of each free body that is no robot's base
     free_objects: tuple[tuple[str, FloatingBase], ...]
-    cameras: tuple[Camera, ...]
-    lidars: tuple[Lidar, ...]
+    cameras: tuple[Camera, ...]  # cameras of the world and of objects
+    lidars: tuple[Lidar, ...]  # lidars of the world
 
     @property
     def columns(self) -> tuple[slice, ...]:
@@ -127,13 +111,7 @@ class ModelLayout:
 
 
 def lay_out(assembly: Assembly) -> ModelLayout:
-    """Resolve the elements of a scene to addresses.
-
-    Raises:
-        UserInputError: Two elements would have the same TF frame, two cameras or lidars the same
-            topics, a camera has an impossible resolution, or a robot lacks the joint, actuator or
-            tendon of its gripper or the site of a lidar.
-    """
+    """Resolve the elements of a scene to addresses; TF frames and topics must differ."""
     model, config = assembly.model, assembly.config
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
     robots = tuple(

@@ -66,16 +66,13 @@ _BODIES = {
 
 
 class Scope:
-    """A robot's elements: on its bodies, or on the world and with its prefix.
-
-    Attributes:
-        body_names: Their names, without the prefix.
-    """
+    """A robot's elements: on its bodies, or on the world and with its prefix."""
 
     def __init__(self, model: mujoco.MjModel, prefix: str, others: tuple[str, ...]) -> None:
         self.model, self.prefix, self._others = model, prefix, others
         names = {body: model.body(body).name for body in range(1, model.nbody)}
         self.bodies = tuple(body for body, name in names.items() if self.includes(name))
+        # Their names, without the prefix
         self.body_names = frozenset(self.short(names[body]) for body in self.bodies)
         self._bodies = frozenset(self.bodies)
         self.sites = tuple(
@@ -96,21 +93,11 @@ class Scope:
         return name.removeprefix(self.prefix)
 
     def name(self, kind: int, element: int) -> str:
-        """Return the name of an element without the prefix; empty if it has none.
-
-        Args:
-            kind: Type of the element, one of `mujoco.mjtObj`.
-            element: Its MuJoCo id.
-        """
+        """Return the name of an element of a `mujoco.mjtObj` without the prefix; may be empty."""
         return self.short(mujoco.mj_id2name(self.model, kind, element) or "")
 
     def owns(self, kind: int, element: int) -> bool:
-        """Whether an element is on a body of the robot, or has its prefix if it is on none.
-
-        Args:
-            kind: Type of the element, one of `mujoco.mjtObj`.
-            element: Its MuJoCo id.
-        """
+        """Whether an element is on a body of the robot, or has its prefix if it is on none."""
         name = mujoco.mj_id2name(self.model, kind, element) or ""
         return self._owns(body_of(self.model, kind, element), name)
 
@@ -132,11 +119,7 @@ class Scope:
 
 
 def body_of(model: mujoco.MjModel, kind: int, element: int) -> int:
-    """Return the body that an element is on; 0 for one that is on none, such as a tendon.
-
-    Args:
-        kind: Type of the element, one of `mujoco.mjtObj`.
-    """
+    """Return the body of an element of a `mujoco.mjtObj`; 0 if it is on none, such as a tendon."""
     if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
         return element
     array = _BODIES.get(kind)

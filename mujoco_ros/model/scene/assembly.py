@@ -6,24 +6,13 @@ from typing import Any
 
 import mujoco
 
+from mujoco_ros.model import errors
 from mujoco_ros.model.archives import archives_together
-from mujoco_ros.model.errors import (
-    MissingAssetError,
-    NameTakenError,
-    ParseError,
-    UnsupportedFormatError,
-    UserInputError,
-    unknown,
-)
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
-from mujoco_ros.model.scene.config import (
-    ObjectConfig,
-    RobotConfig,
-    SceneConfig,
-)
+from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugin_slots,
     load_plugins,
@@ -41,22 +30,15 @@ _REFERRING = ("actuators", "sensors", "equalities", "tendons", "excludes", "pair
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
-    """The model of a scene, and the parts that it was merged from.
+    """The model of a scene, and the parts that it was merged from."""
 
-    Attributes:
-        config: The current scene, with spawned robots and without deleted ones.
-        model: The compiled model.
-        base: The world; the parts are merged into a copy. None for a compiled model
-            (MJB), which cannot be changed.
-        base_files: Snapshot of the files of the world.
-        parts: Robots and objects in the order of the model.
-    """
-
-    config: SceneConfig
+    config: SceneConfig  # the current scene, with spawned robots and without deleted ones
     model: mujoco.MjModel
+    # The world; the parts are merged into a copy. None for a compiled model (MJB), which cannot be
+    # changed.
     base: mujoco.MjSpec | None
-    base_files: tuple[AssetFile, ...] = ()
-    parts: tuple[ScenePart, ...] = ()
+    base_files: tuple[AssetFile, ...] = ()  # snapshot of the files of the world
+    parts: tuple[ScenePart, ...] = ()  # robots and objects in the order of the model
     compiler_log: tuple[str, ...] = ()
 
     @property
@@ -94,7 +76,7 @@ def assemble(config: SceneConfig) -> Assembly:
     else:
         assembly = _merged(config)
     if config.robots and not assembly.model.njnt:
-        raise UserInputError(
+        raise errors.UserInputError(
             f"scene '{config.name}': the model has no joint, so nothing can move; "
             "`base: free` in a scene file frees the base of a robot"
         )
@@ -133,42 +115,35 @@ def rebuild(
 ) -> Assembly:
     """Merge a scene again with other parts; files of the remaining parts are not read again.
 
-    Remaining robots keep their namespaces. New parts come last in the model.
-
-    Args:
-        assembly: The scene, which is not changed.
-        remove: Names of parts to remove first.
-
-    Raises:
-        NameTakenError: A name is taken.
-        NamespaceError: Two robots would have the same namespace.
-        UnsupportedFormatError: The scene is a compiled model.
-        UserInputError: A part to remove does not exist, or the model does not compile.
+    Remaining robots keep their namespaces. New parts come last in the model. `remove` has the names
+    of parts to remove first.
     """
     removed, new = set(remove), tuple(add)
     names = [part.name for part in assembly.parts]
     for name in removed:
         if name not in names:
-            raise unknown("robot or object", name, names)
+            raise errors.unknown("robot or object", name, names)
     kept = tuple(part for part in assembly.parts if part.name not in removed)
     base, files = assembly.base, assembly.base_files
     if any(part.prefix == "" and part.name in removed for part in assembly.parts):
         base, files = mujoco.MjSpec(), ()
         _adopt_options(base.option, assembly.model.opt)
     if base is None:
-        raise UnsupportedFormatError(
+        raise errors.UnsupportedFormatError(
             f"'{assembly.config.name}' is a compiled model (MJB), which can only run alone; "
             "start with its MJCF or URDF to add to it"
         )
     taken = {part.name for part in kept}
     for part in new:
         if part.name in taken or _has_prefix(base, part.prefix):
-            raise NameTakenError(f"'{part.name}' is the name of another element of the scene")
+            raise errors.NameTakenError(
+                f"'{part.name}' is the name of another element of the scene"
+            )
         taken.add(part.name)
     config = _changed(assembly.config, kept, new)
     try:
         return _build(config, base, files, (*kept, *new), assembly.model)
-    except (ParseError, MissingAssetError) as error:
+    except (errors.ParseError, errors.MissingAssetError) as error:
         listing = ", ".join(f"'{part.name}'" for part in new)
         raise type(error)(f"with {listing}, {error}" if new else str(error)) from error
 
@@ -239,7 +214,7 @@ def _binary(config: SceneConfig) -> Assembly:
     robot = config.robots[0]
     path = config.path(robot.model)
     if config.merged and (len(config.robots) > 1 or config.objects or config.world):
-        raise UserInputError(
+        raise errors.UserInputError(
             f"'{path}' is a compiled model, which can only run alone, without a world"
         )
     if (
@@ -248,12 +223,12 @@ def _binary(config: SceneConfig) -> Assembly:
         or robot.cameras
         or any(lidar.body for lidar in robot.lidars)
     ):
-        raise UserInputError(
+        raise errors.UserInputError(
             f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
             "can be added; name its MJCF or URDF"
         )
     if robot.joints or robot.gravity_compensation:
-        raise UserInputError(
+        raise errors.UserInputError(
             f"'{path}' is a compiled model, for which 'joints' and 'gravity_compensation' have no "
             "effect; name its MJCF or URDF"
         )
@@ -262,7 +237,7 @@ def _binary(config: SceneConfig) -> Assembly:
     try:
         model = mujoco.MjModel.from_binary_path(str(path), {str(path): content})
     except ENGINE_ERRORS as error:
-        raise UserInputError(
+        raise errors.UserInputError(
             f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
             f"here {mujoco.__version__})"
         ) from error

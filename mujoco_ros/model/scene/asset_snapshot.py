@@ -25,14 +25,11 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssetFile:
-    """The content of a mesh, texture or other asset file when it was read.
-
-    Attributes:
-        stamp: Modification time [ns] and size; None if MuJoCo must not open the file, because it
-            is a client's and other users can exchange it.
-    """
+    """The content of a mesh, texture or other asset file when it was read."""
 
     path: str
+    # Modification time [ns] and size; None if MuJoCo must not open the file, because it is a
+    # client's and other users can exchange it
     stamp: Stamp | None
     content: bytes
 
@@ -40,11 +37,7 @@ class AssetFile:
 def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
     """Read the files of a spec, and make its paths, relative to `folder`, absolute.
 
-    Files that do not exist are left out; the compiler reports them.
-
-    Raises:
-        MissingAssetError: One must not be read, or a client's one does not exist.
-        UserInputError: One cannot be read.
+    Files that do not exist are left out, if they are not a client's; the compiler reports them.
     """
     found = {}
     for reference in referenced_files(spec):
@@ -61,11 +54,7 @@ def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
 
 
 def read_asset(path: Path, kind: str) -> AssetFile:
-    """Read an asset file of a model; for errors see `read_file`.
-
-    Raises:
-        UserInputError: It is an image with too many pixels.
-    """
+    """Read an asset file of a model, which is no image with too many pixels."""
     content = read_file(path, kind)
     _check_pixels(content, kind, path)
     stamp = None if is_for_client() and _can_be_exchanged(path) else _stamp(str(path))
@@ -94,17 +83,12 @@ def _can_be_exchanged(path: Path) -> bool:
 
 
 class FileReference(NamedTuple):
-    """A reference to a file in a spec.
-
-    Attributes:
-        path: Path from the folder of the model.
-        rename: Writes another path into the spec.
-    """
+    """A reference to a file in a spec."""
 
     kind: str
     asset: str
-    path: Path
-    rename: Callable[[str], object]
+    path: Path  # path from the folder of the model
+    rename: Callable[[str], object]  # writes another path into the spec
 
 
 def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:

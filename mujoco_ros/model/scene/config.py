@@ -5,29 +5,18 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from mujoco_ros.model.errors import (
-    MissingFileError,
-    NamespaceError,
-    NameTakenError,
-    UnsupportedFormatError,
-    UserInputError,
-    unknown,
-)
+from mujoco_ros.model import errors
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.naming import HEADER_CHARACTERS, NAME, check_name, root_element, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.realism_config import RealismConfig, resolve_profile
-from mujoco_ros.model.scene.limits import (
-    MAX_OBJECTS,
-    MAX_ROBOTS,
-    check_count,
-)
+from mujoco_ros.model.scene.collisions import ConvexDecomposition, SelfCollision
+from mujoco_ros.model.scene.joint_options import JointOptions
+from mujoco_ros.model.scene.limits import MAX_OBJECTS, MAX_ROBOTS, check_count
 from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
-from mujoco_ros.model.scene.robot_options.collisions import ConvexDecomposition, SelfCollision
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -74,71 +63,57 @@ class ObjectConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotConfig:
-    """A robot of the scene; None is the value of the model, or the default of the parameters.
-
-    Attributes:
-        model: Path or URI of its model; empty for a model given as text.
-        gains: Gains file; without one, gains are derived from the model.
-        gripper: Joint or tendon of the gripper controller, or an actuator on one of them.
-        urdf: File that replaces the robot_description exported from the model.
-        srdf: SRDF file, whose disabled collisions and named states are read.
-        self_collision: ``auto`` (links of a URDF that overlap at the start do not collide),
-            ``none`` or ``all``.
-        gravity_compensation: Whether the weight of the links, of a fixed base, is compensated.
-        base: Overrides the fixed base of a URDF.
-        publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
-        cameras: Cameras to add, or settings of cameras of the model.
-        lidars: Lidars to add, or settings of lidars of the model.
-        realism: Imperfections of its sensors, joints and actuators, including its profile; None
-            is the profile of the parameter ``realism``.
-    """
+    """A robot of the scene; None is the value of the model, or the default of the parameters."""
 
     name: str
-    model: str
+    model: str  # path or URI of its model; empty for a model given as text
     pose: PoseConfig = ORIGIN
     keyframe: str | None = None
-    gains: str | None = None
+    gains: str | None = None  # gains file; without one, gains are derived from the model
+    # Joint or tendon of the gripper controller, or an actuator on one of them
     gripper: str | None = None
-    urdf: str | None = None
-    srdf: str | None = None
+    urdf: str | None = None  # file that replaces the robot_description exported from the model
+    srdf: str | None = None  # SRDF file, whose disabled collisions and named states are read
     xacro_args: dict[str, bool | int | float | str] = field(default_factory=dict)
+    # ``auto`` (links of a URDF that overlap at the start do not collide), ``none`` or ``all``
     self_collision: SelfCollision = "auto"
     exclude: tuple[tuple[str, str], ...] = ()
     convex_decomposition: dict[str, ConvexDecomposition] = field(default_factory=dict)
     joints: dict[str, JointOptions] = field(default_factory=dict)
+    # Whether the weight of the links, of a fixed base, is compensated
     gravity_compensation: bool = False
-    base: Literal["fixed", "free"] | None = None
+    base: Literal["fixed", "free"] | None = None  # overrides the fixed base of a URDF
     namespace: str | None = None
+    # Rates of its topics [Hz of simulated time], 0 for off
     publish_rate: dict[str, float | None] = field(default_factory=dict)
-    cameras: tuple[CameraConfig, ...] = ()
-    lidars: tuple[LidarConfig, ...] = ()
+    cameras: tuple[CameraConfig, ...] = ()  # cameras to add, or settings of cameras of the model
+    lidars: tuple[LidarConfig, ...] = ()  # lidars to add, or settings of lidars of the model
+    # Imperfections of its sensors, joints and actuators, including its profile; None is the profile
+    # of the parameter ``realism``
     realism: RealismConfig | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
         if self.namespace and not all(NAME.match(part) for part in self.namespace.split("/")):
-            raise NamespaceError(f"namespace '{self.namespace}' is not a relative ROS namespace")
+            raise errors.NamespaceError(
+                f"namespace '{self.namespace}' is not a relative ROS namespace"
+            )
         _check_rates(self.publish_rate)
         _check_sensors(self.cameras, self.lidars)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionConfig:
-    """An extension of the scene.
+    """An extension of the scene."""
 
-    Attributes:
-        use: Name under which an installed package registers it.
-        name: Name of its parameters and topics; None for `use`.
-        robot: The robot that it belongs to, or a pattern of several, which get one each, also
-            robots that are spawned; empty if it belongs to the scene.
-        on_error: What an error in it does: disables it, or pauses the simulation as well.
-        settings: Settings of the extension, which are its own to check.
-    """
-
-    use: str
-    name: str | None = None
+    use: str  # name under which an installed package registers it
+    name: str | None = None  # name of its parameters and topics; None for `use`
+    # The robot that it belongs to, or a pattern of several, which get one each, also robots that
+    # are spawned; empty if it belongs to the scene
     robot: str = ""
+    # What an error in it does: disables it, or pauses the simulation as well
     on_error: Literal["disable", "pause"] = "disable"
+    # Settings of the extension, which are its own to check
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -177,20 +152,14 @@ class SceneConfig(_SceneFile):
 
     def __post_init__(self) -> None:
         names = [robot.name for robot in self.robots] + [entity.name for entity in self.objects]
-        for name in names:
-            if names.count(name) > 1:
-                raise NameTakenError(f"two robots or objects are named '{name}'; names must differ")
+        _check_different("robots or objects", names)
         namespaces = [self.namespace(robot) for robot in self.robots]
         for namespace in namespaces:
             if namespaces.count(namespace) > 1:
-                raise NamespaceError(f"two robots share the namespace '{namespace}'")
+                raise errors.NamespaceError(f"two robots share the namespace '{namespace}'")
         _check_sensors(self.cameras, self.lidars)
         labels = [extension.label for extension in self.extensions]
-        for label in labels:
-            if labels.count(label) > 1:
-                raise NameTakenError(
-                    f"two extensions are named '{label}'; give each a 'name' of its own"
-                )
+        _check_different("extensions", labels, "give each a 'name' of its own")
 
     def namespace(self, robot: RobotConfig) -> str:
         """Return the namespace of a robot: by default none for a single one, else its name."""
@@ -212,20 +181,23 @@ class SceneConfig(_SceneFile):
 def _check_rates(rates: Mapping[str, float | None]) -> None:
     for key, rate in rates.items():
         if key not in ROBOT_RATES:
-            raise unknown("key", key, ROBOT_RATES, where="publish_rate")
+            raise errors.unknown("key", key, ROBOT_RATES, where="publish_rate")
         if rate is not None and not (rate == 0 or MIN_RATE_HZ <= rate <= MAX_RATE_HZ):
-            raise UserInputError(
+            raise errors.UserInputError(
                 f"publish_rate: rate '{key}' must be 0 (off), or from {MIN_RATE_HZ:g} to "
                 f"{MAX_RATE_HZ:g} Hz, got {rate:g}"
             )
 
 
 def _check_sensors(cameras: tuple[CameraConfig, ...], lidars: tuple[LidarConfig, ...]) -> None:
-    for kind, configs in (("camera", cameras), ("lidar", lidars)):
-        names = [config.name for config in configs]
-        for name in names:
-            if names.count(name) > 1:
-                raise NameTakenError(f"two {kind}s are named '{name}'; names must differ")
+    _check_different("cameras", [camera.name for camera in cameras])
+    _check_different("lidars", [lidar.name for lidar in lidars])
+
+
+def _check_different(kind: str, names: list[str], remedy: str = "names must differ") -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise errors.NameTakenError(f"two {kind} are named '{name}'; {remedy}")
 
 
 def shipped_scenes() -> dict[str, Path]:
@@ -235,14 +207,7 @@ def shipped_scenes() -> dict[str, Path]:
 
 
 def scene_path(reference: str, folder: Path | None = None) -> Path:
-    """Return the file of a scene, given as for `load_scene`; it need not exist.
-
-    Args:
-        folder: Folder of relative paths; None is the working directory.
-
-    Raises:
-        UserInputError: A collection has no such robot.
-    """
+    """Return the file of a scene, given as for `load_scene`; it need not exist."""
     shipped = shipped_scenes()
     if reference in shipped:
         return shipped[reference]
@@ -264,8 +229,8 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
     """
     path, shipped = scene_path(reference, folder), shipped_scenes()
     if not path.suffix and "/" not in reference:
-        raise MissingFileError(
-            f"{unknown('scene', reference, shipped)}; a robot of a collection is "
+        raise errors.MissingFileError(
+            f"{errors.unknown('scene', reference, shipped)}; a robot of a collection is "
             "<collection>:<robot>, e.g. example-robot-data:ur10"
         )
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
@@ -275,7 +240,7 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
         name = _robot_name(path)
         robot = RobotConfig(name=name, model=str(path))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
-    raise UnsupportedFormatError(
+    raise errors.UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "
         f"{', '.join((*MODEL_SUFFIXES, XACRO_SUFFIX))}"
     )
@@ -305,12 +270,12 @@ def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
 
 def _scene(content: object, where: str, name: str, folder: Path, overlays: int = 0) -> SceneConfig:
     if content is None:
-        raise UserInputError(f"{where}: the file is empty")
+        raise errors.UserInputError(f"{where}: the file is empty")
     if isinstance(content, dict) and EXTENDS in content:
         return _extended(from_dict(SceneOverlay, content, where), where, name, folder, overlays + 1)
     data = from_dict(_SceneFile, content, where)
     if not data.robots:
-        raise UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
+        raise errors.UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
     check_count("robots", data.robots, MAX_ROBOTS, where)
     check_count("objects", data.objects, MAX_OBJECTS, where)
     keys = {key.name: getattr(data, key.name) for key in fields(data)}
@@ -323,8 +288,8 @@ def _scene(content: object, where: str, name: str, folder: Path, overlays: int =
             for robot in scene.robots
         )
         return replace(scene, robots=robots)
-    except UserInputError as error:
-        raise UserInputError(f"{where}: {error}") from error
+    except errors.UserInputError as error:
+        raise errors.UserInputError(f"{where}: {error}") from error
 
 
 def _extended(
@@ -332,11 +297,11 @@ def _extended(
 ) -> SceneConfig:
     """Return the scene that an overlay extends, with its changes and its name."""
     if overlays > MAX_OVERLAYS:
-        raise UserInputError(
+        raise errors.UserInputError(
             f"{where}: more than {MAX_OVERLAYS} scenes extend one another; does one extend itself?"
         )
     scene = load_scene(overlay.extends, folder, overlays=overlays)
     try:
         return replace(scene, name=name, robots=overlaid(scene.robots, overlay.robots))
-    except UserInputError as error:
-        raise UserInputError(f"{where}: {error}") from error
+    except errors.UserInputError as error:
+        raise errors.UserInputError(f"{where}: {error}") from error

@@ -44,17 +44,17 @@ class Correspondence:
     Elements correspond if they belong to the same `ScenePart` object, or world, and have the same
     name; elements without a name, if they have the same index on the same body. A part that was
     removed and added again does not correspond to itself.
-
-    Attributes:
-        pairs: Indices in both models by kind of index: the kinds of elements, and ``q``, ``v``,
-            ``act``, ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and ``plastic``
-            for the arrays of MjData.
     """
 
     def __init__(self, old: Assembly, new: Assembly) -> None:
         self._old, self._new = old.model, new.model
         staying = _shared(old, new)
-        world = _world_geoms(old) if old.base is new.base else 0
+        world = 0  # geoms of the world itself, the first ones on the world's body
+        if new.base is old.base and old.base is not None:
+            world = len(old.base.worldbody.geoms)
+        # Indices in both models by kind of index: the kinds of elements, and ``q``, ``v``, ``act``,
+        # ``ctrl``, ``output``, ``mocap``, ``plugin_state``, ``history`` and ``plastic`` for the
+        # arrays of MjData
         self.pairs: dict[str, Pairs] = {
             kind: _matches(_keys(old, kind, staying, world), _keys(new, kind, staying, world))
             for kind in _NAMED
@@ -124,11 +124,6 @@ def _shared(old: Assembly, new: Assembly) -> frozenset[str]:
     kept = {id(part) for part in new.parts}
     prefixes = {part.prefix for part in old.parts if part.prefix and id(part) in kept}
     return frozenset(prefixes | ({""} if old.base is not None and old.base is new.base else set()))
-
-
-def _world_geoms(assembly: Assembly) -> int:
-    """Return the number of geoms of the world itself, the first ones on the world's body."""
-    return len(assembly.base.worldbody.geoms) if assembly.base is not None else 0
 
 
 def _keys(

@@ -54,11 +54,7 @@ ENGINE = _engine()
 
 
 def load_plugins(folder: Path) -> None:
-    """Load every plugin library of a folder, once per process; it is native code of the user.
-
-    Raises:
-        UserInputError: There is none, or one is for another version of MuJoCo or cannot be loaded.
-    """
+    """Load every plugin library of a folder, once per process; it is native code of the user."""
     load_libraries(_libraries(folder))
 
 
@@ -144,12 +140,9 @@ def used_plugins(model: mujoco.MjModel) -> dict[str, int]:
 
 
 def check_plugin_slots(model: mujoco.MjModel, where: str) -> None:
-    """Reject a compiled model with plugins that this process has not loaded; MuJoCo would crash.
+    """Reject a model from a file with plugins that this process has not loaded; MuJoCo would crash.
 
     A compiled model contains no names of plugins, only the order in which they were loaded.
-
-    Args:
-        model: A model that was read from a file.
     """
     names = registered_plugins()
     for slot in model.plugin.tolist():
@@ -164,8 +157,7 @@ def check_plugin_slots(model: mujoco.MjModel, where: str) -> None:
 def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
     """Reject a compiled model whose plugins this process does not have in the same slots.
 
-    Args:
-        used: As `used_plugins` returned it in the process that compiled the model.
+    `used` are the model's `used_plugins` in the process that compiled it.
     """
     names = registered_plugins()
     for name, slot in used.items():
@@ -177,13 +169,10 @@ def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
 
 
 def required_version(library: Path) -> str | None:
-    """Return the version of MuJoCo that a library was built for, without loading it.
+    """Return the MuJoCo version that a library was built for, without loading it, if it has one.
 
-    A library names the MuJoCo library that it is linked with, and may name the version of the
-    headers that it was compiled with. The version that differs from the running one counts.
-
-    Returns:
-        The version, such as ``4.0.0``; None if the library contains neither.
+    It names the MuJoCo library that it is linked with, and may name the version of the headers that
+    it was compiled with. The version that differs from the running one counts.
     """
     # An empty file cannot be mapped, and a folder cannot be opened.
     with suppress(OSError, ValueError), library.open("rb") as file:

@@ -24,28 +24,21 @@ class EntityKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Entity:
-    """An entity; its frame is the frame of its root body, also in TF.
-
-    Attributes:
-        root: Body with the pose of the entity; 0, the world, if it consists of static geoms only.
-        offset: Pose of the entity's frame in the frame of the root, position [m] and quaternion
-            wxyz: identity, except for static geoms.  # (7,)
-        free: Addresses of the root's free joint in qpos and in qvel; None without one.
-        mocap: Mocap index of the root; None if it is not a mocap body.
-        jointed: Whether joints connect its root to the world.
-        moves: Whether any of its bodies can move.
-    """
+    """An entity; its frame is the frame of its root body, also in TF."""
 
     name: str
     kind: EntityKind
-    root: int
+    root: int  # body with the pose of the entity; 0, the world, if it consists of static geoms only
+    # Pose of the entity's frame in the frame of the root, position [m] and quaternion wxyz:
+    # identity, except for static geoms (7,)
     offset: np.ndarray
     bodies: tuple[int, ...]
     geoms: tuple[int, ...]
+    # Addresses of the root's free joint in qpos and in qvel; None without one
     free: tuple[int, int] | None = None
-    mocap: int | None = None
-    jointed: bool = False
-    moves: bool = False
+    mocap: int | None = None  # mocap index of the root; None if it is not a mocap body
+    jointed: bool = False  # whether joints connect its root to the world
+    moves: bool = False  # whether any of its bodies can move
 
 
 def entities(assembly: Assembly, layout: ModelLayout) -> dict[str, Entity]:

@@ -1,7 +1,6 @@
 """Limits of models: sizes that a few bytes of XML can request, and numbers that no robot has."""
 
-from collections.abc import Iterable, Sequence, Sized
-from typing import Any
+from collections.abc import Sized
 
 import mujoco
 import numpy as np
@@ -83,17 +82,18 @@ def check_count(what: str, items: Sized, limit: int | SizeLimit, where: str) -> 
 def check_spec(spec: mujoco.MjSpec, where: str) -> None:
     """Reject too many elements, what is too large, and names that logs and frames cannot show."""
     elements = 0
-    for kind, listed in _named(spec):
+    for listed in (getattr(spec, name) for name in _LISTS):
         elements += len(listed)
         for element in listed:
             name = element.name
             if len(name) > MAX_NAME:
+                kind = kind_of(element)
                 what = f"the name '{name[:40]}…' of a {kind} has {len(name)} characters"
                 raise too_large(where, what, MAX_NAME)
             if not name.isprintable() or not _PATHS.isdisjoint(name.split("/")):
                 raise NameInvalidError(
-                    f"{where}: the name {name!r} of a {kind} is not valid: printable characters, "
-                    "without '.' or '..' as a part between slashes"
+                    f"{where}: the name {name!r} of a {kind_of(element)} is not valid: printable "
+                    "characters, without '.' or '..' as a part between slashes"
                 )
     _check("elements", elements, MAX_ELEMENTS, where)
     cells = 0
@@ -115,8 +115,7 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
 def check_model(model: mujoco.MjModel, where: str, before: mujoco.MjModel | None = None) -> None:
     """Reject a compiled model that needs too much memory, or too much time for a step.
 
-    Args:
-        before: The model of the scene before a change, which may not grow beyond a limit.
+    It may not grow beyond a limit from the model `before` a change of the scene.
     """
     for size, what, limit in (
         ("nbuffer", "bytes of the model", MAX_MODEL_BYTES),
@@ -156,33 +155,17 @@ def _check(what: str, value: int, limit: int | SizeLimit, where: str) -> None:
         raise too_large(where, f"{value} {what}", limit)
 
 
-def _named(spec: mujoco.MjSpec) -> Iterable[tuple[str, Sequence[Any]]]:
-    """Return the elements with names by kind."""
-    return (
-        ("body", spec.bodies),
-        ("frame", spec.frames),
-        ("joint", spec.joints),
-        ("geom", spec.geoms),
-        ("site", spec.sites),
-        ("camera", spec.cameras),
-        ("light", spec.lights),
-        ("actuator", spec.actuators),
-        ("sensor", spec.sensors),
-        ("tendon", spec.tendons),
-        ("equality", spec.equalities),
-        ("pair", spec.pairs),
-        ("exclude", spec.excludes),
-        ("keyframe", spec.keys),
-        ("mesh", spec.meshes),
-        ("hfield", spec.hfields),
-        ("skin", spec.skins),
-        ("flex", spec.flexes),
-        ("texture", spec.textures),
-        ("material", spec.materials),
-        ("numeric", spec.numerics),
-        ("text", spec.texts),
-        ("tuple", spec.tuples),
-    )
+_LISTS = (
+    *("bodies", "frames", "joints", "geoms", "sites", "cameras", "lights", "actuators", "sensors"),
+    *("tendons", "equalities", "pairs", "excludes", "keys", "meshes", "hfields", "skins", "flexes"),
+    *("textures", "materials", "numerics", "texts", "tuples"),
+)
+"""Lists of a spec whose elements have names."""
+
+
+def kind_of(element: object) -> str:
+    """Return the kind of an element of a spec, as in MJCF."""
+    return type(element).__name__.removeprefix("Mjs").lower()
 
 
 _LARGEST = 1e15
@@ -242,11 +225,7 @@ def check_numbers(model: mujoco.MjModel) -> None:
 
 
 def check_time(what: str, time: float, latest: float = _LATEST_S) -> None:
-    """Check a time to which the simulated clock is set [s]; `what` is named in the error.
-
-    Raises:
-        UserInputError: The clock would be outside of ROS time, or soon.
-    """
+    """Check a time to which the simulated clock is set [s]; `what` is named in the error."""
     if not 0.0 <= time <= latest:
         raise UserInputError(
             f"{what} has the time {time:.10g} s; a time is from 0 to {latest:.10g} s, as ROS time "

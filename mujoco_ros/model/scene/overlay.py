@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.realism_config import RealismConfig, merged
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
+from mujoco_ros.model.scene.joint_options import JointOptions
 
 EXTENDS = "extends"
 """Key of a scene YAML that makes it an overlay."""
@@ -17,26 +17,20 @@ MAX_OVERLAYS = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotOverlay:
-    """Other parameters of a robot of the extended scene.
-
-    Attributes:
-        joints: Settings by joint or pattern; they override the scene.
-        realism: Entries of realism; their values override entries with the same name.
-    """
+    """Other parameters of a robot of the extended scene."""
 
     name: str
+    # Settings by joint or pattern; they override the scene
     joints: dict[str, JointOptions] = field(default_factory=dict)
+    # Entries of realism; their values override entries with the same name
     realism: RealismConfig | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SceneOverlay:
-    """The keys of a scene YAML that extends another scene.
+    """The keys of a scene YAML that extends another scene."""
 
-    Attributes:
-        extends: The scene, as for `load_scene`; relative paths start from the folder of this file.
-    """
-
+    # The scene, as for `load_scene`; relative paths start from the folder of this file
     extends: str
     robots: tuple[RobotOverlay, ...] = ()
 
@@ -46,13 +40,7 @@ R = TypeVar("R", bound=Any)
 
 
 def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, ...]:
-    """Return robots with the parameters of overlays.
-
-    Raises:
-        UserInputError: There is no such robot, two overlays are of the same one, or an overlay
-            names a profile, which belongs into the extended scene, or a pattern of joints of the
-            scene that cannot be changed without others.
-    """
+    """Return robots with the parameters of overlays."""
     names, changed = [robot.name for robot in robots], list(robots)
     for number, overlay in enumerate(overlays):
         if overlay.name not in names:

@@ -8,10 +8,12 @@ import mujoco
 
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
+from mujoco_ros.model.naming import root_element
 from mujoco_ros.model.packages import package_directory
-from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
+from mujoco_ros.model.scene import collisions, joint_options
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
@@ -21,30 +23,11 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
-from mujoco_ros.model.scene.limits import check_characters, check_spec
-from mujoco_ros.model.scene.mjcf_checks import check_files, check_text, tags
-from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
-from mujoco_ros.model.scene.robot_options.collisions import (
-    decompose_meshes,
-    exclude_all,
-    exclude_overlaps,
-    exclude_pairs,
-)
-from mujoco_ros.model.scene.robot_options.joint_options import (
-    add_start,
-    apply_joint_options,
-    compensate_gravity,
-    derive_velocity_gains,
-    move_start,
-    start_within_limits,
-)
+from mujoco_ros.model.scene.limits import check_characters, check_spec, kind_of
+from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text, without_comments
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
-from mujoco_ros.model.urdf.importing.importer import (
-    ImportedUrdf,
-    free_base,
-    import_urdf,
-)
+from mujoco_ros.model.urdf.importing.importer import ImportedUrdf, free_base, import_urdf
 from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
@@ -52,20 +35,13 @@ from mujoco_ros.model.uri import check_file
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScenePart:
-    """A robot or object of a scene, identified by the object itself.
-
-    Attributes:
-        spec: Its model, which is copied and never changed.
-        prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
-        files: Snapshot of the files of its model.
-        urdf: The URDF text of its model, if that is given as text or a xacro file.
-    """
+    """A robot or object of a scene, identified by the object itself."""
 
     config: RobotConfig | ObjectConfig
-    spec: mujoco.MjSpec | None
-    prefix: str
-    files: tuple[AssetFile, ...] = ()
-    urdf: str | None = None
+    spec: mujoco.MjSpec | None  # its model, which is copied and never changed
+    prefix: str  # prefix of its names in the merged model: ``<name>/``, or empty if it is the scene
+    files: tuple[AssetFile, ...] = ()  # snapshot of the files of its model
+    urdf: str | None = None  # the URDF text of its model, if that is given as text or a xacro file
 
     @property
     def name(self) -> str:
@@ -75,46 +51,51 @@ class ScenePart:
 
 def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> ScenePart:
     """Read a robot of a scene."""
-    path = config.path(robot.model)
+    path, where = config.path(robot.model), f"robot '{robot.name}'"
     urdf = _expanded(config, robot, path, "model file")
     if urdf is None:
-        model = _load(path, f"robot '{robot.name}'", config.package_folders)
+        model = _load(path, where, config.package_folders)
     else:
         model = import_urdf(path, urdf, config.package_folders)
-    spec = model.spec
+    _edit(model, robot, config, where, path)
+    edit_cameras(model.spec, robot.cameras, where)
+    edit_lidars(model.spec, robot.lidars, where)
+    files = snapshot_files(model.spec, path.parent)
+    robot = _with_sensors(robot, model)
+    return ScenePart(config=robot, spec=model.spec, prefix=prefix, files=files, urdf=urdf)
+
+
+def _edit(
+    model: ImportedUrdf, robot: RobotConfig, config: SceneConfig, where: str, path: Path
+) -> None:
+    """Change the model of a robot by the options of a scene."""
+    spec, is_urdf = model.spec, path.suffix in (".urdf", XACRO_SUFFIX)
     if robot.base == "free":
         try:
             free_base(spec)
         except UserInputError as error:
-            raise UserInputError(f"robot '{robot.name}': {error}") from error
+            raise UserInputError(f"{where}: {error}") from error
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
-        raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
-    where = f"robot '{robot.name}'"
+        raise UserInputError(f"{where}: 'base: fixed', but '{path}' has a free joint")
     edits = (robot.base, robot.srdf, robot.joints, robot.convex_decomposition, robot.exclude)
     is_edited = robot.gravity_compensation or any(edits)
     compiled = None if is_edited else model.model
-    add_start(spec, model.start, where, compiled)
+    joint_options.add_start(spec, model.start, where, compiled)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
-    is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
-    start = apply_joint_options(spec, robot.joints, where)
+    start = joint_options.apply_joint_options(spec, robot.joints, where)
     if is_urdf:
-        start_within_limits(spec, where, start, compiled)
-    move_start(spec, start, robot.keyframe)
-    derive_velocity_gains(spec, model.velocity_servos, compiled)
+        joint_options.start_within_limits(spec, where, start, compiled)
+    joint_options.move_start(spec, start, robot.keyframe)
+    joint_options.derive_velocity_gains(spec, model.velocity_servos, compiled)
     if robot.gravity_compensation:
-        compensate_gravity(spec, where)
-    decompose_meshes(spec, robot.convex_decomposition, where)
-    exclude_pairs(spec, robot.exclude, f"{where}: exclude")
+        joint_options.compensate_gravity(spec, where)
+    collisions.decompose_meshes(spec, robot.convex_decomposition, where)
+    collisions.exclude_pairs(spec, robot.exclude, f"{where}: exclude")
     if robot.self_collision == "none":
-        exclude_all(spec, where)
+        collisions.exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
-        exclude_overlaps(spec, robot.keyframe, where, compiled)
-    edit_cameras(spec, robot.cameras, where)
-    edit_lidars(spec, robot.lidars, where)
-    files = snapshot_files(spec, path.parent)
-    robot = _with_sensors(robot, model)
-    return ScenePart(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
+        collisions.exclude_overlaps(spec, robot.keyframe, where, compiled)
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
@@ -152,7 +133,7 @@ def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, pa
     check_file(path, f"robot '{robot.name}': SRDF file")
     srdf = read_srdf(path, _expanded(config, robot, path, "SRDF file"))
     pairs = disabled_pairs(srdf, [body.name for body in spec.bodies[1:]])
-    exclude_pairs(spec, pairs, str(path))
+    collisions.exclude_pairs(spec, pairs, str(path))
     add_keyframes(spec, srdf)
 
 
@@ -163,11 +144,9 @@ def object_part(config: SceneConfig, entity: ObjectConfig) -> ScenePart:
     return _part(entity, spec, path.parent)
 
 
-def _part(
-    config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path, urdf: str | None = None
-) -> ScenePart:
+def _part(config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path) -> ScenePart:
     files = snapshot_files(spec, folder)
-    return ScenePart(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
+    return ScenePart(config=config, spec=spec, prefix=f"{config.name}/", files=files)
 
 
 @archives_together()
@@ -176,22 +155,9 @@ def part_from_file(
 ) -> ScenePart:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
-    Args:
-        pose: Pose in the world; None is the origin.
-        namespace: Namespace of a robot's topics; None is its name.
-
-    Raises:
-        MissingFileError: The file does not exist.
-        UnsupportedFormatError: The kind of file is unknown.
-        ParseError: The content of the file is invalid.
-        MissingAssetError: A mesh is missing.
-        NameInvalidError: The name is not valid.
+    By default it is at the origin, and the topics of a robot are in the namespace of its name.
     """
-    model = _load(path, f"'{name}'")
-    if path.suffix == ".urdf":
-        _prepare_urdf(model, f"'{name}'")
-    config = _config(model, str(path), name, pose, namespace)
-    return _part(config, model.spec, path.parent)
+    return _part_of(_load(path, f"'{name}'"), path, str(path), name, pose, namespace)
 
 
 @archives_together()
@@ -202,37 +168,45 @@ def part_from_text(
 
     The paths in it must be absolute.
     """
-    kind = next((tag.name for tag in tags(text)), "")
+    content = without_comments(text)  # which may be longer than a header
+    kind, _ = root_element(content[content.find("<") :])
+    where, path = (
+        f"the text of '{name}'",
+        NO_FOLDER / f"{name}.{'urdf' if kind == 'robot' else 'xml'}",
+    )
     if kind == "mujoco":
-        where, urdf = f"the text of '{name}'", None
-        check_text(text, where)
         model = ImportedUrdf(spec=_checked(read_mjcf_text(text, where), where))
     elif kind == "robot":
-        check_characters(text, f"the text of '{name}'")
-        model, urdf = import_urdf(NO_FOLDER / f"{name}.urdf", text), text
-        _prepare_urdf(model, f"'{name}'")
+        check_characters(text, where)
+        model = import_urdf(path, text)
     else:
         begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(
-            f"the text of '{name}' {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
+            f"{where} {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
-    config = _config(model, "", name, pose, namespace)
-    return _part(config, model.spec, NO_FOLDER, urdf)
+    part = _part_of(model, path, "", name, pose, namespace)
+    return replace(part, urdf=text) if kind == "robot" else part
 
 
-def _prepare_urdf(model: ImportedUrdf, where: str) -> None:
-    add_start(model.spec, model.start, where, model.model)
-    start_within_limits(model.spec, where, (), model.model)
-    derive_velocity_gains(model.spec, model.velocity_servos, model.model)
-    exclude_overlaps(model.spec, None, where, model.model)
+def _part_of(
+    model: ImportedUrdf,
+    path: Path,
+    reference: str,
+    name: str,
+    pose: PoseConfig | None,
+    namespace: str | None,
+) -> ScenePart:
+    """Return the part of a model; a URDF gets the options that a robot of a scene has."""
+    robot = RobotConfig(name=name, model=reference, pose=pose or ORIGIN)
+    _edit(model, robot, SceneConfig(), f"'{name}'", path)
+    if any(joint.type in SCALAR_JOINTS for joint in model.spec.joints):
+        robot = _with_sensors(replace(robot, namespace=namespace), model)
+        return _part(robot, model.spec, path.parent)
+    return _part(ObjectConfig(name=name, model=reference, pose=robot.pose), model.spec, path.parent)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
-    """Read the model of an MJCF or URDF file.
-
-    Args:
-        packages: Folders of packages by name, for URIs.
-    """
+    """Read the model of an MJCF or URDF file; `packages` are for URIs."""
     return _load(path, owner, packages).spec
 
 
@@ -255,39 +229,17 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
     if path.suffix == ".urdf":
         note_file(path)
         return import_urdf(path, packages=packages)
-    check_files(path, packages)
     return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))
-
-
-def _config(
-    content: ImportedUrdf,
-    model: str,
-    name: str,
-    pose: PoseConfig | None,
-    namespace: str | None,
-) -> RobotConfig | ObjectConfig:
-    pose = pose or PoseConfig()
-    if any(joint.type in SCALAR_JOINTS for joint in content.spec.joints):
-        robot = RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
-        return _with_sensors(robot, content)
-    return ObjectConfig(name=name, model=model, pose=pose)
 
 
 def _checked(spec: mujoco.MjSpec, where: str) -> mujoco.MjSpec:
     """Return a spec in which all elements that ROS or a search needs have a name."""
     check_spec(spec, where)
-    for kind, elements in (
-        ("body", spec.bodies[1:]),
-        ("joint", spec.joints),
-        ("actuator", spec.actuators),
-        ("sensor", spec.sensors),
-        ("camera", spec.cameras),
-        ("equality", spec.equalities),
-        ("tendon", spec.tendons),
-    ):
+    lists = (spec.joints, spec.actuators, spec.sensors, spec.cameras, spec.equalities, spec.tendons)
+    for elements in (spec.bodies[1:], *lists):
         taken = {element.name for element in elements}
         for index, element in enumerate(elements):
             if not element.name:
-                name = f"{kind}{index}"
+                name = f"{kind_of(element)}{index}"
                 element.name = name if name not in taken else f"unnamed_{name}"
     return spec

@@ -32,11 +32,10 @@ def split_reference(reference: str) -> tuple[str, str] | None:
 def find_robot(collection: str, robot: str) -> Path:
     """Return the model of a robot.
 
-    Args:
-        collection: Name of an installed package with models, such as ``example-robot-data``, of a
-            folder in the cache of robot_descriptions, or ``menagerie``.
-        robot: Name of a model file without its suffix, and without ``_robot``, or of the folder of
-            a robot, whose first model is taken if no model has its name.
+    A collection is an installed package with models, such as ``example-robot-data``, a folder in
+    the cache of robot_descriptions, or ``menagerie``. A robot is a model file without its suffix,
+    and without ``_robot``, or the folder of a robot, whose first model is taken if none has its
+    name.
     """
     files = sorted(set(_model_files(collection)))
     if not files:

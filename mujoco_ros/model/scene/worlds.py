@@ -78,12 +78,8 @@ def shipped_settings(model: Path) -> RobotConfig | None:
 def client_folders(scene: str, configured: Iterable[str]) -> Iterator[Path]:
     """Yield the folders in which clients may name files; a folder need not exist.
 
-    They are configured folders, the folder of the scene, the share folders of packages, the
-    installed Python packages, and the caches of robot descriptions.
-
-    Args:
-        scene: The scene at the start, as for `load_scene`.
-        configured: Folders that the parameter adds.
+    They are configured folders, the folder of the scene at the start, the share folders of
+    packages, the installed Python packages, and the caches of robot descriptions.
     """
     yield from (Path(folder).expanduser().absolute() for folder in configured if folder)
     yield from _folder_of(scene)
@@ -115,29 +111,16 @@ _XML = "<"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorldDescription:
-    """A world that can be loaded.
-
-    Attributes:
-        uri: URI of its file; empty for a text.
-        description: First sentence of the first comment in its file.
-        tags: ``scene``, ``model`` or ``text``, and the names of a scene's robots.
-    """
+    """A world that can be loaded."""
 
     name: str
-    uri: str
-    description: str
-    tags: tuple[str, ...]
+    uri: str  # URI of its file; empty for a text
+    description: str  # first sentence of the first comment in its file
+    tags: tuple[str, ...]  # ``scene``, ``model`` or ``text``, and the names of a scene's robots
 
 
 def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescription:
-    """Describe a loaded world.
-
-    Args:
-        reference: Reference that it was loaded from, as for `load_scene`; empty for a text.
-
-    Raises:
-        UserInputError: The file was deleted or is no longer valid.
-    """
+    """Describe a world that was loaded from a reference, as for `load_scene`; empty for a text."""
     if not reference:
         robots = tuple(robot.name for robot in assembly.config.robots)
         return WorldDescription(
@@ -151,11 +134,7 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
 
 
 def load_world(reference: str) -> Assembly:
-    """Load a scene or model, given as for `load_scene`; a model without joints has no robot.
-
-    Raises:
-        NativeCodeError: It has a plugin that the scene at start did not load.
-    """
+    """Load a scene or model, given as for `load_scene`; a model without joints has no robot."""
     config = _allowed_for_clients(load_scene(reference))
     if config.merged or Path(config.robots[0].model).suffix == ".mjb":
         return _assemble(config)
@@ -206,11 +185,7 @@ def describe_shipped_worlds() -> list[WorldDescription]:
 
 
 def find_worlds(source: str) -> list[WorldDescription]:
-    """Describe the world of a file, or the worlds of all files below a folder.
-
-    Raises:
-        UserInputError: The source does not exist, or is a file but not a world.
-    """
+    """Describe the world of a file, or the worlds of all files below a folder."""
     path = resolve(source, Path.cwd())
     if not path.is_dir():
         check_file(path, "source of worlds")
@@ -225,11 +200,7 @@ def find_worlds(source: str) -> list[WorldDescription]:
 
 
 def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the first thousand files below a folder with one of the suffixes.
-
-    Raises:
-        UserInputError: The folder cannot be read, or has too many files.
-    """
+    """Return the first thousand files below a folder with one of the suffixes."""
     try:
         entries = list(islice(folder.rglob("*"), _MAX_ENTRIES + 1))
         if len(entries) > _MAX_ENTRIES:

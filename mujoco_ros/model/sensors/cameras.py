@@ -119,23 +119,17 @@ class CameraConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Camera:
-    """A camera of a compiled model.
+    """A camera of a compiled model."""
 
-    Attributes:
-        name: Name in topics.
-        frame: TF frame of the images (optical frame).
-        rate: Images per second of simulated time; 0 is none.
-    """
-
-    name: str
+    name: str  # name in topics
     namespace: str
-    frame: str
+    frame: str  # TF frame of the images (optical frame)
     camera: int
     body: int
     width: int
     height: int
     intrinsics: Intrinsics
-    rate: float = DEFAULT_RATE_HZ
+    rate: float = DEFAULT_RATE_HZ  # images per second of simulated time; 0 is none
     depth_encoding: DepthEncoding = "32FC1"
     noise: CameraNoise = CameraNoise()
     delivery: Delivery = AT_ONCE
@@ -208,12 +202,7 @@ def resolve_camera(
     namespace: str = "",
     frame_prefix: str = "",
 ) -> Camera:
-    """Return a camera of a compiled model with its settings.
-
-    Args:
-        name: Name in topics.
-        configs: Settings of the cameras of its robot or of the scene.
-    """
+    """Return a camera of a compiled model with its name in topics and its settings."""
     width, height = _resolution(model.cam_resolution[camera])
     _check_resolution(f"camera '{name}'", width, height)
     config = next((entry for entry in configs if entry.name == name), CameraConfig(name=name))

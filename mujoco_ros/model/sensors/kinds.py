@@ -4,15 +4,88 @@ Topics, rates, TF frames, plots, noise, the observations of controllers, RViz di
 reference pages follow from the declaration.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import inf, nan, sqrt
+from typing import Any
 
 import mujoco
-
-from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 
 _TYPE = mujoco.mjtSensor
 _RAY_ANGLE = 0.01
 """Angle of the cone [rad] that displays and costmaps draw for a ray; 0 would be invisible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A MuJoCo sensor that is part of a kind, and the message fields of its numbers."""
+
+    name: str  # its attribute in a reading of an observation
+    sensors: tuple[mujoco.mjtSensor, ...]  # types of MuJoCo sensors that measure it
+    path: str  # field of the message; `axes` are its fields
+    axes: str = ""  # in the order of sensordata, "xyz" or "wxyz"; empty for a single number
+    label: str = ""  # label in the viewer's plots; empty for no plot
+    unit: str = ""  # unit in the plots
+    is_optional: bool = False  # whether a sensor of the kind may lack it; see `absence`
+    is_auxiliary: bool = False  # whether it alone does not make a sensor of the kind
+    # Whether the sign follows the parameter ``wrench_sign``. MuJoCo reports the load of the parent
+    # on the child.
+    is_load: bool = False
+    # Whether MuJoCo reports a negative number, or the cutoff, if nothing is in range. It is
+    # published as +inf (REP-117), without noise.
+    is_distance: bool = False
+    has_covariance: bool = False  # whether the message has a covariance of the measurement
+    # Whether the message has the numbers in single precision, as observations then do, too
+    is_single: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the message fields of the numbers, in the order of sensordata."""
+        return tuple(f"{self.path}.{axis}" for axis in self.axes) or (self.path,)
+
+    @property
+    def absence(self) -> Mapping[str, float]:
+        """Return the message fields, and values, that mark an optional measurement as absent.
+
+        A covariance that starts with -1 (sensor_msgs/Imu), or else numbers that are NaN.
+        """
+        if not self.is_optional:
+            return {}
+        if self.has_covariance:
+            return {f"{self.path}_covariance.0": -1.0}
+        return dict.fromkeys(self.paths, nan)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SensorKind:
+    """A kind of sensor.
+
+    A kind of one measurement has a topic for each MuJoCo sensor of that type. Several measurements
+    form one sensor if their MuJoCo sensors are on the same object, with the same reference; it has
+    the name of the object.
+    """
+
+    # Topics are ``<namespace>/<key>/<name>``, the rate is ``publish_rate.<key>``, and ``{<key>}``
+    # is the placeholder in RViz configurations
+    key: str
+    title: str  # name of one sensor of the kind in log messages
+    message: str  # the ROS message, ``<package>/msg/<name>``
+    measurements: tuple[Measurement, ...]
+    observation: str  # field of `Observation` with the readings by name
+    plots: str  # heading of its plots in the viewer, behind the robot's name
+    rate_hz: float = 500.0  # default publish rate in simulated time [Hz]
+    display: Mapping[str, Any] | None = None  # class and properties of its RViz display, if any
+    # Whether it measures a body, geom, site, camera or subtree in a reference frame, which is the
+    # frame of the messages: ``world`` by default. Others are at a site, in its frame. A sensor of
+    # a frame with one MuJoCo sensor has the MuJoCo sensor's name.
+    is_of_frame: bool = False
+    frame_suffix: str = ""  # added to the TF frame of the site, if the messages have another frame
+    # Orientation of the TF frame in the site's frame; None if they coincide
+    frame_quat_wxyz: tuple[float, float, float, float] | None = None
+    # Returns the message fields that depend on a MuJoCo sensor and never change
+    constants: Callable[[mujoco.MjModel, int], Mapping[str, float]] = lambda _model, _sensor: {}
+    # Whether a MuJoCo sensor of the right type can be published
+    supports: Callable[[mujoco.MjModel, int], bool] = lambda _model, _sensor: True
 
 
 def farthest_distance(model: mujoco.MjModel, sensor: int) -> float:
@@ -31,25 +104,33 @@ def _reports_distance(model: mujoco.MjModel, sensor: int) -> bool:
     return bool(model.sensor_intprm[sensor, 0] & 1 << int(mujoco.mjtRayDataField.mjRAYDATA_DIST))
 
 
+def _vector(
+    name: str, sensor: mujoco.mjtSensor, path: str, unit: str, label: str = "", **is_: bool
+) -> Measurement:
+    """Return the measurement of a vector, by default with its name as the label."""
+    return Measurement(name, (sensor,), path, "xyz", label or name, unit, **is_)
+
+
 def _motion(
     path: str, linear: mujoco.mjtSensor, angular: mujoco.mjtSensor, per: str
 ) -> tuple[Measurement, ...]:
     """Return the measurements of a twist or an acceleration; each may be absent."""
     return (
-        Measurement(
-            "linear", (linear,), f"{path}.linear", "xyz", "linear", f"m{per}", is_optional=True
-        ),
-        Measurement(
-            "angular",
-            (angular,),
-            f"{path}.angular",
-            "xyz",
-            "angular",
-            f"rad{per}",
-            is_optional=True,
-        ),
+        _vector("linear", linear, f"{path}.linear", f"m{per}", is_optional=True),
+        _vector("angular", angular, f"{path}.angular", f"rad{per}", is_optional=True),
     )
 
+
+def _quaternion(path: str, **others: Any) -> Measurement:
+    sensors = (_TYPE.mjSENS_FRAMEQUAT,)
+    return Measurement("quat_wxyz", sensors, path, "wxyz", is_optional=True, **others)
+
+
+_OF_IMU: dict[str, Any] = {"is_optional": True, "has_covariance": True}
+_OF_WRENCH: dict[str, Any] = {"is_optional": True, "is_load": True}
+_FORCE, _TORQUE = _TYPE.mjSENS_FORCE, _TYPE.mjSENS_TORQUE
+_GYRO, _ACCELEROMETER = _TYPE.mjSENS_GYRO, _TYPE.mjSENS_ACCELEROMETER
+_AXES = (_TYPE.mjSENS_FRAMEXAXIS, _TYPE.mjSENS_FRAMEYAXIS, _TYPE.mjSENS_FRAMEZAXIS)
 
 SENSOR_KINDS = (
     SensorKind(
@@ -57,34 +138,16 @@ SENSOR_KINDS = (
         title="IMU",
         message="sensor_msgs/msg/Imu",
         measurements=(
-            Measurement(
-                "quat_wxyz",
-                (_TYPE.mjSENS_FRAMEQUAT,),
-                "orientation",
-                "wxyz",
-                is_optional=True,
-                has_covariance=True,
-                is_auxiliary=True,
+            _quaternion("orientation", has_covariance=True, is_auxiliary=True),
+            _vector(
+                *("angular_velocity", _GYRO, "angular_velocity"),
+                *("rad/s", "angular velocity"),
+                **_OF_IMU,
             ),
-            Measurement(
-                "angular_velocity",
-                (_TYPE.mjSENS_GYRO,),
-                "angular_velocity",
-                "xyz",
-                label="angular velocity",
-                unit="rad/s",
-                is_optional=True,
-                has_covariance=True,
-            ),
-            Measurement(
-                "linear_acceleration",
-                (_TYPE.mjSENS_ACCELEROMETER,),
-                "linear_acceleration",
-                "xyz",
-                label="acceleration",
-                unit="m/s²",
-                is_optional=True,
-                has_covariance=True,
+            _vector(
+                *("linear_acceleration", _ACCELEROMETER, "linear_acceleration"),
+                *("m/s²", "acceleration"),
+                **_OF_IMU,
             ),
         ),
         observation="imus",
@@ -95,26 +158,8 @@ SENSOR_KINDS = (
         title="force-torque sensor",
         message="geometry_msgs/msg/WrenchStamped",
         measurements=(
-            Measurement(
-                "force",
-                (_TYPE.mjSENS_FORCE,),
-                "wrench.force",
-                "xyz",
-                "force",
-                "N",
-                is_optional=True,
-                is_load=True,
-            ),
-            Measurement(
-                "torque",
-                (_TYPE.mjSENS_TORQUE,),
-                "wrench.torque",
-                "xyz",
-                "torque",
-                "Nm",
-                is_optional=True,
-                is_load=True,
-            ),
+            _vector("force", _FORCE, "wrench.force", "N", **_OF_WRENCH),
+            _vector("torque", _TORQUE, "wrench.torque", "Nm", **_OF_WRENCH),
         ),
         observation="wrenches",
         plots="wrenches",
@@ -149,13 +194,9 @@ SENSOR_KINDS = (
         message="sensor_msgs/msg/MagneticField",
         # MuJoCo rotates the option `magnetic` into the site, whatever unit the model gives it in.
         measurements=(
-            Measurement(
-                "magnetic_field",
-                (_TYPE.mjSENS_MAGNETOMETER,),
-                "magnetic_field",
-                "xyz",
-                label="magnetic field",
-                unit="T",
+            _vector(
+                *("magnetic_field", _TYPE.mjSENS_MAGNETOMETER, "magnetic_field"),
+                *("T", "magnetic field"),
             ),
         ),
         observation="magnetometers",
@@ -167,11 +208,7 @@ SENSOR_KINDS = (
         message="sensor_msgs/msg/Range",
         measurements=(
             Measurement(
-                "range",
-                (_TYPE.mjSENS_RANGEFINDER,),
-                "range",
-                label="range",
-                unit="m",
+                *("range", (_TYPE.mjSENS_RANGEFINDER,), "range", "", "range", "m"),
                 is_distance=True,
                 is_single=True,
             ),
@@ -195,9 +232,7 @@ SENSOR_KINDS = (
         title="velocimeter",
         message="geometry_msgs/msg/TwistStamped",
         measurements=(
-            Measurement(
-                "linear", (_TYPE.mjSENS_VELOCIMETER,), "twist.linear", "xyz", "velocity", "m/s"
-            ),
+            _vector("linear", _TYPE.mjSENS_VELOCIMETER, "twist.linear", "m/s", "velocity"),
         ),
         observation="velocimeters",
         plots="velocimeters",
@@ -208,23 +243,8 @@ SENSOR_KINDS = (
         title="pose sensor",
         message="geometry_msgs/msg/PoseStamped",
         measurements=(
-            Measurement(
-                "position",
-                (_TYPE.mjSENS_FRAMEPOS,),
-                "pose.position",
-                "xyz",
-                "position",
-                "m",
-                is_optional=True,
-            ),
-            Measurement(
-                "quat_wxyz",
-                (_TYPE.mjSENS_FRAMEQUAT,),
-                "pose.orientation",
-                "wxyz",
-                "orientation",
-                is_optional=True,
-            ),
+            _vector("position", _TYPE.mjSENS_FRAMEPOS, "pose.position", "m", is_optional=True),
+            _quaternion("pose.orientation", label="orientation"),
         ),
         observation="poses",
         plots="poses",
@@ -259,15 +279,7 @@ SENSOR_KINDS = (
         key="axis",
         title="axis sensor",
         message="geometry_msgs/msg/Vector3Stamped",
-        measurements=(
-            Measurement(
-                "vector",
-                (_TYPE.mjSENS_FRAMEXAXIS, _TYPE.mjSENS_FRAMEYAXIS, _TYPE.mjSENS_FRAMEZAXIS),
-                "vector",
-                "xyz",
-                "axis",
-            ),
-        ),
+        measurements=(Measurement("vector", _AXES, "vector", "xyz", "axis"),),
         observation="axes",
         plots="axes",
         is_of_frame=True,
@@ -276,9 +288,7 @@ SENSOR_KINDS = (
         key="subtree_com",
         title="centre of mass",
         message="geometry_msgs/msg/PointStamped",
-        measurements=(
-            Measurement("point", (_TYPE.mjSENS_SUBTREECOM,), "point", "xyz", "position", "m"),
-        ),
+        measurements=(_vector("point", _TYPE.mjSENS_SUBTREECOM, "point", "m", "position"),),
         observation="subtree_coms",
         plots="centres of mass",
         is_of_frame=True,
@@ -294,11 +304,7 @@ SENSOR_KINDS = (
         key="subtree_linvel",
         title="velocity of a centre of mass",
         message="geometry_msgs/msg/Vector3Stamped",
-        measurements=(
-            Measurement(
-                "vector", (_TYPE.mjSENS_SUBTREELINVEL,), "vector", "xyz", "velocity", "m/s"
-            ),
-        ),
+        measurements=(_vector("vector", _TYPE.mjSENS_SUBTREELINVEL, "vector", "m/s", "velocity"),),
         observation="subtree_linvels",
         plots="velocities of centres of mass",
         is_of_frame=True,
@@ -307,11 +313,7 @@ SENSOR_KINDS = (
         key="subtree_angmom",
         title="angular momentum",
         message="geometry_msgs/msg/Vector3Stamped",
-        measurements=(
-            Measurement(
-                "vector", (_TYPE.mjSENS_SUBTREEANGMOM,), "vector", "xyz", "momentum", "Nms"
-            ),
-        ),
+        measurements=(_vector("vector", _TYPE.mjSENS_SUBTREEANGMOM, "vector", "Nms", "momentum"),),
         observation="subtree_angmoms",
         plots="angular momenta",
         is_of_frame=True,

@@ -138,19 +138,14 @@ class LidarConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Lidar:
-    """A lidar of a compiled model.
-
-    Attributes:
-        frame: TF frame of its site: x forward, z up.
-        config: Rays, range, rate, noise and delivery.
-    """
+    """A lidar of a compiled model."""
 
     name: str
     namespace: str
-    frame: str
+    frame: str  # TF frame of its site: x forward, z up
     site: int
     body: int
-    config: LidarConfig
+    config: LidarConfig  # rays, range, rate, noise and delivery
 
     @property
     def rows(self) -> int:
@@ -198,9 +193,7 @@ def resolve_lidar(
 ) -> Lidar:
     """Return a lidar of a compiled model, as `resolve_camera` a camera.
 
-    Args:
-        prefix: Prefix of its robot's names in the model.
-        bodies: Names of its robot's bodies, without the prefix.
+    `bodies` are the names of its robot's bodies, without the prefix of the robot's names.
     """
     name = config.name if config.site is None else config.site
     names = [model.site(site).name for site in range(model.nsite)]

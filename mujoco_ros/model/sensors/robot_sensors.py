@@ -10,9 +10,9 @@ import numpy as np
 from mujoco_ros.model.errors import ambiguous
 from mujoco_ros.model.naming import site_frame, topic_token
 from mujoco_ros.model.robot.scope import Scope, body_of
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, farthest_distance
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind, farthest_distance
 from mujoco_ros.model.sensors.sensor_arrays import distance_addresses
+from mujoco_ros.model.sensors.sensor_states import sensor_name
 
 _OBJECT = mujoco.mjtObj
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -20,21 +20,16 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class SensorFrame:
-    """A TF frame in which a sensor reports.
+    """A TF frame in which a sensor reports."""
 
-    Attributes:
-        name: Its name, without the prefix of the robot's frames.
-        body: Body that it is fixed to; -1 for the frame of a body or of another robot, and for
-            ``world``.
-        position: Its origin in the frame of that body [m].
-        quat_wxyz: Its orientation in the frame of that body.
-        is_global: Whether the name is complete, without the prefix of the robot's frames.
-    """
-
-    name: str
+    name: str  # its name, without the prefix of the robot's frames
+    # Body that it is fixed to; -1 for the frame of a body or of another robot, and for ``world``
     body: int = -1
+    # Its origin in the frame of that body [m]
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    # Its orientation in the frame of that body
     quat_wxyz: tuple[float, float, float, float] = _IDENTITY
+    # Whether the name is complete, without the prefix of the robot's frames
     is_global: bool = False
 
 
@@ -52,17 +47,12 @@ def object_frame(
 
     Bodies and sites have frames with their names. The inertial frame of a body, MuJoCo's object
     type ``body``, has the suffix ``_inertial``; geoms and cameras have ``_geom`` and ``_camera``.
-
-    Args:
-        scope: The elements of the robot.
-        suffix: Added to the name of the element's frame.
-        turn_wxyz: Orientation of the frame in the element's frame.
+    `suffix` is added to it, and `turn_wxyz` is the orientation of the frame in the element's frame.
     """
     model, body = scope.model, body_of(scope.model, kind, element)
     if body == 0 and kind in (_OBJECT.mjOBJ_BODY, _OBJECT.mjOBJ_XBODY):
         return WORLD_FRAME
-    type_name = _OBJECT(kind).name.removeprefix("mjOBJ_").removeprefix("X").lower()
-    name = scope.name(kind, element) or f"{type_name}{element}"
+    name = _object_name(scope, kind, element)
     if kind == _OBJECT.mjOBJ_SITE:
         name = site_frame(name, scope.body_names)
         position, quat = model.site_pos[element], model.site_quat[element]
@@ -96,20 +86,15 @@ _Elements = dict[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class RobotSensor:
-    """A sensor of a robot.
-
-    Attributes:
-        site: Site of the sensor; -1 if it is at none.
-        addresses: Address in sensordata of each measurement, by name; absent ones are left out.
-        constants: Message fields that never change, by path.
-    """
+    """A sensor of a robot."""
 
     name: str
     frame: SensorFrame
-    site: int
+    site: int  # site of the sensor; -1 if it is at none
     elements: tuple[int, ...]
+    # Address in sensordata of each measurement, by name; absent ones are left out
     addresses: Mapping[str, int]
-    constants: Mapping[str, float]
+    constants: Mapping[str, float]  # message fields that never change, by path
 
 
 def find_sensors(
@@ -117,8 +102,7 @@ def find_sensors(
 ) -> tuple[RobotSensor, ...]:
     """Return the sensors of a kind that a robot has.
 
-    Args:
-        used: MuJoCo sensors of other kinds. They can be part of a sensor, but are none alone.
+    The MuJoCo sensors `used` for other kinds can be part of a sensor, but are none alone.
     """
     found: list[RobotSensor] = []
     taken: set[str] = set()
@@ -145,11 +129,7 @@ def find_all_sensors(scope: Scope) -> dict[str, tuple[RobotSensor, ...]]:
 
 
 def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
-    """Return the site of a robot that has a sensor's name, also as in topics; -1 if none has.
-
-    Raises:
-        UserInputError: Several sites have the same name in topics.
-    """
+    """Return the site of a robot that has a sensor's name, also as in topics; -1 if none has."""
     token = topic_token(name)
     names = {site: model.site(site).name or f"{prefix}site{site}" for site in range(model.nsite)}
     found = [
@@ -163,12 +143,7 @@ def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
 
 
 def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> str:
-    """Return the name of the only IMU on a base, or else of the only one.
-
-    Args:
-        sites: Sites of the IMUs by name; at least one.
-        base: Body of the base, with those welded to it.
-    """
+    """Return the name of the only IMU on a base, with all welded to it, or else of the only one."""
     bodies = {name: int(model.site_bodyid[site]) for name, site in sites.items()}
     part = model.body_weldid[base]
     on_base = [name for name, body in bodies.items() if model.body_weldid[body] == part]
@@ -230,14 +205,15 @@ def _is_complete(kind: SensorKind, elements: _Elements, used: Collection[int]) -
 
 
 def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) -> str:
-    model = scope.model
     if len(kind.measurements) == 1 or (kind.is_of_frame and len(elements) == 1):
         (sensor,) = elements.values()
-        kind_name = mujoco.mjtSensor(model.sensor_type[sensor]).name
-        fallback = kind_name.removeprefix("mjSENS_").lower()
-        return scope.short(model.sensor(sensor).name) or f"{fallback}{sensor}"
-    type_name = mujoco.mjtObj(place[0]).name.removeprefix("mjOBJ_").removeprefix("X").lower()
-    return scope.name(place[0], place[1]) or f"{type_name}{place[1]}"
+        return sensor_name(scope, sensor)
+    return _object_name(scope, *place[:2])
+
+
+def _object_name(scope: Scope, kind: int, element: int) -> str:
+    type_name = _OBJECT(kind).name.removeprefix("mjOBJ_").removeprefix("X").lower()
+    return scope.name(kind, element) or f"{type_name}{element}"
 
 
 def _unused_name(names: Collection[str], sensor: int, taken: set[str]) -> str:
@@ -275,12 +251,7 @@ def _sensor(
 
 
 class Distances:
-    """The distances in sensordata, and which of them are out of range.
-
-    Attributes:
-        addresses: Their addresses in sensordata.  # (n,)
-        farthest: From which distance on each is out of range [m].  # (n,)
-    """
+    """The distances in sensordata, and which of them are out of range."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Find the distances that the rangefinders of `model` report."""
@@ -290,7 +261,9 @@ class Distances:
             for sensor in ranges
             for address in distance_addresses(model, sensor)
         ]
+        # Their addresses in sensordata (n,)
         self.addresses = np.array([address for address, _ in found], dtype=np.intp)
+        # From which distance on each is out of range [m] (n,)
         self.farthest = np.array([farthest for _, farthest in found])
 
     def out_of_range(self, sensordata: np.ndarray) -> np.ndarray:

@@ -45,26 +45,22 @@ _TACTILE_CHANNELS = ("pressure", "slip.x", "slip.y")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SensorArray:
-    """A MuJoCo sensor that is published as an array.
-
-    Attributes:
-        dimensions: Label and size of each dimension, the last one contiguous. The label of one
-            whose numbers differ in meaning lists them, separated by commas.
-        address: Address of its first number in sensordata.
-        is_range: Whether some of its numbers are distances, which are +inf if out of range.
-    """
+    """A MuJoCo sensor that is published as an array."""
 
     name: str
+    # Label and size of each dimension, the last one contiguous. The label of one whose numbers
+    # differ in meaning lists them, separated by commas.
     dimensions: tuple[tuple[str, int], ...]
     element: int
-    address: int
+    address: int  # address of its first number in sensordata
+    # Whether some of its numbers are distances, which are +inf if out of range
     is_range: bool = False
 
 
 def find_arrays(scope: Scope, used: Collection[int]) -> tuple[SensorArray, ...]:
     """Return the sensors of a robot that are published as arrays.
 
-    Those are all but `used` ones, and rangefinders that report more than one distance. Arrays of
+    They are all but `used` ones, and rangefinders that report more than one distance. Arrays of
     more than `LARGEST_ARRAY` numbers have no topic.
     """
     model = scope.model

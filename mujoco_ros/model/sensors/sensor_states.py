@@ -14,17 +14,11 @@ _TYPE = mujoco.mjtSensor
 
 @dataclass(frozen=True, slots=True)
 class SensorQuantity:
-    """What a type of MuJoCo sensor measures.
+    """What a type of MuJoCo sensor measures."""
 
-    Attributes:
-        name: Its name; of joints and actuators as the interfaces of ros2_control.
-        unit: Its unit in plots; of a rotational joint where a prismatic one differs.
-        axes: Names of its numbers; empty for a single one.
-    """
-
-    name: str
-    unit: str = ""
-    axes: tuple[str, ...] = ()
+    name: str  # its name; of joints and actuators as the interfaces of ros2_control
+    unit: str = ""  # its unit in plots; of a rotational joint where a prismatic one differs
+    axes: tuple[str, ...] = ()  # names of its numbers; empty for a single one
 
     @property
     def interfaces(self) -> tuple[str, ...]:
@@ -67,16 +61,12 @@ QUANTITIES: Mapping[mujoco.mjtSensor, SensorQuantity] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SensorState:
-    """A MuJoCo sensor that is published as named values.
-
-    Attributes:
-        address: Address of its first number in sensordata.
-    """
+    """A MuJoCo sensor that is published as named values."""
 
     name: str
     quantity: SensorQuantity
     element: int
-    address: int
+    address: int  # address of its first number in sensordata
 
 
 def find_states(scope: Scope) -> tuple[SensorState, ...]:

@@ -12,13 +12,13 @@ from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Pairs
-from mujoco_ros.model.scene.parts import ScenePart
-from mujoco_ros.model.scene.robot_options.joint_options import (
+from mujoco_ros.model.scene.joint_options import (
     BANDWIDTH_HZ,
     DAMPING_RATIO,
     LEAST_INERTIA,
     gain_options,
 )
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.drives import Drives
 
 _LOG = logging.getLogger(__name__)

@@ -284,7 +284,7 @@ class RobotsPanel(Panel):
                 return
             with tab("Joints") as is_selected:
                 if is_selected:
-                    references = self.state.references.part(columns)
+                    references = self.state.references.of_joints(columns)
                     self._joints.build(
                         robot.namespace,
                         rows,

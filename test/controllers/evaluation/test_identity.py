@@ -10,7 +10,7 @@ from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
-from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
+from mujoco_ros.model.scene.joint_options import JointOptions
 
 MODEL = """<mujoco><asset><mesh name="mesh" file="mesh.obj"/></asset><worldbody><body name="base">
 <joint name="hip"/><geom type="mesh" mesh="mesh"/></body></worldbody>

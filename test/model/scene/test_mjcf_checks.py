@@ -10,7 +10,7 @@ import pytest
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.mjcf_checks import check_files
+from mujoco_ros.model.scene.mjcf_files import read_mjcf
 from mujoco_ros.model.scene.parts import load_spec, part_from_text
 
 BODY = "<worldbody><body name='{0}'><geom size='.1'/></body></worldbody>"
@@ -99,7 +99,7 @@ def test_many_files_in_files_are_too_large(tmp_path: Path) -> None:
     contents = {one: attach(f"{two}.xml") for one, two in pairwise(names)}
     path = write(tmp_path, **contents, **{names[-1]: BODY.format("b")})
     with pytest.raises(UserInputError, match=r"too large: files in files, 33 deep, limit 32"):
-        check_files(path)
+        read_mjcf(path, str(path))
 
 
 def test_files_that_multiply_are_too_large(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_files_that_multiply_are_too_large(tmp_path: Path) -> None:
     contents = {one: pair.format(two) for one, two in pairwise(names)}
     path = write(tmp_path, **contents, **{names[-1]: BODY.format("b")})
     with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
-        check_files(path)
+        read_mjcf(path, str(path))
 
 
 def test_models_that_are_attached_repeatedly_are_too_large(tmp_path: Path) -> None:
@@ -119,17 +119,22 @@ def test_models_that_are_attached_repeatedly_are_too_large(tmp_path: Path) -> No
     contents = {one: attach(f"{two}.xml") + again for one, two in pairwise(names)}
     path = write(tmp_path, **contents, **{names[-1]: BODY.format("b")})
     with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
-        check_files(path)
+        read_mjcf(path, str(path))
     with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
         part_from_text(f"<mujoco>{attach(str(path))}</mujoco>", name="x")
 
 
 def test_a_chain_of_models_counts_each_of_them_with_what_it_attaches(tmp_path: Path) -> None:
     """Each of 20 files has 300 bodies and attaches the next one once: 6,000 bodies."""
-    bodies = "<worldbody>" + "<body/>" * 300 + "</worldbody>"
+    bodies = "<worldbody><body name='b'>" + "<body/>" * 299 + "{}</body></worldbody>"
+    again = bodies.format("<attach model='k' body='b' prefix='k_'/>")
     names = [f"m{i}" for i in range(20)]
-    contents = {one: bodies + attach(f"{two}.xml") for one, two in pairwise(names)}
-    check_files(write(tmp_path, **contents, **{names[-1]: BODY.format("b")}))
+    contents = {
+        one: f"<asset><model name='k' file='{two}.xml'/></asset>{again}"
+        for one, two in pairwise(names)
+    }
+    path = write(tmp_path, **contents, **{names[-1]: bodies.format("")})
+    assert len(read_mjcf(path, str(path)).bodies) == 1 + 20 * 300
 
 
 def chain(count: int, name: str) -> str:
@@ -160,20 +165,21 @@ def test_files_that_are_included_in_a_replication_count_for_each_copy(tmp_path: 
     sites = "<replicate count='+999'><site/></replicate>"
     path = write(tmp_path, a=include_it, b=sites)
     with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
-        check_files(path)
+        read_mjcf(path, str(path))
 
 
 def test_missing_files_folders_and_binary_ones_are_left_to_the_reader(tmp_path: Path) -> None:
     path = write(tmp_path, a=include("missing.xml") + include("sub") + include("binary"))
     (tmp_path / "sub").mkdir()
     (tmp_path / "binary").write_bytes(os.urandom(1000))
-    check_files(path)
     with pytest.raises(UserInputError, match=r"missing\.xml' does not exist"):
         load_spec(path, "x")
 
 
 def test_a_text_names_its_models_by_absolute_paths() -> None:
-    with pytest.raises(UserInputError, match=r"the text of 'x': model 'rec\.xml' is a relative"):
+    with pytest.raises(
+        UserInputError, match=r"the text of 'x': attached model 'rec\.xml' is a relative"
+    ):
         part_from_text(f"<mujoco>{attach('rec.xml')}</mujoco>", name="x")
 
 

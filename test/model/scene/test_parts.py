@@ -132,3 +132,10 @@ def test_a_text_that_names_a_cube_texture_without_a_folder_is_refused():
     texture = '<texture name="sky" type="cube" fileright="right.png"/>'
     with pytest.raises(MissingAssetError, match=r"texture 'sky' is the file 'right\.png'"):
         part_from_text(f"<mujoco><asset>{texture}</asset></mujoco>", name="sky")
+
+
+def test_space_a_declaration_and_long_comments_may_precede_the_model_of_a_text() -> None:
+    header = f"\n<?xml version='1.0'?>\n<!-- {100_000 * 'x'} -->\n"
+    body = "<mujoco><worldbody><body name='b'><geom size='.1'/></body></worldbody></mujoco>"
+    part = part_from_text(header + body, name="x")
+    assert [each.name for each in part.spec.bodies] == ["world", "b"]

@@ -13,8 +13,7 @@ from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.config import RATES, RobotConfig, load_scene
-from mujoco_ros.model.sensors.kind import SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.viewer.panels.plots.signals import signals
 

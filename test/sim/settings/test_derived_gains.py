@@ -9,7 +9,7 @@ import pytest
 
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.robot_options.joint_options import BANDWIDTH_HZ, LEAST_INERTIA
+from mujoco_ros.model.scene.joint_options import BANDWIDTH_HZ, LEAST_INERTIA
 from mujoco_ros.sim.simulation import Simulation
 
 RATE = 2.0 * np.pi * BANDWIDTH_HZ

@@ -16,8 +16,7 @@ from mujoco_ros.controllers.runtime.ticks import tick_time
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.sensors.kind import Measurement, SensorKind
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement, SensorKind
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.message_template import get_field, message_type

@@ -32,15 +32,6 @@ _UNBOUNDED = 1e9
 _OPTICAL = Pose(quat_wxyz=np.array(OPTICAL_WXYZ))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _LinkNames:
-    """Link names of the bodies, sites and cameras of an exported robot, by MuJoCo id."""
-
-    bodies: dict[int, str]
-    sites: dict[int, str]
-    cameras: dict[int, str]
-
-
 def export_urdf(
     model: mujoco.MjModel,
     *,
@@ -53,43 +44,27 @@ def export_urdf(
 ) -> str:
     """Return the URDF of a robot; equal models give equal text.
 
-    A joint value equals the number in qpos: at equal values the links are where the bodies are, to
-    1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
-    of a body, moves a massless link ``<joint>_link``.
+    docs/reference/robot_description.md says what becomes of the elements. Besides:
 
-    - A root body without joints, or with a free joint, is the root link, without its pose in the
-      world. Other root bodies, and several ones, are children of a link ``world``; free ones and
-      mocap bodies by ``floating`` joints whose value is the pose of the body.
-    - A ball joint is ``floating``, the only standard type with its freedom: alone in its body, its
-      value is the pose of the body in its parent, else a rotation about its anchor.
-    - Effort limits come from the actuators on the joint and its actuator force range, velocity
-      limits from the joint's first user number; 0 if unlimited. A linear joint equality is a
-      ``<mimic>`` of the joint without an actuator.
-    - Visuals are the visible geoms of groups 0 to 2, collisions the geoms that can collide. A
-      capsule is a cylinder and two spheres, a plane a thin box. Ellipsoids, height fields, and
-      meshes without an equal file, are meshes of `mesh_cache`. Other shapes are left out with a
-      warning. The colour of a texture is its mean.
-    - Sites with sensors, those in `frames`, and fixed cameras are links, with the names of
-      `site_frame` and `optical_frame`. Repeated names are numbered: ``_2``, …
-
-    Args:
-        model: The compiled model, which may contain other robots.
-        prefix: Prefix to remove from all names, e.g. ``"left_arm/"``.
-        mesh_uri: Returns the URI of the absolute path of a mesh file.
-        mesh_cache: Folder for meshes of shapes without a file; None leaves these shapes out.
-        frames: More sites to export, with or without the prefix.
-
-    Raises:
-        UserInputError: The body or a site does not exist, or no body has the prefix.
+    - Root bodies that move on joints, mocap bodies, and several root bodies are children of a link
+      ``world``; free ones and mocap bodies by ``floating`` joints: their value is the body's pose.
+    - A ball joint alone in its body has the value of the pose of the body in its parent, others
+      a rotation about their anchor.
+    - Limits are 0 if unlimited; velocity limits are the joint's first user number.
+    - Repeated names are numbered: ``_2``, … Without `mesh_cache`, shapes without a file are left
+      out with a warning. `frames` are more sites to export, with or without the prefix.
     """
-    robot = _Robot(model, root, prefix)
+    robot = _Robot(model, root, prefix, frames)
     shapes = ExportedShapes(model, mesh_uri, mesh_cache, robot.strip)
-    writer = _Writer(robot, robot.link_names(frames), shapes)
-    return writer.write(name)
+    return _Writer(robot, shapes).write(name)
 
 
 class _Robot:
-    def __init__(self, model: mujoco.MjModel, root: str | None, prefix: str) -> None:
+    """The bodies of a robot, and the names of its links by MuJoCo id."""
+
+    def __init__(
+        self, model: mujoco.MjModel, root: str | None, prefix: str, frames: Iterable[str]
+    ) -> None:
         self.model = model
         self._prefix = prefix
         if root is None:
@@ -111,7 +86,7 @@ class _Robot:
         for body in range(1, model.nbody):  # parents come before their children
             if int(model.body_parentid[body]) in inside:
                 inside.add(body)
-        self.bodies = sorted(inside)
+        self._name_links(sorted(inside), frames)
 
     def strip(self, name: str) -> str:
         return name.removeprefix(self._prefix)
@@ -133,33 +108,27 @@ class _Robot:
             len(self.joints(self.roots[0])) > 0 and not self.is_free(self.roots[0])
         )
 
-    def link_names(self, frames: Iterable[str]) -> _LinkNames:
+    def _name_links(self, inside: list[int], frames: Iterable[str]) -> None:
+        """Name the links of bodies, of sites with sensors or in `frames`, and of fixed cameras."""
         model = self.model
-        inside = set(self.bodies)
         taken = {WORLD} if self.has_world else set()
-        bodies = {
+        self.bodies = {
             body: _unique(self.strip(model.body(body).name) or f"body{index}", taken)
-            for index, body in enumerate(self.bodies)
+            for index, body in enumerate(inside)
         }
-        site_type = mujoco.mjtObj.mjOBJ_SITE
-        wanted = {
-            int(model.sensor_objid[s])
-            for s in range(model.nsensor)
-            if model.sensor_objtype[s] == site_type
-        }
+        wanted = set(model.sensor_objid[model.sensor_objtype == mujoco.mjtObj.mjOBJ_SITE].tolist())
         wanted |= {self._site(name) for name in frames}
-        sites: dict[int, str] = {}
+        self.sites: dict[int, str] = {}
         for site in sorted(wanted):
-            if int(model.site_bodyid[site]) in inside:
-                name = self.strip(model.site(site).name) or f"site{len(sites)}"
-                sites[site] = _unique(site_frame(name, bodies.values()), taken)
-        cameras: dict[int, str] = {}
+            if int(model.site_bodyid[site]) in self.bodies:
+                name = self.strip(model.site(site).name) or f"site{len(self.sites)}"
+                self.sites[site] = _unique(site_frame(name, self.bodies.values()), taken)
+        self.cameras: dict[int, str] = {}
         for camera in range(model.ncam):
             is_fixed = model.cam_mode[camera] == mujoco.mjtCamLight.mjCAMLIGHT_FIXED
-            if is_fixed and int(model.cam_bodyid[camera]) in inside:
-                name = self.strip(model.camera(camera).name) or f"camera{len(cameras)}"
-                cameras[camera] = _unique(optical_frame(name), taken)
-        return _LinkNames(bodies=bodies, sites=sites, cameras=cameras)
+            if is_fixed and int(model.cam_bodyid[camera]) in self.bodies:
+                name = self.strip(model.camera(camera).name) or f"camera{len(self.cameras)}"
+                self.cameras[camera] = _unique(optical_frame(name), taken)
 
     def _site(self, name: str) -> int:
         names = {
@@ -187,20 +156,18 @@ class _Mimic:
 
 
 class _Writer:
-    def __init__(self, robot: _Robot, names: _LinkNames, shapes: ExportedShapes) -> None:
-        self._robot = robot
+    def __init__(self, robot: _Robot, shapes: ExportedShapes) -> None:
+        self._robot, self._shapes = robot, shapes
         self._model = robot.model
-        self._names = names
-        self._shapes = shapes
-        self._taken_links = {WORLD, *names.bodies.values(), *names.sites.values()}
-        self._taken_links.update(names.cameras.values())
+        links = (robot.bodies, robot.sites, robot.cameras)
+        self._taken_links = {WORLD, *(name for named in links for name in named.values())}
         self._joint_names: dict[int, str] = {}
         self._taken_joints: set[str] = set()
         for body in robot.bodies:
             for joint in robot.joints(body):
                 wanted = robot.strip(self._model.joint(joint).name)
                 self._joint_names[joint] = _unique(
-                    wanted or f"{names.bodies[body]}_joint", self._taken_joints
+                    wanted or f"{robot.bodies[body]}_joint", self._taken_joints
                 )
         self._mimics = dict(self._read_mimics())
         self._elements: list[ET.Element] = []
@@ -210,7 +177,7 @@ class _Writer:
             self._elements.append(ET.Element("link", name=WORLD))
         for body in self._robot.bodies:
             if body not in self._robot.roots:
-                self._connect(self._names.bodies[int(self._model.body_parentid[body])], body)
+                self._connect(self._robot.bodies[int(self._model.body_parentid[body])], body)
             elif self._robot.has_world:
                 self._connect(WORLD, body)
             self._add_body(body)
@@ -223,17 +190,17 @@ class _Writer:
 
     def _add_body(self, body: int) -> None:
         model = self._model
-        link = self._names.bodies[body]
+        link = self._robot.bodies[body]
         element = ET.Element("link", name=link)
         add_inertial(element, model, body)
         self._shapes.add(element, body)
         self._elements.append(element)
-        for site, name in self._names.sites.items():
+        for site, name in self._robot.sites.items():
             if model.site_bodyid[site] == body:
                 self._add_frame(
                     link, name, Pose(position=model.site_pos[site], quat_wxyz=model.site_quat[site])
                 )
-        for camera, name in self._names.cameras.items():
+        for camera, name in self._robot.cameras.items():
             if model.cam_bodyid[camera] == body:
                 pose = Pose(position=model.cam_pos[camera], quat_wxyz=model.cam_quat[camera])
                 self._add_frame(link, name, pose @ _OPTICAL)
@@ -257,7 +224,7 @@ class _Writer:
     def _connect(self, parent: str, body: int) -> None:
         """Write the joints from the parent link to the body's link."""
         model = self._model
-        child = self._names.bodies[body]
+        child = self._robot.bodies[body]
         joints = self._robot.joints(body)
         pose = Pose(position=model.body_pos[body], quat_wxyz=model.body_quat[body])
         is_ball = len(joints) == 1 and model.jnt_type[joints[0]] == _JOINT.mjJNT_BALL

@@ -20,35 +20,20 @@ _LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HardwareJoint:
-    """A joint of the hardware.
+    """A joint of the hardware."""
 
-    Attributes:
-        name: Name in the URDF and in joint_states.
-        takes: Its command interfaces; none for a passive joint.
-        position: Position before the first joint_states [rad or m].
-    """
-
-    name: str
-    takes: frozenset[str]
-    position: float
+    name: str  # name in the URDF and in joint_states
+    takes: frozenset[str]  # its command interfaces; none for a passive joint
+    position: float  # position before the first joint_states [rad or m]
 
 
 def write_ros2_control(
     robot: ET.Element, joints: Iterable[HardwareJoint], *, commands_topic: str, states_topic: str
 ) -> None:
-    """Replace the blocks in a URDF.
+    """Replace the blocks in a URDF; joints that it lacks are left out, with a warning.
 
-    Joints with the same command interfaces share a block, that is a hardware component, because
-    its commands have a number for each of its joints and interfaces.
-
-    Args:
-        robot: The ``<robot>`` element, which is changed.
-        joints: The simulated joints; those missing in the URDF are left out, with a warning.
-        commands_topic: Resolved name of the simulator's command topic.
-        states_topic: Resolved name of its joint states.
-
-    Raises:
-        UserInputError: A limit of a joint in the URDF is not a number.
+    Joints with the same command interfaces share a block, that is a hardware component, because its
+    commands have a number for each of its joints and interfaces. The topics are resolved names.
     """
     _remove_blocks(robot)
     described = {

@@ -12,16 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.urdf.exporting.meshes import (
-    MeshCache,
-    Triangles,
-    equals_file,
-    file_pose,
-    height_field_triangles,
-    mesh_file,
-    mesh_triangles,
-    unit_sphere,
-)
+from mujoco_ros.model.urdf.exporting import meshes
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -98,7 +89,7 @@ class ExportedShapes:
         self,
         model: mujoco.MjModel,
         mesh_uri: Callable[[Path], str],
-        mesh_cache: MeshCache | None,
+        mesh_cache: meshes.MeshCache | None,
         strip: Callable[[str], str],
     ) -> None:
         self._model = model
@@ -173,7 +164,7 @@ class ExportedShapes:
 
     def _ellipsoid(self, geom: int, where: str) -> Sequence[_Form]:
         scale = self._model.geom_size[geom]
-        return self._written(unit_sphere, _noun(_GEOM.mjGEOM_ELLIPSOID), where, scale)
+        return self._written(meshes.unit_sphere, _noun(_GEOM.mjGEOM_ELLIPSOID), where, scale)
 
     def _plane(self, geom: int, _where: str) -> Sequence[_Form]:
         x, y = (float(half) or _UNBOUNDED_M for half in self._model.geom_size[geom][:2])
@@ -183,24 +174,24 @@ class ExportedShapes:
     def _height_field(self, geom: int, where: str) -> Sequence[_Form]:
         model, field = self._model, int(self._model.geom_dataid[geom])
         noun = _noun(_GEOM.mjGEOM_HFIELD)
-        return self._written(lambda: height_field_triangles(model, field), noun, where)
+        return self._written(lambda: meshes.height_field_triangles(model, field), noun, where)
 
     def _mesh(self, geom: int, where: str) -> Sequence[_Form]:
         model, mesh = self._model, int(self._model.geom_dataid[geom])
-        path = mesh_file(model, mesh)
+        path = meshes.mesh_file(model, mesh)
         # A missing file may exist where the URDF is read.
         replaceable = path is not None and (self._mesh_cache is not None or path.is_file())
-        if path is not None and (equals_file(model, mesh, path) or not replaceable):
+        if path is not None and (meshes.equals_file(model, mesh, path) or not replaceable):
             attributes = {"filename": self._mesh_uri(path)}
             if (model.mesh_scale[mesh] != 1).any():
                 attributes["scale"] = number_text(model.mesh_scale[mesh])
-            return [_Form(file_pose(model, mesh), "mesh", attributes)]
+            return [_Form(meshes.file_pose(model, mesh), "mesh", attributes)]
         what = "meshes without a file" if path is None else "meshes that differ from their files"
-        return self._written(lambda: mesh_triangles(model, mesh), what, where)
+        return self._written(lambda: meshes.mesh_triangles(model, mesh), what, where)
 
     def _written(
         self,
-        triangles: Callable[[], Triangles],
+        triangles: Callable[[], meshes.Triangles],
         what: str,
         where: str,
         scale: ArrayLike = (1.0, 1.0, 1.0),

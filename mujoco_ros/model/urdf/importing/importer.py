@@ -60,9 +60,6 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
     """Return a spec without bodies that has the sections of the ``<mujoco>`` extension.
 
     A warning names the other elements.
-
-    Raises:
-        UserInputError: MuJoCo rejects a section, or one includes a file.
     """
     root = ET.Element("mujoco", model=urdf.name)
     # Stiff servos, and mimics between light links, need an implicit integrator.
@@ -129,20 +126,15 @@ WORLD = "world"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedUrdf:
-    """A URDF as a spec, with what a spec cannot express.
+    """A URDF as a spec, with what a spec cannot express."""
 
-    Attributes:
-        spec: The spec, which compiles.
-        model: The compiled spec; None in a repeated reading, which does not compile it again.
-        start: Start positions of joints [rad or m].
-        velocity_servos: Its actuators that integrate velocities, whose gains are to be derived.
-    """
-
-    spec: mujoco.MjSpec
+    spec: mujoco.MjSpec  # the spec, which compiles
+    # The compiled spec; None in a repeated reading, which does not compile it again
     model: mujoco.MjModel | None = None
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
-    start: Mapping[str, float] = field(default_factory=dict)
+    start: Mapping[str, float] = field(default_factory=dict)  # start positions of joints [rad or m]
+    # Its actuators that integrate velocities, whose gains are to be derived
     velocity_servos: tuple[str, ...] = ()
 
 
@@ -151,24 +143,15 @@ def import_urdf(
 ) -> ImportedUrdf:
     """Read a URDF file, or `text` in its place, into a spec that compiles.
 
-    Meshes are found with `packages`, folders of packages by name, as by `find_mesh`.
+    docs/reference/scenes.md says what becomes of the elements. Besides:
 
-    - Every link is a body of its name; a root link named ``world`` is the world. The base is fixed
-      unless the root link has a child on a ``floating`` joint; see `free_base`.
+    - A root link named ``world`` is the world. The base is fixed unless the root link has a child
+      on a ``floating`` joint; see `free_base`.
     - Visuals are geoms of group 2 without collision, collisions are geoms of group 3.
-    - A revolute, continuous or prismatic joint without ``<mimic>`` gets a torque motor of its name,
-      with a control range of ± effort [N·m or N], unlimited where the effort is zero or missing,
-      unless the ``<mujoco>`` extension has an actuator for it. A joint with a velocity interface
-      alone gets a servo that integrates velocities, one without a command interface nothing.
-      Its velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
-    - ``<mimic>`` becomes a joint equality constraint named ``<joint>_mimic``.
+    - The control range of a motor is ± effort [N·m or N], unlimited if that is zero or missing.
+      The velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
     - A moving link without mass and shape that has one child on a moving joint is part of a joint
-      with several axes, and merged with the child exactly. Other moving links without mass get the
-      mass of their collision shapes filled with water, with a warning; without such shapes they are
-      an error.
-    - A physically impossible inertia is corrected, with a warning.
-    - ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` become drives, armature, friction and
-      sensors; one warning counts their other elements.
+      with several axes, and merged with the child exactly.
     """
     urdf = read_urdf(path, text)
     hardware = read_hardware(urdf)
@@ -205,11 +188,7 @@ def import_urdf(
 
 
 def free_base(spec: mujoco.MjSpec) -> None:
-    """Give the root body a free joint named ``<body>_free_joint``.
-
-    Raises:
-        UserInputError: There are several root bodies, or the one has a joint or no mass.
-    """
+    """Give the only root body, if it has no joint, a free joint named ``<body>_free_joint``."""
     roots = spec.worldbody.bodies
     if len(roots) != 1:
         listing = ", ".join(body.name for body in roots) or "none"

@@ -20,10 +20,8 @@ def add_joint(
 ) -> None:
     """Add a joint to a body, with its limits and its motor or mimic.
 
-    Args:
-        anchor: Position in the frame of the body [m].  # (3,)
-        axis: Axis in the frame of the body.  # (3,)
-        warn: Called with a warning and the name of the joint.
+    The anchor [m] and the axis are in the frame of the body. `warn` is called with a warning and
+    the name of the joint.
     """
     dynamics = {"damping": [joint.damping, 0.0, 0.0], "frictionloss": joint.friction}
     if joint.armature is not None:

@@ -89,6 +89,14 @@ def name_of(element: ET.Element, where: str) -> str:
     return name
 
 
+def attribute(element: ET.Element, key: str, where: str) -> str:
+    """Return an attribute of an element; an error if it is missing or empty."""
+    value = element.get(key, "").strip()
+    if not value:
+        raise UserInputError(f"{where}: <{element.tag}> lacks the attribute '{key}'")
+    return value
+
+
 LARGEST = 1e9
 """Largest absolute value of a number that is used."""
 _NAMED = ("name", "type", "filename")
@@ -132,6 +140,11 @@ class Usage:
         """Return the number in a child element, which is its text or its attribute ``value``."""
         values = self.values(parent, path, 1)
         return values[0] if values else None
+
+    def value_or(self, parent: ET.Element, path: str, default: float) -> float:
+        """Return the number in a child element, or else a default."""
+        value = self.value(parent, path)
+        return default if value is None else value
 
     def values(self, parent: ET.Element, path: str, count: int) -> tuple[float, ...] | None:
         """Return `count` plausible numbers in a child element; None without, or if it is wrong."""

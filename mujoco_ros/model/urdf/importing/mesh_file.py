@@ -7,10 +7,8 @@ import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -22,21 +20,29 @@ from mujoco_ros.model.file_cache import FileCache, user_folder
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.uri import resolve
 
-Mesh = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]
-"""Vertices (n, 3), triangles (m, 3) and colour (4,), empty without one."""
+
+class MeshData(NamedTuple):
+    """Triangles, and the colour of the material with the largest area."""
+
+    vertices: NDArray[np.float32]  # [m] (n, 3)
+    faces: NDArray[np.int32]  # (m, 3)
+    colour: NDArray[np.float64]  # (4,), empty without one
+
+    @property
+    def rgba(self) -> tuple[float, ...] | None:
+        """Return the colour, if there is one."""
+        return tuple(self.colour.tolist()) or None
+
 
 _VERSION = b"1"
 """Changes with the result of conversions."""
 _LIMIT_BYTES = 1024 * 1024 * 1024
 
 
-def converted(content: bytes, kind: str, convert: Callable[[], Mesh]) -> Mesh:
-    """Return a mesh from the cache, or else from `convert`.
+def converted(content: bytes, kind: str, convert: Callable[[], MeshData]) -> MeshData:
+    """Return a mesh from the cache, or else from `convert`, whose errors are not cached.
 
-    Args:
-        content: Content of the file, which contains all of the mesh.
-        kind: Suffix of the file.
-        convert: Converts it; its errors are passed on, and not cached.
+    All of the mesh is in the content of the file, whose suffix is `kind`.
     """
     name = hashlib.sha256(b"\0".join((_VERSION, kind.encode(), content))).hexdigest()[:32]
     cache = FileCache(user_folder("converted_meshes"), ".npz", _LIMIT_BYTES)
@@ -44,13 +50,12 @@ def converted(content: bytes, kind: str, convert: Callable[[], Mesh]) -> Mesh:
     with suppress(OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
         if (path := cache.find(name)) is not None:
             with np.load(path, allow_pickle=False) as found:
-                return found["vertices"], found["faces"], found["rgba"]
-    vertices, faces, rgba = convert()
-    buffer = BytesIO()
-    np.savez(buffer, vertices=vertices, faces=faces, rgba=rgba)
+                return MeshData(found["vertices"], found["faces"], found["rgba"])
+    mesh, buffer = convert(), io.BytesIO()
+    np.savez(buffer, vertices=mesh.vertices, faces=mesh.faces, rgba=mesh.colour)
     with suppress(OSError):  # without the cache, the next import only takes longer
         cache.write(name, buffer.getvalue())
-    return vertices, faces, rgba
+    return mesh
 
 
 if TYPE_CHECKING:
@@ -67,24 +72,13 @@ _STL_TRIANGLE = 50
 _UNTEXTURED = "0.8 0.8 0.8 1"  # colour in place of a texture
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MeshData:
-    """Triangles [m]; `rgba` is the colour of the material with the largest area, if any."""
-
-    vertices: NDArray[np.float32]  # (n, 3)
-    faces: NDArray[np.int32]  # (m, 3)
-    rgba: tuple[float, ...] | None
-
-
 def find_mesh(
     uri: str, urdf: Path, meshdir: str = "", packages: Mapping[str, Path] | None = None
 ) -> Path:
-    """Return the file of a URI in a URDF.
+    """Return the file of a URI in a URDF: ``package://``, ``file://`` or a relative path.
 
-    Args:
-        uri: ``package://``, ``file://`` or a path relative to the URDF.
-        urdf: The URDF file; a package around it need not be installed.
-        meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
+    A package around the URDF need not be installed. `meshdir` is relative to the URDF, from the
+    ``<mujoco><compiler>`` extension.
     """
     base = urdf.parent.resolve()
     named = [uri]
@@ -118,12 +112,9 @@ def is_native(path: Path) -> bool:
 
 
 def read_mesh(path: Path) -> MeshData:
-    """Read a COLLADA, glTF, PLY, OFF, STL or OBJ file as one mesh.
+    """Read a COLLADA, glTF, PLY, OFF, STL or OBJ file as one mesh, through a cache.
 
-    COLLADA's unit is applied and its up axis ignored, as in RViz. The result is cached.
-
-    Raises:
-        UserInputError: The format is unknown, or the file cannot be read.
+    COLLADA's unit is applied and its up axis ignored, as in RViz.
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in _READ:
@@ -131,8 +122,8 @@ def read_mesh(path: Path) -> MeshData:
         raise UserInputError(f"mesh '{path}': '{path.suffix}' is not one of {known}")
     content = read_file(path, "mesh")
     if suffix == "gltf":  # whose mesh is in further files
-        return _mesh_data(_convert(path, content, suffix))
-    return _mesh_data(converted(content, suffix, lambda: _convert(path, content, suffix)))
+        return _convert(path, content, suffix)
+    return converted(content, suffix, lambda: _convert(path, content, suffix))
 
 
 class _Folder:
@@ -147,12 +138,7 @@ class _Folder:
         return read_file(path, "file")
 
 
-def _mesh_data(mesh: Mesh) -> MeshData:
-    vertices, faces, rgba = mesh
-    return MeshData(vertices=vertices, faces=faces, rgba=tuple(rgba.tolist()) or None)
-
-
-def _convert(path: Path, content: bytes, suffix: str) -> Mesh:
+def _convert(path: Path, content: bytes, suffix: str) -> MeshData:
     import trimesh  # takes a second of processor time, and few models need it
 
     try:
@@ -178,7 +164,7 @@ def _convert(path: Path, content: bytes, suffix: str) -> Mesh:
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=False)])
     largest = max(parts, key=lambda part: float(part.area))
     colour = np.array(_main_colour(largest) or (), dtype=float)
-    return vertices.astype(np.float32), faces.astype(np.int32), colour
+    return MeshData(vertices.astype(np.float32), faces.astype(np.int32), colour)
 
 
 def _without_textures(collada: bytes) -> bytes:

@@ -25,9 +25,7 @@ _LEAST_MOMENT = 1e-12  # kg·m²; MuJoCo rejects smaller ones
 def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], str]:
     """Return the nearest physically possible inertia, and the fault; empty up to rounding.
 
-    Args:
-        tensor: Inertia about the centre of mass [kg·m²], symmetric.  # (3, 3)
-        mass: Positive mass [kg].
+    The symmetric tensor is about the centre of mass [kg·m²] (3, 3), the mass positive [kg].
     """
     moments, axes = np.linalg.eigh(tensor)
     slack = 1e-6 * float(np.abs(moments).max())
@@ -83,16 +81,7 @@ class ImportedShapes:
         density: float = 0.0,
         **attributes: float,
     ) -> None:
-        """Add a shape of a link to its body.
-
-        Args:
-            shape: The shape; a mesh with a density is solid.
-            density: Its density [kg/m³].
-
-        Raises:
-            MissingAssetError: The file of a mesh does not exist.
-            UserInputError: The file cannot be read, or a solid mesh has no volume.
-        """
+        """Add a shape of a link to its body; a mesh with a density [kg/m³] is solid."""
         geom = body.add_geom(
             type=_GEOM_TYPES[shape.shape],
             pos=shape.origin.position,
@@ -171,12 +160,7 @@ def _solid_inertia(path: Path, files: list[AssetFile], **content: Any) -> mujoco
 
 
 def _is_closed(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> bool:
-    """Whether each edge of a triangle is the reverse edge of another one.
-
-    Args:
-        vertices: Vertices, which may be repeated [m].  # (n, 3)
-        faces: Vertices of each triangle.  # (m, 3)
-    """
+    """Whether each edge of a triangle is the reverse edge of another; vertices may repeat."""
     _, merged = np.unique(vertices, axis=0, return_inverse=True)
     corners = merged.reshape(-1)[faces]
     first, second = corners.ravel(), np.roll(corners, -1, axis=1).ravel()

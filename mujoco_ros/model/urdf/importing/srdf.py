@@ -8,10 +8,9 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
-from mujoco_ros.model.scene.robot_options.joint_options import add_keyframe
-from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
+from mujoco_ros.model.scene.joint_options import add_keyframe
+from mujoco_ros.model.urdf.importing.markup import attribute, name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -27,34 +26,24 @@ class GroupState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Srdf:
-    """The content of an SRDF file that concerns a simulation.
-
-    Attributes:
-        disabled: Pairs of links whose collisions are disabled.
-        default_disabled: Links that collide only with the links of `enabled`.
-        enabled: Pairs of links whose collisions are enabled again.
-    """
+    """The content of an SRDF file that concerns a simulation."""
 
     path: Path
-    disabled: tuple[tuple[str, str], ...]
-    default_disabled: tuple[str, ...]
-    enabled: tuple[tuple[str, str], ...]
+    disabled: tuple[tuple[str, str], ...]  # pairs of links whose collisions are disabled
+    default_disabled: tuple[str, ...]  # links that collide only with the links of `enabled`
+    enabled: tuple[tuple[str, str], ...]  # pairs of links whose collisions are enabled again
     states: tuple[GroupState, ...]
 
 
 def read_srdf(path: Path, text: str | None = None) -> Srdf:
-    """Read an SRDF file, or `text` in its place.
-
-    Raises:
-        UserInputError: It is not an SRDF, or an element lacks an attribute.
-    """
+    """Read an SRDF file, or `text` in its place."""
     robot = parse_robot(path, text)
     where = str(path)
     single = robot.findall("disable_default_collisions")
     return Srdf(
         path=path,
         disabled=tuple(_pairs(robot, "disable_collisions", where)),
-        default_disabled=tuple(_attribute(element, "link", where) for element in single),
+        default_disabled=tuple(attribute(element, "link", where) for element in single),
         enabled=tuple(_pairs(robot, "enable_collisions", where)),
         states=tuple(_state(element, where) for element in robot.findall("group_state")),
     )
@@ -78,8 +67,8 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
     """Add the named states as keyframes; the joints that a state does not name are at their zero.
 
     States of the same name in several groups, such as ``home`` of an arm and of its hand, are one
-    keyframe. A warning names the joints that do not exist and the states that are left out, because
-    the model has a keyframe of the name, or because groups contradict each other.
+    keyframe. States are left out if the model has a keyframe of the name, or groups contradict each
+    other.
     """
     keyframes = {key.name for key in spec.keys}
     merged: dict[str, dict[str, float]] = {}
@@ -107,7 +96,7 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
 
 def _pairs(robot: ET.Element, tag: str, where: str) -> Iterator[tuple[str, str]]:
     for element in robot.findall(tag):
-        yield _attribute(element, "link1", where), _attribute(element, "link2", where)
+        yield attribute(element, "link1", where), attribute(element, "link2", where)
 
 
 def _state(element: ET.Element, where: str) -> GroupState:
@@ -115,7 +104,7 @@ def _state(element: ET.Element, where: str) -> GroupState:
     inside = f"{where}: state '{name}'"
     return GroupState(
         name=name,
-        group=_attribute(element, "group", inside),
+        group=attribute(element, "group", inside),
         positions={
             name_of(joint, inside): number(joint, "value", f"{inside}: joint '{joint.get('name')}'")
             for joint in element.findall("joint")
@@ -123,10 +112,3 @@ def _state(element: ET.Element, where: str) -> GroupState:
             if len(joint.get("value", "").split()) < 2
         },
     )
-
-
-def _attribute(element: ET.Element, key: str, where: str) -> str:
-    value = element.get(key, "").strip()
-    if not value:
-        raise UserInputError(f"{where}: <{element.tag}> lacks the attribute '{key}'")
-    return value

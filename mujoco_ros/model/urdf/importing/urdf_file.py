@@ -15,6 +15,7 @@ from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.scene.limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
+    attribute,
     name_of,
     number,
     numbers,
@@ -244,9 +245,7 @@ def _geometry(element: ET.Element, colours: dict[str, Vector], link: str) -> Urd
         size = numbers(form, "scale", 3, where, (1.0, 1.0, 1.0))
         if 0 in size:
             raise UserInputError(f"{where}: a mesh scale must not be zero")
-        mesh = form.get("filename", "").strip()
-        if not mesh:
-            raise UserInputError(f"{where}: <mesh> lacks the attribute 'filename'")
+        mesh = attribute(form, "filename", where)
     return UrdfGeometry(
         name=element.get("name", ""),
         origin=_origin(element, where),

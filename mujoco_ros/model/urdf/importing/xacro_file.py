@@ -26,13 +26,7 @@ from typing import Any
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import LARGEST_TEXT, check_access, read_file
-from mujoco_ros.process.limits import (
-    WorkerDiedError,
-    WorkerLimitError,
-    WorkerLimits,
-    limited_call,
-    share_of_memory,
-)
+from mujoco_ros.process import limits
 
 _READER = "__attribute"
 """Name of the function that reads attributes, which no expression can contain."""
@@ -79,12 +73,8 @@ class Evaluator:
     """Evaluates expressions."""
 
     def __init__(self, mappings: tuple[type, ...], records: tuple[type, ...]) -> None:
-        """Set the classes of xacro whose attributes are their items.
-
-        Args:
-            mappings: Classes of mappings without other attributes, such as name spaces.
-            records: Classes of dictionaries and lists with attributes of their own, too.
-        """
+        # Classes of mappings without other attributes, such as name spaces, and of dictionaries and
+        # lists with attributes of their own, too
         self._mappings, self._plain = mappings, frozenset((*_PLAIN, *records))
         self._records = records
 
@@ -97,13 +87,9 @@ class Evaluator:
     ) -> Any:
         """Return the value of an expression.
 
-        Args:
-            symbols: Its names; two names that expressions cannot contain are added.
-            local: Further names, which precede, but not inside lambdas and comprehensions.
-            functions: Python's functions that it may call; None for none.
-
-        Raises:
-            ForbiddenExpressionError: It contains a name or an attribute that is not admitted.
+        Two names that expressions cannot contain are added to `symbols`, its names. `local` names
+        precede, but not inside lambdas and comprehensions. `functions` are Python's functions that
+        it may call.
         """
         code = _compiled(text.strip())
         # A parameter of a macro may have one of these names, so they are set each time.
@@ -178,8 +164,8 @@ _NAMES: Mapping[type[ast.AST], Callable[[Any], str]] = {
 }
 
 
-LIMITS = WorkerLimits(
-    processor_s=20.0, wall_s=900.0, memory_bytes=share_of_memory(2, largest=4 << 30)
+LIMITS = limits.WorkerLimits(
+    processor_s=20.0, wall_s=900.0, memory_bytes=limits.share_of_memory(2, largest=4 << 30)
 )
 """Limits of one file; the largest public robots take half a second and 100 MB."""
 _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
@@ -202,17 +188,10 @@ class _Arguments(dict[str, str]):
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str], Path]) -> str:
-    """Return the text of a xacro file with its macros expanded.
+    """Return the text of a xacro file with its macros expanded, and check its `arguments`.
 
-    xacro evaluates the expressions of the file, and reads the files that it includes.
-
-    Args:
-        arguments: Values of its ``<xacro:arg>`` elements.
-        find: Returns the folder of a package, for ``$(find <package>)``.
-
-    Raises:
-        UserInputError: xacro rejects the file, an argument or a package does not exist, or a limit
-            is exceeded.
+    xacro evaluates the expressions of the file, and reads the files that it includes. `find`
+    returns the folder of a package, for ``$(find <package>)``.
     """
     try:
         import xacro  # few models need it
@@ -221,10 +200,10 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
         raise UserInputError(f"{path}: xacro files need the Python package 'xacro'") from error
     expand = partial(_expand, xacro, path, arguments, find)
     try:
-        answer = json.loads(limited_call(expand, LIMITS))
-    except WorkerLimitError as error:
+        answer = json.loads(limits.limited_call(expand, LIMITS))
+    except limits.WorkerLimitError as error:
         raise UserInputError(f"{path}: xacro: it takes more than {error}") from error
-    except WorkerDiedError as error:
+    except limits.WorkerDiedError as error:
         raise UserInputError(f"{path}: xacro: its process ended: {error}") from error
     if "error" in answer:
         raise UserInputError(f"{path}: xacro: {answer['error']}")
@@ -239,10 +218,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
 def _expand(
     xacro: Any, path: Path, arguments: Mapping[str, str], find: Callable[[str], Path]
 ) -> bytes:
-    """Return the text of a file, the arguments that it declares and the files read, or an error.
-
-    All as JSON.
-    """
+    """Return JSON: the text, the arguments that it declares and the files read; or an error."""
     files: list[str] = []
     _restrict(xacro, find, files)
     given = _Arguments(arguments)

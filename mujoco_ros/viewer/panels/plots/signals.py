@@ -9,8 +9,7 @@ import numpy as np
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
-from mujoco_ros.model.sensors.kind import Measurement
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.panels.robots import JointRow, joint_rows

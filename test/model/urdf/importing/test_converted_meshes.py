@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mujoco_ros.model.urdf.importing.mesh_file import converted
+from mujoco_ros.model.urdf.importing.mesh_file import MeshData, converted
 
-MESH = (np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), np.array([1.0, 0, 0, 1]))
+MESH = MeshData(
+    np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), np.array([1.0, 0, 0, 1])
+)
 
 
 @pytest.fixture

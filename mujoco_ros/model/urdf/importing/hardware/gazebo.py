@@ -53,57 +53,51 @@ def sensor_pose(element: ET.Element, link: str, usage: Usage) -> Pose:
 
 
 def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Iterator[CameraConfig]:
-    """Yield the cameras of a sensor.
-
-    Args:
-        name: Name of the first camera; others append theirs.
-    """
+    """Yield the cameras of a sensor; the first one has its name, others append theirs."""
     pose = sensor_pose(element, link, usage)
-    rate = usage.value(element, "update_rate")
+    rate = _rate(element, DEFAULT_RATE_HZ, usage)
     for index, camera in enumerate(element.findall("camera")):
         usage.use(camera)
         width = int(usage.value(camera, "image/width") or _WIDTH)
         height = int(usage.value(camera, "image/height") or _HEIGHT)
-        on_link = pose @ sensor_pose(camera, link, usage)
-        (x, y, z), (qw, qx, qy, qz) = on_link.position.tolist(), on_link.quat_wxyz.tolist()
         intrinsics = _intrinsics(camera, width, height, usage)
         noise = 0.0 if element.get("type") in _DEPTH_ONLY else _deviation(camera, "noise", usage)
         yield CameraConfig(
             name=name if index == 0 else f"{name}_{camera.get('name', index)}",
             body=link,
-            pose=PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw)),
+            pose=_pose_config(pose @ sensor_pose(camera, link, usage)),
             resolution=(width, height),
             intrinsics=intrinsics,
-            rate=rate if rate and rate > 0 else DEFAULT_RATE_HZ,
+            rate=rate,
             noise=CameraNoise(colour=noise * _GREY_LEVELS),
         )
 
 
+def _pose_config(pose: Pose) -> PoseConfig:
+    (x, y, z), (qw, qx, qy, qz) = pose.position.tolist(), pose.quat_wxyz.tolist()
+    return PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
+
+
 def _intrinsics(camera: ET.Element, width: int, height: int, usage: Usage) -> Intrinsics:
-    given = [usage.value(camera, f"lens/intrinsics/{key}") for key in ("fx", "fy", "cx", "cy")]
-    fx, fy, cx, cy = given
+    fx, fy = (usage.value(camera, f"lens/intrinsics/{key}") for key in ("fx", "fy"))
+    cx = usage.value_or(camera, "lens/intrinsics/cx", (width - 1) / 2)
+    cy = usage.value_or(camera, "lens/intrinsics/cy", (height - 1) / 2)
     if fx and fy:
-        return Intrinsics(
-            fx=fx,
-            fy=fy,
-            cx=(width - 1) / 2 if cx is None else cx,
-            cy=(height - 1) / 2 if cy is None else cy,
-        )
-    angle = usage.value(camera, "horizontal_fov")
-    angle = _HORIZONTAL_FOV if angle is None else angle
+        return Intrinsics(fx=fx, fy=fy, cx=cx, cy=cy)
+    angle = usage.value_or(camera, "horizontal_fov", _HORIZONTAL_FOV)
     if not 0 < angle < math.pi:
         raise UserInputError(f"a horizontal_fov of {angle:g} rad has no image plane")
     focal = width / 2 / math.tan(angle / 2)
     return Intrinsics(fx=focal, fy=focal, cx=(width - 1) / 2, cy=(height - 1) / 2)
 
 
-def lidar_of(
-    element: ET.Element, name: str, link: str, usage: Usage
-) -> tuple[LidarConfig, Pose] | None:
-    """Return the lidar of a sensor, and its pose in its link; None without a scan.
+def _rate(element: ET.Element, default: float, usage: Usage) -> float:
+    rate = usage.value_or(element, "update_rate", default)
+    return rate if rate > 0 else default
 
-    The lidar is at a site of its name.
-    """
+
+def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarConfig | None:
+    """Return the lidar of a sensor; None without a scan."""
     content = next(
         (child for child in map(element.find, ("ray", "lidar")) if child is not None), None
     )
@@ -111,25 +105,22 @@ def lidar_of(
         return None
     samples, low, high = _fan(content, "horizontal", 360, math.pi, usage)
     rows, bottom, top = _fan(content, "vertical", 1, 0.0, usage)
-    nearest = usage.value(content, "range/min")
-    farthest = _range_max(content, usage)
-    rate = usage.value(element, "update_rate")
     default = RangeConfig()
-    config = LidarConfig(
+    return LidarConfig(
         name=name,
-        site=name,
+        body=link,
+        pose=_pose_config(sensor_pose(element, link, usage)),
         horizontal=HorizontalConfig(samples=samples, min=low, max=min(high, low + _TURN)),
         vertical=VerticalConfig(
             samples=rows, min=max(bottom, -math.pi / 2), max=min(top, math.pi / 2)
         ),
         range=RangeConfig(
-            min=default.min if nearest is None else nearest,
-            max=default.max if farthest is None else farthest,
+            min=usage.value_or(content, "range/min", default.min),
+            max=_range_max(content, default.max, usage),
         ),
-        rate=rate if rate and rate > 0 else LIDAR_RATE_HZ,
+        rate=_rate(element, LIDAR_RATE_HZ, usage),
         noise=_deviation(content, "noise", usage),
     )
-    return config, sensor_pose(element, link, usage)
 
 
 def _fan(
@@ -137,23 +128,19 @@ def _fan(
 ) -> tuple[int, float, float]:
     """Return the number of rays of a scan, and its first and last angle [rad]."""
     path = f"scan/{axis}"
-    samples = usage.value(content, f"{path}/samples")
-    low = usage.value(content, f"{path}/min_angle")
-    high = usage.value(content, f"{path}/max_angle")
-    number = count if samples is None else int(samples)
-    first = 0.0 - reach if low is None else low
-    last = reach if high is None else high
+    number = int(usage.value_or(content, f"{path}/samples", count))
+    first = usage.value_or(content, f"{path}/min_angle", 0.0 - reach)
+    last = usage.value_or(content, f"{path}/max_angle", reach)
     if content.findtext(f"{path}/resolution", "1").strip() in ("1", "1.0"):
         usage.text(content, f"{path}/resolution")
     return number, first, first if number == 1 else last
 
 
-def _range_max(content: ET.Element, usage: Usage) -> float | None:
+def _range_max(content: ET.Element, default: float, usage: Usage) -> float:
     if content.findtext("range/max", "").strip().lstrip("+").lower() in ("inf", "infinity"):
         usage.text(content, "range/max")
         return _FARTHEST
-    farthest = usage.value(content, "range/max")
-    return None if farthest is None else min(farthest, _FARTHEST)
+    return min(usage.value_or(content, "range/max", default), _FARTHEST)
 
 
 def site_sensor_of(
@@ -239,31 +226,17 @@ _DISPLAY = ("always_on", "visualize")
 """Elements of a sensor that do not change what it measures."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LidarMount:
-    """A lidar, the link that it is on, and its pose there."""
-
-    config: LidarConfig
-    link: str
-    pose: Pose
-
-
 @dataclass(kw_only=True, slots=True)
 class GazeboContent:
-    """The content of all ``<gazebo>`` elements of a URDF.
+    """The content of all ``<gazebo>`` elements of a URDF."""
 
-    Attributes:
-        friction: Sliding friction by link.
-        velocity: Wheels that a plugin drives.
-        sensors: IMUs, force-torque and contact sensors.
-    """
-
-    friction: dict[str, float] = field(default_factory=dict)
+    friction: dict[str, float] = field(default_factory=dict)  # sliding friction by link
     mimics: dict[str, UrdfMimic] = field(default_factory=dict)
-    velocity: set[str] = field(default_factory=set)
+    velocity: set[str] = field(default_factory=set)  # wheels that a plugin drives
+    # IMUs, force-torque and contact sensors
     sensors: list[SensorRequest] = field(default_factory=list)
     cameras: list[CameraConfig] = field(default_factory=list)
-    lidars: list[LidarMount] = field(default_factory=list)
+    lidars: list[LidarConfig] = field(default_factory=list)
 
 
 def read_gazebo(elements: Iterable[ET.Element], urdf: Urdf, usage: Usage) -> GazeboContent:
@@ -322,7 +295,7 @@ def _read_sensors(
                 lidar = lidar_of(sensor, name, link, usage)
                 if lidar is None:
                     raise UserInputError("it has no <ray> or <lidar>")
-                found.lidars.append(LidarMount(config=lidar[0], link=link, pose=lidar[1]))
+                found.lidars.append(lidar)
                 names.add(name)
             elif request := site_sensor_of(sensor, link=link, joint=joint, usage=usage):
                 found.sensors.append(request)
@@ -381,9 +354,8 @@ def _read_mimic(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Usa
     usage.use(plugin)
     for tag in ("joint", "mimicJoint"):
         usage.text(plugin, tag)
-    factor = usage.value(plugin, "multiplier")
     found.mimics[joint] = UrdfMimic(
         joint=leader,
-        multiplier=1.0 if factor is None else factor,
+        multiplier=usage.value_or(plugin, "multiplier", 1.0),
         offset=usage.value(plugin, "offset") or 0.0,
     )

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import mujoco
 
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.sensors.cameras import CameraConfig, edit_cameras
-from mujoco_ros.model.sensors.lidars import LidarConfig
+from mujoco_ros.model.sensors.lidars import LidarConfig, edit_lidars
 from mujoco_ros.model.urdf.importing.hardware.gazebo import GazeboContent, read_gazebo
 from mujoco_ros.model.urdf.importing.hardware.ros2_control import (
     ControlledHardware,
@@ -17,10 +16,7 @@ from mujoco_ros.model.urdf.importing.hardware.ros2_control import (
     read_ros2_control,
     read_transmissions,
 )
-from mujoco_ros.model.urdf.importing.hardware.site_sensors import (
-    HIDDEN_GROUP,
-    add_site_sensors,
-)
+from mujoco_ros.model.urdf.importing.hardware.site_sensors import add_site_sensors
 from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import (
     HARDWARE,
@@ -114,16 +110,7 @@ class Hardware:
         self._set_friction(spec)
         self._drop_unmounted(spec, urdf)
         edit_cameras(spec, self.gazebo.cameras, str(urdf.path))
-        for mount in self.gazebo.lidars:
-            body = spec.body(mount.link) or spec.worldbody
-            if spec.site(mount.config.name) is not None:
-                raise UserInputError(f"{urdf.path}: two sensors are named '{mount.config.name}'")
-            body.add_site(
-                name=mount.config.name,
-                pos=mount.pose.position,
-                quat=mount.pose.quat_wxyz,
-                group=HIDDEN_GROUP,
-            )
+        edit_lidars(spec, self.gazebo.lidars, str(urdf.path))
         # Last, because their names can differ from those in the file.
         add_site_sensors(spec, urdf, (*self.gazebo.sensors, *self.control.sensors), self.usage)
 
@@ -135,7 +122,7 @@ class Hardware:
 
         found = self.gazebo
         dropped = [camera.name for camera in found.cameras if not is_mounted(camera.body)]
-        dropped += [lidar.config.name for lidar in found.lidars if not is_mounted(lidar.link)]
+        dropped += [lidar.name for lidar in found.lidars if not is_mounted(lidar.body)]
         if dropped:
             _LOGGER.warning(
                 "%s: sensors on massless links that are part of a joint are left out: %s",
@@ -143,7 +130,7 @@ class Hardware:
                 ", ".join(dropped),
             )
             found.cameras[:] = [camera for camera in found.cameras if is_mounted(camera.body)]
-            found.lidars[:] = [lidar for lidar in found.lidars if is_mounted(lidar.link)]
+            found.lidars[:] = [lidar for lidar in found.lidars if is_mounted(lidar.body)]
 
     def _set_friction(self, spec: mujoco.MjSpec) -> None:
         """Let the smaller friction of two bodies count, as in Gazebo; MuJoCo takes the larger."""
@@ -164,7 +151,9 @@ class Hardware:
     @property
     def lidars(self) -> tuple[LidarConfig, ...]:
         """Return the lidars, whose sites the spec has."""
-        return tuple(lidar.config for lidar in self.gazebo.lidars)
+        return tuple(
+            replace(lidar, site=lidar.name, body=None, pose=None) for lidar in self.gazebo.lidars
+        )
 
     def log(self, urdf: Urdf) -> None:
         """Log the joints without a drive, and, as one warning, the elements that are not used."""

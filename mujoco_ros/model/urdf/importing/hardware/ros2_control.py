@@ -17,14 +17,10 @@ _INTERFACES_BY_SUFFIX = {"Position": "position", "Velocity": "velocity", "Effort
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointTransmission:
-    """The transmission of a joint.
+    """The transmission of a joint."""
 
-    Attributes:
-        interfaces: Command interfaces, empty if none is named.
-        armature: Inertia of the rotors at the joint [kg m² or kg]; None if none is named.
-    """
-
-    interfaces: frozenset[str] = frozenset()
+    interfaces: frozenset[str] = frozenset()  # command interfaces, empty if none is named
+    # Inertia of the rotors at the joint [kg m² or kg]; None if none is named
     armature: float | None = None
 
 
@@ -137,18 +133,13 @@ _FRAME_PARAMETERS = ("frame_id", "frame", "link")
 
 @dataclass(kw_only=True, slots=True)
 class ControlledHardware:
-    """The content of all blocks of a URDF.
+    """The content of all blocks of a URDF."""
 
-    Attributes:
-        interfaces: Command interfaces by joint; empty for a joint that is only measured.
-        initial: Start positions by joint [rad or m].
-        sensors: Sensors, without their links.
-    """
-
+    # Command interfaces by joint; empty for a joint that is only measured
     interfaces: dict[str, frozenset[str]] = field(default_factory=dict)
-    initial: dict[str, float] = field(default_factory=dict)
+    initial: dict[str, float] = field(default_factory=dict)  # start positions by joint [rad or m]
     mimics: dict[str, UrdfMimic] = field(default_factory=dict)
-    sensors: list[SensorRequest] = field(default_factory=list)
+    sensors: list[SensorRequest] = field(default_factory=list)  # sensors, without their links
     transmissions: list[ET.Element] = field(default_factory=list)
 
 

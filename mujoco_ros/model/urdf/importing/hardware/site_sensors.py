@@ -11,7 +11,7 @@ import numpy as np
 from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.importing.markup import Usage
-from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint
+from mujoco_ros.model.urdf.importing.urdf_file import Urdf
 
 
 class SensorType(StrEnum):
@@ -24,86 +24,28 @@ class SensorType(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SensorRequest:
-    """A sensor that a URDF declares.
-
-    Attributes:
-        name: Its name, which may be taken or invalid.
-        link: The link that it is on; empty if the element names none.
-        joint: The joint whose load a force-torque sensor measures; empty for the joint of the link.
-        pose: Pose in the frame of the link.
-        in_parent_frame: Whether it reports in the axes of the joint's parent link.
-        collisions: Names of the collision elements of a contact sensor; all without any.
-        noise: Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
-        has_orientation: Whether an IMU measures its orientation.
-        used: Elements that are used if the sensor is added.
-    """
+    """A sensor that a URDF declares."""
 
     element: ET.Element
-    name: str
+    name: str  # its name, which may be taken or invalid
     type: SensorType
-    link: str = ""
+    link: str = ""  # the link that it is on; empty if the element names none
+    # The joint whose load a force-torque sensor measures; empty for the joint of the link
     joint: str = ""
-    pose: Pose = field(default_factory=Pose)
-    in_parent_frame: bool = False
+    pose: Pose = field(default_factory=Pose)  # pose in the frame of the link
+    in_parent_frame: bool = False  # whether it reports in the axes of the joint's parent link
+    # Names of the collision elements of a contact sensor; all without any
     collisions: tuple[str, ...] = ()
+    # Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
     noise: Mapping[str, float] = field(default_factory=dict)
-    has_orientation: bool = True
-    used: tuple[ET.Element, ...] = ()
+    has_orientation: bool = True  # whether an IMU measures its orientation
+    used: tuple[ET.Element, ...] = ()  # elements that are used if the sensor is added
 
 
 _SUFFIX = "_sensor"
 _LINK_SUFFIXES = ("", "_link", "_frame")
 _FORCE_TORQUE_FRAMES = ("ft_frame", "tool0")
 """Frames of industrial arms at which forces are measured; ``tool0`` is from REP-199."""
-
-
-class LinkTree:
-    """The links of a URDF with the joints above them, and the masses below."""
-
-    def __init__(self, urdf: Urdf) -> None:
-        self._links = urdf.links
-        self._above: dict[str, UrdfJoint] = {joint.child: joint for joint in urdf.joints.values()}
-        self._has_mass: set[str] = set()
-        for joint, link in reversed(list(urdf.depth_first())):
-            if link.inertial is not None:
-                self._has_mass.add(link.name)
-            if joint is not None and link.name in self._has_mass:
-                self._has_mass.add(joint.parent)
-
-    def link_of(self, sensor: str, kind: SensorType) -> str:
-        """Return the link of a sensor by its name; empty if there is none.
-
-        That is the link of the same name, or with the suffix ``_link`` or ``_frame``, also without
-        the sensor's suffix ``_sensor``; a force-torque sensor of an arm is at ``ft_frame`` or
-        ``tool0``, with the same prefix as the sensor.
-        """
-        for stem in (sensor, sensor.removesuffix(_SUFFIX)):
-            for suffix in _LINK_SUFFIXES:
-                if stem + suffix in self._links:
-                    return stem + suffix
-        if kind is SensorType.FORCE_TORQUE:
-            for frame in _FORCE_TORQUE_FRAMES:
-                found = [
-                    link
-                    for link in self._links
-                    if link.endswith(frame) and sensor.startswith(link.removesuffix(frame))
-                ]
-                if found:
-                    return max(found, key=len)
-        return ""
-
-    def carrier(self, link: str, pose: Pose) -> tuple[str, Pose]:
-        """Return the link whose load a force-torque sensor at `link` measures, and the pose there.
-
-        A link that carries no mass has no load. Its parents are fixed to it up to a moving joint;
-        the nearest one that carries mass is measured.
-        """
-        while link not in self._has_mass and link in self._above:
-            joint = self._above[link]
-            if joint.type != "fixed":
-                break
-            link, pose = joint.parent, joint.origin @ pose
-        return link, pose
 
 
 HIDDEN_GROUP = 4
@@ -130,12 +72,9 @@ def add_site_sensors(
 ) -> None:
     """Add a site with MuJoCo sensors for each request, and reject impossible requests.
 
-    The site has the name of the sensor, or of link and sensor if that is taken. A sensor that
-    only reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again.
-
-    Args:
-        spec: The spec of the URDF, with all its links.
-        requests: The sensors; sensors that others may read come first.
+    The site has the name of the sensor, or of link and sensor if that is taken. A sensor that only
+    reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again; sensors that
+    others may read come first.
     """
     sites = _Sites(spec, urdf)
     for request in requests:
@@ -149,7 +88,14 @@ def add_site_sensors(
 
 class _Sites:
     def __init__(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
-        self._spec, self._urdf, self._tree = spec, urdf, LinkTree(urdf)
+        self._spec, self._urdf = spec, urdf
+        self._above = {joint.child: joint for joint in urdf.joints.values()}
+        self._has_mass: set[str] = set()  # links that have mass, or carry a link that has
+        for joint, link in reversed(list(urdf.depth_first())):
+            if link.inertial is not None:
+                self._has_mass.add(link.name)
+            if joint is not None and link.name in self._has_mass:
+                self._has_mass.add(joint.parent)
         self._names = {element.name for element in (*spec.sites, *spec.sensors)}
         self._placed: set[tuple[SensorType, str]] = set()  # by name and by link
         self._model: mujoco.MjModel | None = None
@@ -160,7 +106,7 @@ class _Sites:
         if link not in self._urdf.links:
             if (request.type, request.name) in self._placed:
                 return ""
-            link = self._tree.link_of(request.name, request.type)
+            link = self._link_of(request.name, request.type)
             if (request.type, link) in self._placed:
                 return ""
             if not link:
@@ -187,13 +133,48 @@ class _Sites:
         self._add_sensors(request, name)
         return ""
 
+    def _link_of(self, sensor: str, kind: SensorType) -> str:
+        """Return the link of a sensor by its name; empty if there is none.
+
+        The link has the same name, or the suffix ``_link`` or ``_frame``, also without the sensor's
+        suffix ``_sensor``; a force-torque sensor of an arm is at ``ft_frame`` or ``tool0``, with
+        the same prefix as the sensor.
+        """
+        for stem in (sensor, sensor.removesuffix(_SUFFIX)):
+            for suffix in _LINK_SUFFIXES:
+                if stem + suffix in self._urdf.links:
+                    return stem + suffix
+        if kind is SensorType.FORCE_TORQUE:
+            for frame in _FORCE_TORQUE_FRAMES:
+                found = [
+                    link
+                    for link in self._urdf.links
+                    if link.endswith(frame) and sensor.startswith(link.removesuffix(frame))
+                ]
+                if found:
+                    return max(found, key=len)
+        return ""
+
+    def _carrier(self, link: str, pose: Pose) -> tuple[str, Pose]:
+        """Return the link whose load a force-torque sensor at `link` measures, and the pose there.
+
+        A link that carries no mass has no load. Its parents are fixed to it up to a moving joint;
+        the nearest one that carries mass is measured.
+        """
+        while link not in self._has_mass and link in self._above:
+            joint = self._above[link]
+            if joint.type != "fixed":
+                break
+            link, pose = joint.parent, joint.origin @ pose
+        return link, pose
+
     def _mount(self, request: SensorRequest, link: str) -> tuple[mujoco.MjsBody | None, Pose]:
         pose = request.pose
         if request.in_parent_frame and request.joint:
             turn = self._urdf.joints[request.joint].origin.inverse().quat_wxyz
             pose = Pose(quat_wxyz=turn)
         if request.type is SensorType.FORCE_TORQUE and not request.joint:
-            link, pose = self._tree.carrier(link, pose)
+            link, pose = self._carrier(link, pose)
         is_world = link == self._urdf.root and self._spec.body(link) is None
         return (self._spec.worldbody if is_world else self._spec.body(link)), pose
 

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from math import pi
@@ -33,22 +33,15 @@ _LARGEST = 1e6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointOptions:
-    """Settings of a joint; None keeps the value of the model.
+    """Settings of a joint; None keeps the value of the model."""
 
-    Attributes:
-        armature: Inertia of the rotor at the joint, times the square of the gear ratio [kg m² or
-            kg].
-        kp: Stiffness of the PD law of its torque motor [Nm/rad or N/m].
-        kd: Damping of the PD law [Nms/rad or Ns/m].
-        start: Position at the start and after a reset [rad or m].
-    """
-
+    # Inertia of the rotor at the joint, times the square of the gear ratio [kg m² or kg]
     armature: float | None = None
     friction: float | None = None
     damping: float | None = None
-    kp: float | None = None
-    kd: float | None = None
-    start: float | None = None
+    kp: float | None = None  # stiffness of the PD law of its torque motor [Nm/rad or N/m]
+    kd: float | None = None  # damping of the PD law [Nms/rad or Ns/m]
+    start: float | None = None  # position at the start and after a reset [rad or m]
 
     def __post_init__(self) -> None:
         for name in ("armature", "friction", "damping", "kp", "kd"):
@@ -65,53 +58,37 @@ class JointOptions:
 def gain_options(
     options: Mapping[str, JointOptions], joints: Sequence[str], where: str
 ) -> dict[str, tuple[float | None, float | None]]:
-    """Return kp and kd of the joints that have them, by joint.
+    """Return kp and kd of the joints that have them, by joint; `joints` have a PD law.
 
-    Args:
-        options: Settings by joint or pattern; of several for a joint, the last value counts.
-        joints: The joints with a PD law.
-
-    Raises:
-        UserInputError: A name with gains matches none of the joints.
+    The settings are by joint or pattern; of several for a joint, the last value counts.
     """
-    found: dict[str, tuple[float | None, float | None]] = {}
+    found: dict[str, JointOptions] = {}
     for pattern, option in options.items():
-        if option.kp is None and option.kd is None:
-            continue
-        names = [name for name in joints if fnmatchcase(name, pattern)]
-        if not names:
-            raise unknown("joint with a PD law", pattern, joints, where=f"{where}: joints")
-        for name in names:
-            kp, kd = found.get(name, (None, None))
-            found[name] = (
-                kp if option.kp is None else option.kp,
-                kd if option.kd is None else option.kd,
-            )
+        if option.kp is not None or option.kd is not None:
+            for name in _matching(pattern, joints, "joint with a PD law", where):
+                found[name] = found.get(name, JointOptions()).updated(option)
+    return {name: (option.kp, option.kd) for name, option in found.items()}
+
+
+def _matching(pattern: str, names: Iterable[str], kind: str, where: str) -> list[str]:
+    found = [name for name in names if fnmatchcase(name, pattern)]
+    if not found:
+        raise unknown(kind, pattern, names, where=f"{where}: joints")
     return found
 
 
 def apply_joint_options(
     spec: mujoco.MjSpec, options: Mapping[str, JointOptions], where: str
 ) -> dict[str, float]:
-    """Change the joints of a robot.
+    """Change the joints of a robot, and return the start positions by joint [rad or m].
 
-    Args:
-        options: Settings by joint, or by pattern of the shell (``*_knee``); of several for the
-            same joint, the last one with a value counts.
-
-    Returns:
-        Start positions by joint [rad or m].
-
-    Raises:
-        UserInputError: A name matches no joint, or a start position is outside the limits.
+    The settings are by joint, or by pattern of the shell (``*_knee``); of several for the same
+    joint, the last one with a value counts.
     """
     joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
     start: dict[str, float] = {}
     for pattern, option in options.items():
-        found = [name for name in joints if fnmatchcase(name, pattern)]
-        if not found:
-            raise unknown("joint", pattern, joints, where=f"{where}: joints")
-        for name in found:
+        for name in _matching(pattern, joints, "joint", where):
             _change(joints[name], option)
             if option.start is not None:
                 start[name] = option.start
@@ -145,17 +122,13 @@ def _check_limits(spec: mujoco.MjSpec, start: Mapping[str, float], where: str) -
 def derive_velocity_gains(
     spec: mujoco.MjSpec, servos: Sequence[str], model: mujoco.MjModel | None = None
 ) -> None:
-    """Set the gains of velocity servos.
+    """Set the gains of velocity servos, each on a hinge or slide joint.
 
     Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
 
     J is the inertia about the joint in the zero configuration, with the other joints locked and the
     armature included. It is at least `LEAST_INERTIA`, and at most ``1 / (z w timestep)`` times as
     large as it is: a servo at its torque limit is stable up to twice that.
-
-    Args:
-        servos: Names of the actuators, each on a hinge or slide joint.
-        model: The compiled spec, if there is one.
     """
     if not servos:
         return
@@ -186,9 +159,6 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
     """Compensate the weight of all links of a robot with a fixed base, as its drives would.
 
     The torque is part of the measured effort, and within the effort limit of the joint.
-
-    Raises:
-        UserInputError: The base is free.
     """
     model = spec.compile()
     for joint in spec.joints:
@@ -209,11 +179,8 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
 def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: str | None) -> None:
     """Change the start positions of joints [rad or m]; mimics follow.
 
-    The controls of actuators of these joints become zero, so that they hold the new position.
-
-    Args:
-        positions: Positions by joint.
-        keyframe: The keyframe of the start, which is changed; None for the first one.
+    The keyframe of the start, by default the first one, is changed. The controls of actuators of
+    these joints become zero, so that they hold the new position.
     """
     names = [key.name for key in spec.keys]
     if not positions:
@@ -241,13 +208,9 @@ def add_start(
     where: str,
     model: mujoco.MjModel | None = None,
 ) -> None:
-    """Add a keyframe of the start positions that a URDF has, within the limits of its joints.
+    """Add a keyframe of the start positions [rad or m] that a URDF has, within the joints' limits.
 
     Other joints start as by `start_within_limits`. A model with keyframes is not changed.
-
-    Args:
-        positions: Positions by joint [rad or m].
-        model: The compiled spec, if there is one.
     """
     if not positions:
         return
@@ -285,11 +248,8 @@ def start_within_limits(
 ) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
-    A model with keyframes is not changed. joint_state_publisher has the same rule.
-
-    Args:
-        given: Names of joints whose start is given, which the message leaves out.
-        model: The compiled spec, if there is one.
+    A model with keyframes is not changed. joint_state_publisher has the same rule. The message
+    leaves out joints whose start is `given`.
     """
     if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
         return

@@ -24,6 +24,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
 from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.reading import computed_once
+from mujoco_ros.model.urdf.exporting.meshes import Triangles, mesh_triangles
 
 SelfCollision = Literal["auto", "none", "all"]
 
@@ -31,14 +32,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def exclude_pairs(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]], where: str) -> None:
-    """Exclude the contacts between pairs of links.
-
-    Args:
-        pairs: Names of two links each.
-
-    Raises:
-        UserInputError: A link does not exist, or both are the same.
-    """
+    """Exclude the contacts between pairs of links, given by name."""
     links = [body.name for body in spec.bodies[1:]]
     excluded = {frozenset((exclude.bodyname1, exclude.bodyname2)) for exclude in spec.excludes}
     for first, second in pairs:
@@ -68,11 +62,9 @@ def exclude_overlaps(
 ) -> None:
     """Exclude the contacts between links that overlap at the start, with a warning.
 
-    Such links push each other apart with a large force for as long as the simulation runs.
-
-    Args:
-        keyframe: Keyframe of the start; None for the first of the model, or else its zero.
-        model: The compiled spec, if there is one, which may lack the keyframes.
+    Such links push each other apart with a large force for as long as the simulation runs. The
+    start is a keyframe, the first one, or zero. `model` is the compiled spec, if there is one,
+    which may lack the keyframes.
     """
     start = spec.key(keyframe) if keyframe else next(iter(spec.keys), None)
 
@@ -105,11 +97,7 @@ def exclude_overlaps(
 def overlap_depths(model: mujoco.MjModel, data: mujoco.MjData) -> dict[tuple[str, str], float]:
     """Return the depth of each pair of overlapping bodies [m], without the world.
 
-    Args:
-        data: State whose positions count; its poses and contacts are computed.
-
-    Raises:
-        mujoco.FatalError: The contacts need more memory than the model has.
+    Poses and contacts of `data` are computed, which is a FatalError if they need too much memory.
     """
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
@@ -141,16 +129,12 @@ _KEPT = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConvexDecomposition:
-    """How the collision meshes of a link are decomposed.
+    """How the collision meshes of a link are decomposed."""
 
-    Attributes:
-        threshold: Concavity up to which a part remains whole, as a share of the mesh's size, from
-            0.01 (many parts) to 1.
-        max_parts: Largest number of parts of a mesh; None is no limit.
-    """
-
+    # Concavity up to which a part remains whole, as a share of the mesh's size, from 0.01 (many
+    # parts) to 1
     threshold: float = 0.05
-    max_parts: int | None = None
+    max_parts: int | None = None  # largest number of parts of a mesh; None is no limit
 
     def __post_init__(self) -> None:
         if not 0.01 <= self.threshold <= 1:
@@ -164,15 +148,8 @@ def decompose_meshes(
 ) -> None:
     """Replace concave collision meshes of a robot by convex parts.
 
-    A mesh that gives its link mass, or is in a group that is visible, remains without contacts.
-
-    Args:
-        options: Settings by link, or by pattern of the shell (``*_finger``); of several for the
-            same link, the last one counts.
-
-    Raises:
-        UserInputError: A name matches no link with a collision mesh, or a contact pair or sensor
-            names a mesh that would be replaced.
+    A mesh that gives its link mass, or is in a group that is visible, remains without contacts. The
+    settings are by link, or by pattern of the shell (``*_finger``), of which the last one counts.
     """
     if not options:
         return
@@ -191,9 +168,9 @@ def decompose_meshes(
     parts: dict[tuple[str, ConvexDecomposition], list[Hull]] = {}
     cache = FileCache(user_folder("convex_parts"), ".npz", LIMIT_BYTES)
     for number, key in enumerate(keys, start=1):
-        triangles = _triangles(model, key[0])
+        mesh = mesh_triangles(model, model.mesh(key[0]).id)
         progress = f"{where}: mesh '{key[0]}' ({number} of {len(keys)})"
-        parts[key] = _cached_parts(*triangles, key[1], cache, progress)
+        parts[key] = _cached_parts(mesh, key[1], cache, progress)
     for geom, option, pose in meshes:
         found = parts[geom.meshname, option]
         if len(found) > 1:
@@ -231,27 +208,13 @@ def _collision_meshes(
                     yield body, geom
 
 
-def _triangles(model: mujoco.MjModel, mesh: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return vertices [m] and faces of a compiled mesh, in the frame of its geoms."""
-    index = model.mesh(mesh).id
-    vertex, face = model.mesh_vertadr[index], model.mesh_faceadr[index]
-    return (
-        model.mesh_vert[vertex : vertex + model.mesh_vertnum[index]],
-        model.mesh_face[face : face + model.mesh_facenum[index]],
-    )
-
-
 def _cached_parts(
-    vertices: NDArray[np.float32],
-    faces: NDArray[np.int32],
-    option: ConvexDecomposition,
-    cache: FileCache,
-    progress: str,
+    mesh: Triangles, option: ConvexDecomposition, cache: FileCache, progress: str
 ) -> list[Hull]:
     """Return the convex parts of a mesh, from the cache if it has them."""
     digest = hashlib.sha256(f"coacd {version('coacd')} {option}".encode())
-    digest.update(vertices.tobytes())
-    digest.update(faces.tobytes())
+    digest.update(mesh.vertices.tobytes())
+    digest.update(mesh.faces.tobytes())
     name = digest.hexdigest()[:32]
     path = cache.find(name)
     if path is not None:
@@ -260,9 +223,9 @@ def _cached_parts(
                 return [file[key] for key in file.files]
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             _LOGGER.warning("'%s' cannot be read, and is made again", path)
-    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(faces))
+    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(mesh.faces))
     began = time.monotonic()
-    parts = _decompose(vertices, faces, option)
+    parts = _decompose(mesh, option)
     took = time.monotonic() - began
     _LOGGER.info("%s: %d convex parts, after %.1f s", progress, len(parts), took)
     content = io.BytesIO()
@@ -279,14 +242,12 @@ def _cached_parts(
     return parts
 
 
-def _decompose(
-    vertices: NDArray[np.float32], faces: NDArray[np.int32], option: ConvexDecomposition
-) -> list[Hull]:
+def _decompose(triangles: Triangles, option: ConvexDecomposition) -> list[Hull]:
     import coacd  # loads a library, which few models need
 
     coacd.set_log_level("error")
     limit = -1 if option.max_parts is None else option.max_parts
-    mesh = coacd.Mesh(vertices, faces)
+    mesh = coacd.Mesh(triangles.vertices, triangles.faces)
     found = coacd.run_coacd(mesh, threshold=option.threshold, max_convex_hull=limit, seed=0)
     return [np.asarray(hull, dtype=np.float32) for hull, _ in found]
 

@@ -11,9 +11,9 @@ import trimesh
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.collisions import ConvexDecomposition
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import robot_part
-from mujoco_ros.model.scene.robot_options.collisions import ConvexDecomposition
 from mujoco_ros.model.strict import from_dict
 
 RADIUS_M, HOLE_M, HEIGHT_M = 0.1, 0.05, 0.04

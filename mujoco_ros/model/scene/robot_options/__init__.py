@@ -1,1 +1,0 @@
-"""Settings of a robot in a scene file that change its model."""
