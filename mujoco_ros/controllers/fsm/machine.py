@@ -9,10 +9,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_calls import StateCalls
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
-    CompositeState,
     FlatTransition,
-    ParallelState,
-    SimpleState,
     StateDef,
     Table,
     Transition,
@@ -48,9 +45,9 @@ class Machine:
     def __init__(self, table: Table) -> None:
         self.robots = {state.path: state.robot for state in table.root.walk()}
         self.instances: Mapping[str, State] = {
-            state.path: state.kind.cls(state.kind.config)
+            state.path: state.cls(state.config)
             for state in table.root.walk()
-            if isinstance(state.kind, SimpleState) and state.kind.cls is not None
+            if state.cls is not None
         }
         self.configs = {path: state.config for path, state in self.instances.items()}
         self.step_by_step = table.step_by_step
@@ -284,11 +281,10 @@ class _CompositeRunner(_Runner):
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
         super().__init__(definition, machine)
-        assert isinstance(definition.kind, CompositeState)
         self._runners = {
             name: _runner(child, machine) for name, child in definition.children.items()
         }
-        self._initial = self.current = self._runners[definition.kind.initial]
+        self._initial = self.current = self._runners[definition.initial]
         self._scheduled: TransitionDef | None = None
         self._schedule_reason = ""
 
@@ -356,8 +352,6 @@ class _ParallelRunner(_Runner):
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
         super().__init__(definition, machine)
-        assert isinstance(definition.kind, ParallelState)
-        self._joins = definition.kind.joins
         self._branches = {
             name: _runner(child, machine) for name, child in definition.children.items()
         }
@@ -379,7 +373,7 @@ class _ParallelRunner(_Runner):
         for name, branch in self._branches.items():
             branch.run(context)
             self._outcomes[name] = branch.outcome
-        for join in self._joins:
+        for join in self.definition.joins:
             if join.holds(self._outcomes):
                 reasons = [self._branches[name].reason for name in join.when]
                 context.reason = "; ".join(reason for reason in reasons if reason)
@@ -393,8 +387,7 @@ class _ParallelRunner(_Runner):
                 stack.callback(branch.teardown, context)
 
 
-_RUNNERS = {CompositeState: _CompositeRunner, ParallelState: _ParallelRunner, SimpleState: _Runner}
-
-
 def _runner(definition: StateDef, machine: Machine) -> _Runner:
-    return _RUNNERS[type(definition.kind)](definition, machine)
+    if definition.initial:
+        return _CompositeRunner(definition, machine)
+    return (_ParallelRunner if definition.children else _Runner)(definition, machine)

@@ -6,10 +6,7 @@ from math import prod
 
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
-    CompositeState,
     Join,
-    ParallelState,
-    SimpleState,
     StateDef,
     Table,
     Trigger,
@@ -26,8 +23,8 @@ def check_cycles(table: Table, where: str) -> None:
     automatic = {Trigger.AUTO} if table.step_by_step else {Trigger.AUTO, Trigger.STEP_BY_STEP}
     checker = _CycleChecker(1.0 / table.rate, automatic, where)
     for state in table.root.walk():
-        if isinstance(state.kind, CompositeState):
-            checker.check(state.kind.states)
+        if state.initial:
+            checker.check(state.children)
 
 
 class _CycleChecker:
@@ -63,39 +60,30 @@ class _CycleChecker:
     def _outcome(self, state: StateDef) -> str | None:
         """Return the outcome that a state always has without taking time; None if it can take."""
         outcome = None
-        match state.kind:
-            case SimpleState(cls=None):
-                pass
-            case SimpleState(cls=cls, config=config) if cls is not None:
-                outcome = cls.immediate_outcome(config, self._period)
-                if outcome is None and cls.outcomes:
-                    return None  # it may have one of them
-            case CompositeState() as machine:
-                outcome = self._end(machine)
-            case ParallelState() as parallel:
-                outcomes = {
-                    name: self._outcome(branch) for name, branch in parallel.branches.items()
-                }
-                if any(
-                    outcomes[name] is None and branch.outcomes
-                    for name, branch in parallel.branches.items()
-                ):
-                    return None
-                outcome = next(
-                    (join.outcome for join in parallel.joins if join.holds(outcomes)), None
-                )
+        if state.cls is not None:
+            outcome = state.cls.immediate_outcome(state.config, self._period)
+            if outcome is None and state.cls.outcomes:
+                return None  # it may have one of them
+        elif state.initial:
+            outcome = self._end(state)
+        elif state.children:
+            outcomes = {name: self._outcome(branch) for name, branch in state.children.items()}
+            if any(outcomes[name] is None and state.children[name].outcomes for name in outcomes):
+                return None
+            outcome = next((join.outcome for join in state.joins if join.holds(outcomes)), None)
         is_short = state.timeout is not None and state.timeout < 0.5 * self._period
         return TIMEOUT if outcome is None and is_short else outcome
 
-    def _end(self, machine: CompositeState) -> str | None:
+    def _end(self, machine: StateDef) -> str | None:
         """Return the outcome of a machine that always ends without taking time."""
         name: str | None = machine.initial
         visited: set[str] = set()
         while name is not None and name not in visited:
             visited.add(name)
-            if machine.states[name].outcome is not None:
-                return machine.states[name].outcome
-            name = self._goal(machine.states[name])
+            state = machine.children[name]
+            if state.outcome is not None:
+                return state.outcome
+            name = self._goal(state)
         return None
 
 
