@@ -26,11 +26,11 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import PLANNERS, Planner, ProcessPlanner
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
-from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
+from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.controllers.runtime.supervisor import INACTIVE
+from mujoco_ros.controllers.runtime.supervisor import ACTIVATE, DEACTIVATE, INACTIVE
 from mujoco_ros.controllers.runtime.ticks import LongWait, TickCosts
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
@@ -152,10 +152,10 @@ class HostedController(Component):
             supervised,
             self._submit,
             (INACTIVE,),
-            Activation(
-                activate=lambda: controllers.switch((settings.name,), (), strict=True),
-                deactivate=lambda: controllers.switch((), (settings.name,), strict=True),
-            ),
+            {
+                ACTIVATE: lambda: controllers.switch((settings.name,), (), strict=True),
+                DEACTIVATE: lambda: controllers.switch((), (settings.name,), strict=True),
+            },
         )
 
     def start(self) -> None:

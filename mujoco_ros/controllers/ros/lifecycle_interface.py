@@ -3,9 +3,8 @@
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -38,19 +37,6 @@ _BURST = 10
 """More log lines of one kind within a second are debug messages."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Activation:
-    """Start and stop of a controller at run time, in the controller's thread.
-
-    Attributes:
-        activate: Starts it, or starts it again after an error; UserInputError if it cannot.
-        deactivate: Stops it; UserInputError if it is inactive.
-    """
-
-    activate: Callable[[], object]
-    deactivate: Callable[[], object]
-
-
 class _BurstLimit:
     """Counts log lines of one kind."""
 
@@ -77,15 +63,15 @@ class LifecycleInterface:
         supervised: SupervisedController,
         submit: Submit[Any],
         pauses: Sequence[str] = (),
-        activation: Activation | None = None,
+        switches: Mapping[str, Callable[[], object]] | None = None,
     ) -> None:
         """Open the services and topics.
 
         Args:
             submit: Calls functions in the controller's thread.
             pauses: All reasons of `SupervisedController.pause`.
-            activation: Serves the transitions ``activate`` and ``deactivate``, unless the table has
-                such labels itself.
+            switches: Functions that start and stop the controller, by the labels `ACTIVATE` and
+                `DEACTIVATE`, unless the table has such labels; UserInputError if they cannot.
 
         Raises:
             UserInputError: There are more states or transitions than the messages can number.
@@ -99,12 +85,9 @@ class LifecycleInterface:
         self._transitions = machine.transitions
         self._initial = machine.states[0]
         labels = {transition.label for transition in self._transitions}
-        self._switches: dict[str, Callable[[], object]] = {}
-        if activation is not None:
-            switches = {ACTIVATE: activation.activate, DEACTIVATE: activation.deactivate}
-            self._switches = {
-                label: call for label, call in switches.items() if label not in labels
-            }
+        self._switches = {
+            label: call for label, call in (switches or {}).items() if label not in labels
+        }
         for what, count in (
             ("states", len(states)),
             ("transitions", len(self._transitions) + len(self._switches)),
