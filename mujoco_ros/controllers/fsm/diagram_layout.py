@@ -64,12 +64,9 @@ class BoxPlacement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Route:
-    """The course of an arrow.
+    """The course of an arrow: its start, then three control points for each cubic Bézier curve.
 
-    Attributes:
-        link: The arrow.
-        points: Its start, then three control points for each cubic Bézier curve.
-        tip: Where the arrow head ends; the curve ends at its foot.
+    The arrow head is from the end of the curve to `tip`.
     """
 
     link: DiagramLink
@@ -90,16 +87,11 @@ class DiagramLayout:
 def lay_out(
     boxes: Sequence[DiagramBox], links: Sequence[DiagramLink], *, gap: float, head: float
 ) -> DiagramLayout:
-    """Return positions of all boxes and arrows.
+    """Return positions of all boxes (one or more) and arrows, and of arrow heads of a length
+    `head`.
 
-    Without the extra ``diagrams``, and of a very large graph, it is a list: all boxes below each
-    other, without arrows.
-
-    Args:
-        boxes: The boxes, at least one.
-        links: The arrows.
-        gap: Gap between two rows, and between two boxes of a row [px].
-        head: Length of an arrow head [px].
+    Rows, and boxes of a row, are `gap` apart [px]. Without the extra ``diagrams``, and of a very
+    large graph, it is a list: all boxes below each other, without arrows.
     """
     if len(boxes) > _MOST_BOXES or len(links) > _MOST_LINKS:
         return _column(boxes, gap)

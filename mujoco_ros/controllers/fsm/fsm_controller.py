@@ -22,11 +22,9 @@ class FsmController:
     and the robot holds its position.
 
     Attributes:
-        machine: The state machine.
         store: Values shared by the states and the host.
         stores: Of a table of several robots, the values of each robot by its name in the table.
             Missing values are read from `store`.
-        seed: Seed of all random numbers.
         period: Time between two ticks [s].
         awaited: Futures that the next tick needs. A simulator stops the clock until they are done,
             so that results do not depend on computing time; a real robot does not wait.

@@ -38,8 +38,7 @@ class Machine:
         configs: Settings for the next start of each state, by full name; None without any.
         robots: The robot of each instance, in a table of several; empty for all of them.
         step_by_step: Whether transitions with that trigger need a request.
-        log: Record of the transitions that were made; a reset does not clear it.
-        calls: Calls the methods of the states.
+        log: The transitions that were made; a reset does not clear them.
     """
 
     def __init__(self, table: Table) -> None:
@@ -91,11 +90,8 @@ class Machine:
     def configure(self, state: str, changes: Mapping[str, Any]) -> None:
         """Change settings of a state, given by its full name, from its next start on.
 
-        A state with live settings gets them at its next tick.
-
-        Raises:
-            UserInputError: The state or a setting does not exist, or a value is invalid; nothing
-                changes.
+        A state with live settings gets them at its next tick. UserInputError if the state or a
+        setting does not exist, or a value is invalid; nothing changes.
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
@@ -107,11 +103,7 @@ class Machine:
             self.instances[state].config = self.configs[state]
 
     def request(self, label: str) -> Transition:
-        """Schedule a transition for the next tick.
-
-        Raises:
-            TransitionRejectedError: The transition is not available; nothing changes.
-        """
+        """Schedule a transition for the next tick; TransitionRejectedError if it is impossible."""
         offers = self._offers()
         if label not in offers:
             raise TransitionRejectedError(self._rejection(label, tuple(offers)))
@@ -123,8 +115,7 @@ class Machine:
     def press(self, state: str, method: str) -> None:
         """Call a button's method of an active state in the next tick, before `run`.
 
-        Raises:
-            UserInputError: The state is not active, has no such button, or too many wait.
+        UserInputError if the state is not active, has no such button, or too many wait.
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
@@ -167,10 +158,7 @@ class Machine:
             raise
 
     def reset(self) -> None:
-        """Tear down the active states and return to the initial one, which starts at the next tick.
-
-        The teardown gets the context of the last tick.
-        """
+        """Tear down the active states, with the last context, and return to the initial one."""
         error, self._error = self._error, None
         try:
             if error is None and self._context is not None:
@@ -203,11 +191,7 @@ class Machine:
 class _Runner:
     """Runs a simple state: an instance of its class, or nothing without a class.
 
-    Attributes:
-        definition: The state.
-        outcome: The last outcome since the start; None before the first.
-        reason: Reason of that outcome.
-        is_active: Whether the state was started and not torn down.
+    `outcome` is the last one since the start, and None before the first.
     """
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
@@ -273,11 +257,7 @@ class _Runner:
 
 
 class _CompositeRunner(_Runner):
-    """Runs a machine or sub-machine: one of its states at a time.
-
-    Attributes:
-        current: Runner of the active state.
-    """
+    """Runs a machine or sub-machine: one of its states, `current`, at a time."""
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
         super().__init__(definition, machine)

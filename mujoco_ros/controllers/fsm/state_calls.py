@@ -19,11 +19,7 @@ class StateError(RuntimeError):
 
 
 class TimeLimitError(StateError):
-    """A call exceeded its limit of time.
-
-    Attributes:
-        place: State, method and line at the limit.
-    """
+    """A call exceeded its limit of time; `place` is the state, method and line at the limit."""
 
     def __init__(self, message: str, place: str) -> None:
         super().__init__(message)
@@ -34,8 +30,7 @@ class StateCalls:
     """Calls methods of states, and records which one is running.
 
     An exception that would end a thread or the process, such as `SystemExit`, becomes a
-    `StateError`. The only exception is `KeyboardInterrupt` in the main thread, where Ctrl-C raises
-    it.
+    `StateError`, except `KeyboardInterrupt` in the main thread, where Ctrl-C raises it.
 
     Attributes:
         path: Full name of the state that was called last; empty before the first call.
@@ -49,13 +44,7 @@ class StateCalls:
         self._failures: deque[tuple[BaseException, str]] = deque(maxlen=4)
 
     def call(self, path: str, method: Callable[[StateContext], T], context: StateContext) -> T:
-        """Call a method of the state with a full name.
-
-        Raises:
-            StateError: It raised an exception that would end a thread or the process.
-            TypeError: It left a wrong type in the context.
-            ValueError: It changed the shape or type of the references.
-        """
+        """Call a method of the state with a full name, and check what it left in the context."""
         self.path, self._method = path, method
         guard = self.guard
         try:
@@ -66,11 +55,7 @@ class StateCalls:
         return result
 
     def evaluate(self, path: str, method: Callable[[], T]) -> T:
-        """Return what a method without arguments returns, within the limit of time.
-
-        Raises:
-            StateError: It raised an exception that would end a thread or the process.
-        """
+        """Return what a method without arguments returns, within the limit of time."""
         self.path, self._method = path, method
         guard: Callable[[Callable[[Any], T], Any], T] | None = self.guard
         try:
@@ -79,11 +64,7 @@ class StateCalls:
             self._fail(error)
 
     def run(self, path: str, state: State, context: StateContext) -> str | None:
-        """Run one tick of a state; see `call`.
-
-        Raises:
-            StateError: It returned a value that is not one of its outcomes.
-        """
+        """Run one tick of a state; StateError if it returns something else than an outcome."""
         outcome = self.call(path, state.run, context)
         if outcome is None:
             return None
@@ -113,10 +94,7 @@ class StateCalls:
         return places[0] if places else ""
 
     def place(self, frame: FrameType | None) -> str:
-        """Return state, method and line of the running call, from the innermost frame.
-
-        The line is the innermost one in the file of the method.
-        """
+        """Return state, method and line of the running call, from its innermost frame."""
         lines = []
         while frame is not None:
             lines.append((frame.f_code.co_filename, frame.f_lineno))

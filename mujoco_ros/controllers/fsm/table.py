@@ -33,10 +33,6 @@ class Transition:
     Attributes:
         id: Number in the table, from 1 on; 0 for an error, a reset, a pause or its end.
         label: The outcome or the request.
-        start: State before the transition.
-        goal: State after the transition.
-        trigger: Condition of the transition.
-        failure: Whether the outcome is a failure.
     """
 
     id: int
@@ -49,12 +45,8 @@ class Transition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Join:
-    """Condition under which a parallel state ends.
-
-    Attributes:
-        when: Required outcomes by branch; other branches may have any outcome or none.
-        outcome: Resulting outcome of the parallel state.
-        failure: Whether that outcome is a failure.
+    """Ends a parallel state with `outcome` when branches have the outcomes `when`, others any or
+    none.
     """
 
     when: dict[str, str]
@@ -68,14 +60,9 @@ class Join:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransitionDef:
-    """The transition after an outcome or a request.
+    """The transition after an outcome or a request, to a state of the same machine.
 
-    Attributes:
-        label: The outcome or the request.
-        goal: Name of the next state in the same machine.
-        trigger: Condition of the transition.
-        failure: Whether the outcome is a failure.
-        from_any: Whether the table lists it under ``*``.
+    `from_any` is true if the table lists it under ``*``.
     """
 
     label: str
@@ -152,7 +139,6 @@ class Table:
     """A controller as read from its file.
 
     Attributes:
-        name: Name of the controller.
         rate: Ticks per second.
         step_by_step: Whether the controller starts in step-by-step mode.
         strict: Whether it is an error when the references of a commanded joint become NaN.
@@ -171,13 +157,8 @@ class Table:
 def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> StateDef:
     """Return a state in which every state inside has the robot of the enclosing one.
 
-    Args:
-        robots: Names of robots by the name that the table uses.
-        where: Beginning of an error message.
-
-    Raises:
-        UserInputError: A state names a robot that the table does not have, or another one than
-            the enclosing state.
+    UserInputError, which begins with `where`, if a state names a robot that is not in `robots`, or
+    another one than the enclosing state.
     """
     if state.robot and state.robot not in robots:
         if not robots:
@@ -210,8 +191,7 @@ class FlatTransition(NamedTuple):
 def flat_states(root: StateDef) -> tuple[str, ...]:
     """Return the full names of all states that can be active, the initial one first.
 
-    States of sub-machines in the branches of a parallel state are included, because events report
-    their transitions.
+    States of machines in the branches of a parallel state are among them: events report these.
     """
     states = tuple(root.walk())
     branches = {
@@ -268,12 +248,9 @@ def _starts(state: StateDef, definition: TransitionDef) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransitionEvent:
-    """A transition that was made.
+    """A transition that was made, with its number in the log, from 1 on.
 
-    Attributes:
-        number: Position in the log, from 1 on.
-        time: Time of the tick in which the goal state started [s].
-        reason: Why it was made.
+    `time` is the time of the tick in which the goal state started [s].
     """
 
     number: int
@@ -285,10 +262,8 @@ class TransitionEvent:
 class TransitionLog:
     """The one record of the transitions of a controller; any thread may read it.
 
-    Each reader passes the number of the last event that it has read.
-
-    Attributes:
-        count: Number of events since the start; the newest 10,000 are kept.
+    Each reader passes the number of the last event that it has read. `count` is the number of
+    events since the start; the newest 10,000 are kept.
     """
 
     def __init__(self) -> None:

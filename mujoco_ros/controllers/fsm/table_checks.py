@@ -15,11 +15,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 
 def check_cycles(table: Table, where: str) -> None:
-    """Check that no machine runs forever in a circle of states that end in their first tick.
-
-    Raises:
-        UserInputError: It names the states of the circle.
-    """
+    """Raise UserInputError if a machine runs forever in a circle of states that take no time."""
     automatic = {Trigger.AUTO} if table.step_by_step else {Trigger.AUTO, Trigger.STEP_BY_STEP}
     checker = _CycleChecker(1.0 / table.rate, automatic, where)
     for state in table.root.walk():
@@ -91,11 +87,7 @@ _MAX_COMBINATIONS = 4096
 
 
 def check_machine(initial: str, states: Mapping[str, StateDef], where: str) -> None:
-    """Check that every state is reachable and every outcome has a transition.
-
-    Raises:
-        UserInputError: It names the state and the problem.
-    """
+    """Raise UserInputError unless every state is reachable and every outcome has a transition."""
     if initial not in states:
         raise unknown("state", initial, states, where=f"{where}.initial")
     for state in states.values():
@@ -132,11 +124,7 @@ def _reachable(initial: str, states: Mapping[str, StateDef]) -> set[str]:
 
 
 def check_joins(branches: Mapping[str, StateDef], joins: Sequence[Join], where: str) -> None:
-    """Check that the joins cover all combinations of final outcomes.
-
-    Raises:
-        UserInputError: It names the branch, the outcome, or the combination of outcomes.
-    """
+    """Raise UserInputError unless the joins cover all combinations of final outcomes."""
     if not branches:
         raise UserInputError(f"{where}.parallel: there are no branches")
     for branch in branches.values():

@@ -64,14 +64,10 @@ class _Goal:
 
 
 def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Table:
-    """Build a table from plain data.
+    """Build a table from plain data, with state classes by name.
 
-    Args:
-        classes: State classes by name.
-        where: Source of the data, e.g. a file; starts every error message.
-
-    Raises:
-        UserInputError: A key is unknown, a value has a wrong type, or the table is inconsistent.
+    UserInputError, which begins with the source `where`, if a key is unknown, a value has a wrong
+    type, or the table is inconsistent.
     """
     if not _NAME.match(name):
         raise UserInputError(f"{where}: {_invalid_name('controller', name)}")
@@ -86,11 +82,7 @@ def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Ta
 
 
 def class_names(data: Any, where: str) -> set[str]:
-    """Return the names of all classes in the data of a table, valid or not.
-
-    Raises:
-        UserInputError: The data are too large for a table.
-    """
+    """Return the names of all classes in the data of a table; UserInputError if it is too large."""
     found: set[str] = set()
     rest = [data]
     for _ in range(_MAX_ENTRIES):

@@ -17,13 +17,7 @@ _PROCESS = "mujoco_ros.controllers.runtime.render_worker"
 
 @dataclass(eq=False, slots=True)
 class _Pending:
-    """A request in flight.
-
-    Attributes:
-        time: Time of its tick [s].
-        rendered: The image, from the render process.
-        delivered: The future that the controller has.
-    """
+    """A request of the tick at `time` [s]: the render process completes `rendered`."""
 
     time: float
     rendered: "Future[Image]"
@@ -39,13 +33,7 @@ class ControllerCameras:
     """
 
     def __init__(self, plant: Plant, index: int, seed: int, backend: str) -> None:
-        """Serve the robot with an index.
-
-        Args:
-            index: Index of the robot, whose cameras precede the scene's cameras of the same name.
-            seed: Seed of the cameras' noise.
-            backend: OpenGL backend: auto, egl or osmesa.
-        """
+        """Serve the robot with an index; `seed` is the seed of the cameras' noise."""
         self._cameras = robot_cameras(plant.layout, index)
         self._plant = plant
         self._pending: list[_Pending] = []
@@ -53,15 +41,10 @@ class ControllerCameras:
         self._worker = WorkerProcess(_PROCESS, self._setup)
 
     def request(self, camera: str, sampled: float, time: float) -> "Future[Image]":
-        """Request an image of the current sample.
+        """Request an image of the sample of a time [s], for the tick at `time` [s].
 
-        Args:
-            sampled: Simulated time of the sample [s].
-            time: Time of its tick [s].
-
-        Returns:
-            The image; LookupError for an unknown camera, RenderingError if it cannot be
-            rendered.
+        The future fails with LookupError for an unknown camera, RenderingError if it cannot be
+        rendered.
         """
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)
@@ -80,11 +63,7 @@ class ControllerCameras:
         return delivered
 
     def unfinished(self, time: float, awaited: Collection["Future[Any]"]) -> list["Future[Image]"]:
-        """Return the renderings that the tick at `time` [s] needs and that are not done.
-
-        Args:
-            time: Time of the tick [s].
-        """
+        """Return the renderings that the tick at `time` [s] needs and that are not done."""
         return [
             request.rendered for request in self._due(time, awaited) if not request.rendered.done()
         ]

@@ -21,11 +21,7 @@ class ControllerSet:
         return self._hosts
 
     def add(self, name: str, host: ControllerHost, *, is_active: bool = True) -> None:
-        """Add a controller, before the simulation runs.
-
-        Raises:
-            UserInputError: It shall be active, and an active one commands one of its joints.
-        """
+        """Add a controller before the simulation runs; UserInputError if joints are taken."""
         if is_active:
             _check_claims(name, host, self._active())
         else:
@@ -38,11 +34,9 @@ class ControllerSet:
         """Deactivate and activate controllers between two steps.
 
         The joints of a deactivated controller hold their references. A controller in both lists
-        starts again, and so does an active one that was stopped by an error.
-
-        Args:
-            strict: Whether nothing changes unless everything does. Otherwise impossible parts are
-                left out, and a controller may be as requested already.
+        starts again, and so does an active one that was stopped by an error. With `strict`, nothing
+        changes unless everything does. Otherwise impossible parts are left out, and a controller
+        may be as requested already.
 
         Returns:
             Why parts were left out.

@@ -45,9 +45,7 @@ class ControllerHost:
     A tick is a sample whose time is a multiple of the controller's period. The controller observes
     that sample; its references act from the next step on, interpolated linearly so that they are
     reached at the next tick. A controller in lockstep over topics gets the same observations at the
-    same times, bit by bit.
-
-    All methods belong to the thread that steps the simulation.
+    same times, bit by bit. All methods belong to the thread that steps the simulation.
 
     Attributes:
         is_active: Whether it has ticks.
@@ -65,16 +63,10 @@ class ControllerHost:
         rendering: str = "auto",
         joints: Sequence[str] = (),
     ) -> None:
-        """Prepare a controller for a robot.
+        """Prepare a controller for a robot, or for the robots of its table; see `find_robots`.
 
-        Args:
-            robot: Name of the robot; empty is the only one with joints. Of a table with several,
-                see `find_robots`.
-            rendering: OpenGL backend of its cameras: auto, egl or osmesa.
-
-        Raises:
-            UserInputError: The robot or a joint does not exist, the controller cannot command it,
-                or the period is not a multiple of the timestep.
+        UserInputError if a robot or a joint does not exist, the controller cannot command it, or
+        the period is not a multiple of the timestep.
         """
         self.supervised = SupervisedController(controller, lambda: simulation.time)
         self.ticks, self.is_active = 0, True
@@ -128,10 +120,8 @@ class ControllerHost:
     def step(self) -> bool:
         """Step the simulation once without a physics thread, with a tick if one is due.
 
-        Blocks until all futures that the tick needs are done.
-
-        Returns:
-            Whether the sample is valid; False if the simulation diverged.
+        Blocks until all futures that the tick needs are done; returns False if the simulation
+        diverged.
         """
         if self._awaited and self._next_step_is_tick():
             wait(self._awaited)
@@ -172,10 +162,7 @@ class ControllerHost:
         return True
 
     def reset(self) -> None:
-        """Restart the controller after a reset of the simulation, also after an error.
-
-        An inactive one stays inactive.
-        """
+        """Restart an active controller after a reset of the simulation, also after an error."""
         if not self.is_active:
             return
         self._cancel_images()
@@ -197,12 +184,7 @@ class ControllerHost:
         self._bindings.build(plant)
 
     def prepare_activation(self) -> None:
-        """Prepare `activate`, which then cannot fail.
-
-        Raises:
-            UserInputError: The model lacks the robot or what the controller needs of it, or the
-                period is not a multiple of the timestep.
-        """
+        """Prepare `activate`, which then cannot fail; UserInputError if the model does not fit."""
         self._prepare()
 
     def activate(self) -> None:

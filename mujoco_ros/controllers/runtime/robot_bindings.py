@@ -34,9 +34,8 @@ class PrivilegedAccess:
     """Reads and sets the gains of one robot, and poses of free bodies, between two steps."""
 
     def __init__(self, plant: Plant, index: int, joints: np.ndarray | None = None) -> None:
-        """Access the robot with an index; only gains of `joints` (n,) bool are set, by default all.
-
-        Those of other joints belong to other controllers.
+        """Access the robot with an index; of its gains only those of `joints` (n,) bool, None for
+        all.
         """
         robot = plant.layout.robots[index]
         self._original: Gains | None = None  # before the first change by the controller
@@ -81,13 +80,9 @@ class PrivilegedAccess:
         self._original, self._commanded = previous._original, previous._commanded
 
     def set_pose(self, name: str, pose: Pose) -> None:
-        """Set a pose in ``world`` at zero velocity, by name.
+        """Set a pose in ``world`` at zero velocity, of a robot, an object or one of several bases.
 
-        That is the name of the robot, or the frame of one of its several bases or of an object.
-
-        Raises:
-            LookupError: The body does not exist or is not free.
-            ValueError: The pose is invalid.
+        LookupError if there is no such free body, ValueError if the pose is invalid.
         """
         if name not in self._bases:
             raise LookupError(str(unknown("free body", name, self._bases)))
@@ -121,26 +116,15 @@ _NOT_CLAMPED = Clamped()
 class RobotBinding:
     """A robot of the simulated model, with its inputs and outputs.
 
-    The controller commands all joints, or a group of them, and observes the whole robot. References
-    of joints outside the group have no effect.
-
-    Attributes:
-        part: The robot's part of the scene.
-        control: The command arbitration of the robot.
-        joints: Names of the joints that the controller commands, in model order.
-        count: Number of the robot's joints.
+    The controller commands all joints, or the group `joints`, and observes the whole robot.
+    References of joints outside the group have no effect.
     """
 
     def __init__(
         self, simulation: Simulation, index: int, rendering: str, joints: Sequence[str] = ()
     ) -> None:
-        """Bind to the robot with an index.
-
-        Args:
-            joints: Names of the joints of the group; empty for all.
-
-        Raises:
-            UserInputError: The robot has no such joint.
+        """Bind to the robot with an index; UserInputError if it lacks one of `joints` (empty for
+        all).
         """
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
@@ -224,8 +208,7 @@ def _group(joints: Sequence[str], names: tuple[str, ...], robot: str) -> np.ndar
 class RobotBindings:
     """The robots of a controller in the simulated model, by their names in its table.
 
-    Attributes:
-        each: The binding of each robot; a single robot has an empty name.
+    `each` has the binding of each robot; a single robot has an empty name.
     """
 
     def __init__(
@@ -255,11 +238,7 @@ class RobotBindings:
         self._ends = np.cumsum([binding.count for binding in self._all])[:-1].tolist()
 
     def follow(self) -> None:
-        """Bind to the same robots in another model, by their parts or else by their names.
-
-        Raises:
-            UserInputError: The model has no such robot.
-        """
+        """Bind to the same robots in another model, by their parts or else by their names."""
         plant, parts = self._simulation.plant, [binding.part for binding in self._all]
         robots, previous = plant.assembly.robots, self.each
         if all(part in robots for part in parts):

@@ -43,13 +43,9 @@ class RobotPlant(Protocol):
 def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
     """Return the indices of the robots of a controller, by their names in its table.
 
-    Args:
-        table: The robots of the table; empty for a single one, which has an empty name.
-        robot: Name of the single robot; or other robots for names of the table, as in
-            ``left=arm_1, right=arm_2``.
-
-    Raises:
-        UserInputError: A robot does not exist, or is named twice.
+    A single robot has an empty name. `robot` is its name, or gives other robots for names of the
+    table, as in ``left=arm_1, right=arm_2``. UserInputError if a robot does not exist, or is named
+    twice.
     """
     if not table:
         return {"": find_robot(plant, robot)}
@@ -68,11 +64,7 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
 
 
 def find_robot(plant: RobotPlant, name: str = "") -> int:
-    """Return the index of a robot by name; empty is the only robot with joints.
-
-    Raises:
-        UserInputError: The robot does not exist, or there are several to choose from.
-    """
+    """Return the index of a robot by name; empty is the only robot with joints."""
     robots = plant.layout.robots
     with_joints = [i for i, robot in enumerate(robots) if robot.joints.names]
     names = ", ".join(robots[i].name for i in with_joints) or "none"

@@ -27,14 +27,12 @@ class NanReferences:
     """Warns of joints that were commanded and whose references become NaN, once for each state.
 
     NaN leaves a value unchanged, so that a controller may command some joints only. A NaN that
-    replaces a number is rather the result of a failed computation.
-
-    Attributes:
-        found: The joints with the states in which this happened, since the start or the last reset.
+    replaces a number is rather the result of a failed computation. `found` has these joints with
+    their states, since the start or the last reset.
     """
 
     def __init__(self, controller: str, joints: tuple[str, ...], *, is_error: bool) -> None:
-        """Watch a controller, by name; `is_error` raises an error instead of a warning."""
+        """Watch a controller, by name; `is_error` raises a NanError instead of a warning."""
         self.found: dict[str, str] = {}
         self._controller, self._joints, self._is_error = controller, joints, is_error
         self._reported: set[str] = set()
@@ -43,15 +41,8 @@ class NanReferences:
     def check(
         self, values: np.ndarray, uncommanded: np.ndarray, machine: Machine, has_nan: bool
     ) -> None:
-        """Check the references of a tick.
-
-        Args:
-            values: Position, velocity and effort.  # (3, n)
-            uncommanded: Indices of the joints without a command before this tick.
-            has_nan: Whether the controller returned any NaN.
-
-        Raises:
-            NanError: A joint became NaN, and that is an error.
+        """Check position, velocity and effort at a tick; `uncommanded` are joints without a
+        command.
         """
         if not has_nan:
             self._missing = None
@@ -85,10 +76,7 @@ class UncommandedJoints:
     The first references of a controller are the measured positions. The previous command of a
     loaded joint differs from its measured position: with the measured position as reference, an arm
     would sag and a gripper would open. A joint that a state has released, by NaN, starts in the
-    same way in the next state.
-
-    Attributes:
-        joints: Indices of these joints.
+    same way in the next state. `joints` are the indices of these joints.
     """
 
     def __init__(self, q: np.ndarray) -> None:
@@ -101,10 +89,7 @@ class UncommandedJoints:
     def mask(self, values: np.ndarray, q: np.ndarray, *, has_nan: bool) -> np.ndarray:
         """Return references of all joints, NaN for those without a command so far.
 
-        Args:
-            values: References of the controller; NaN releases a joint.  # (3, n)
-            q: Measured positions.  # (n,)
-            has_nan: Whether any of `values` is NaN.
+        `values` (3, n) are the controller's, `q` (n,) the measured positions.
         """
         if self._released is not None:
             self._start_again(self._released, values, q)
@@ -160,12 +145,10 @@ class SupervisedController:
     All methods belong to the thread that calls `step`; any thread may read the attributes.
 
     Attributes:
-        log: Record of the transitions, with those caused by errors, resets and pauses.
+        log: The transitions, with those caused by errors, resets and pauses.
         state: Active state of the machine, `ERROR`, or the reason of a pause.
         error: Why the controller was stopped; empty while it runs.
         on_change: Called after new events in `log`.
-        time_limit: Limits each call of a state's method.
-        nan_references: The joints whose commands became NaN.
     """
 
     def __init__(self, controller: FsmController, now: Callable[[], float]) -> None:
@@ -211,10 +194,9 @@ class SupervisedController:
     def step(self, observation: Observation, time: float) -> np.ndarray | None:
         """Run the tick at `time` [s].
 
-        Returns:
-            Position, velocity and effort of all joints, NaN where a value stays unchanged and for
-            joints without a command so far; None if the controller is stopped. The controller may
-            overwrite the array at its next tick.  # (3, n)
+        Returns position, velocity and effort of all joints (3, n), NaN where a value stays
+        unchanged and for joints without a command so far; None if the controller is stopped. The
+        controller may overwrite the array at its next tick.
         """
         if self.error:
             return None
@@ -254,11 +236,8 @@ class SupervisedController:
         self.stop(f"{place}: {text}" if place else text, error if has_traceback else None)
 
     def pause(self, reason: str, label: str = "") -> None:
-        """Report the end of ticks.
-
-        Args:
-            reason: The state until `resume`.
-            label: Label of the event; empty is the reason.
+        """Report the end of ticks: `reason` is the state until `resume`, and the event's default
+        label.
         """
         self._pause_reason = reason
         self._update(label)
