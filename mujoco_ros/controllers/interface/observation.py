@@ -160,16 +160,7 @@ class Observation:
 
 
 def named_reading(kind: str, name: str, readings: Mapping[str, T]) -> T:
-    """Return the reading of a sensor by its name in the model or in topics.
-
-    Args:
-        kind: Kind of sensor, for the error.
-        name: Name of the sensor.
-        readings: Readings by their names in topics.
-
-    Raises:
-        UserInputError: There is no such reading.
-    """
+    """Return the reading of a sensor of a kind by its name in the model or in topics."""
     token = topic_token(name)
     if token not in readings:
         raise unknown(kind, name, readings)

@@ -39,16 +39,12 @@ def plan_path(
 ) -> tuple[np.ndarray, int]:
     """Find a short path from `start` (k,) to `goal` (k,) within a number of iterations.
 
-    The straight path is used if it is free, else OMPL's AORRTC: two trees grow towards each
-    other, then again several times for a shorter path. A path from a start within
-    the margin first leaves the margin on a straight line. The same arguments give the same bits.
+    The straight path is used if it is free, else OMPL's AORRTC: two trees grow towards each other,
+    then again several times for a shorter path. A path from a start within the margin first leaves
+    the margin on a straight line. The same arguments give the same bits.
 
-    Returns:
-        Corners of the path, both ends included (m, k), and the number of iterations.
-
-    Raises:
-        CollisionError: There is a collision at the goal, or a deep one at the start.
-        NoPathError: No path was found.
+    Returns the corners of the path, both ends included (m, k), and the number of iterations.
+    CollisionError at the goal, or deep at the start; NoPathError if no path was found.
     """
     collision = checker.deepest_pair(goal)
     if collision is not None:
@@ -149,12 +145,7 @@ class MotionPlanner:
         self._checker: CollisionChecker | None = None
 
     def plan(self, request: Request) -> MotionPlan:
-        """Plan a motion; the same request gives the same bits, independently of earlier requests.
-
-        Raises:
-            MotionError: No motion satisfies the request, whose docstring lists the errors.
-            UserInputError: The request does not fit the chain.
-        """
+        """Plan a motion; the same request always gives the same bits."""
         self.chain.check(request.start)
         request.limits.check(self.chain.size)
         checker = self._set_scene(request.scene)

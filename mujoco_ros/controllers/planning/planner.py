@@ -21,11 +21,7 @@ class Planner(Protocol):
         """Request a plan; the future fails with a MotionError if no motion exists."""
 
     def follow(self, model: mujoco.MjModel) -> None:
-        """Answer later requests in another scene, whose model has the same chain.
-
-        Raises:
-            UserInputError: The model has no such chain.
-        """
+        """Answer later requests in another scene; UserInputError if its model lacks the chain."""
 
     def finish(self) -> None:
         """Release the planner, without waiting, once it has answered the requests made so far."""

@@ -97,11 +97,7 @@ class ControllerSettings:
 
 
 def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
-    """Declare the parameters of the controllers, and return their settings in order.
-
-    Raises:
-        UserInputError: A value is invalid, or `controller` and `controllers` are both given.
-    """
+    """Declare the parameters of the controllers, and return their settings in order."""
     values = parameters.values
     shared = {name: values[f"controller_{name}"] for name in _SHARED}
     listed = _texts("controllers", values["controllers"])
@@ -133,11 +129,7 @@ def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
 
 
 def controller_name(name_or_path: str) -> str:
-    """Return the node name of a controller.
-
-    Raises:
-        UserInputError: It is not a valid node name.
-    """
+    """Return the node name of a controller."""
     name = Path(name_or_path).stem
     if not _NAME.fullmatch(name):
         raise UserInputError(

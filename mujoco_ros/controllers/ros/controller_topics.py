@@ -114,12 +114,10 @@ class ControllerTopics:
         *,
         now: Callable[[], float],
     ) -> None:
-        """Open the topics in the robot's namespace.
+        """Open the topics in the robot's namespace, before the controller is configured.
 
-        Args:
-            controller: The controller, before it is configured.
-            submit: Calls a function in the controller's thread.
-            now: Returns the robot's time there [s].
+        `submit` calls a function in the controller's thread, where `now` returns the robot's time
+        [s].
         """
         states = controller.machine.instances.values()
         keys = {key.name for state in states for key in state.topics}

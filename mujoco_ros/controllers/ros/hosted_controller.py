@@ -52,12 +52,7 @@ class GainDisplay:
     """Updates the gain parameters after changes that did not come from parameters."""
 
     def __init__(self, endpoints: Endpoints, simulation: Simulation, show: ShowGains) -> None:
-        """Create the display.
-
-        Args:
-            endpoints: Endpoints of the node whose executor calls `show`.
-            show: Called with the number of changes by parameters so far, and the gains by robot.
-        """
+        """Call `show` with the number of changes by parameters, and the gains by robot."""
         self._endpoints, self._simulation, self._show = endpoints, simulation, show
         self._is_scheduled = False
 
@@ -99,13 +94,9 @@ class HostedController(Component):
     ) -> None:
         """Load the controller and open its endpoints, before the simulation runs.
 
-        Args:
-            context: The simulator's node; its arguments can have parameters of the controller.
-            show_gains: Updates the simulator's gain parameters.
-
-        Raises:
-            UserInputError: The controller, the robot or a joint does not exist, they do not match,
-                another controller commands the same joint, or a parameter is invalid.
+        The arguments of `context` can have parameters of the controller, too. UserInputError if the
+        controller, the robot or a joint does not exist, they do not match, another controller
+        commands the same joint, or a parameter is invalid.
         """
         node, simulation, values = context.node, context.simulation, context.values
         self.settings, self.name = settings, settings.row
@@ -251,11 +242,6 @@ class ControllerServices(Component):
     def __init__(
         self, context: NodeContext, hosted: Sequence[HostedController], controllers: ControllerSet
     ) -> None:
-        """Serve them.
-
-        Args:
-            controllers: The same, for the physics thread.
-        """
         self._simulation, self._controllers = context.simulation, controllers
         self._types = {controller.settings.name: controller.settings.type for controller in hosted}
         self._services = [

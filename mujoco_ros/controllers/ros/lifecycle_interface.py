@@ -67,14 +67,10 @@ class LifecycleInterface:
     ) -> None:
         """Open the services and topics.
 
-        Args:
-            submit: Calls functions in the controller's thread.
-            pauses: All reasons of `SupervisedController.pause`.
-            switches: Functions that start and stop the controller, by the labels `ACTIVATE` and
-                `DEACTIVATE`, unless the table has such labels; UserInputError if they cannot.
-
-        Raises:
-            UserInputError: There are more states or transitions than the messages can number.
+        `submit` calls functions in the controller's thread, `pauses` are all reasons of
+        `SupervisedController.pause`. `switches` start and stop the controller, by the labels
+        `ACTIVATE` and `DEACTIVATE`, unless the table has such labels. UserInputError if there are
+        more states or transitions than the messages can number.
         """
         machine = supervised.machine
         self._supervised, self._submit = supervised, submit

@@ -16,16 +16,12 @@ from mujoco_ros.model.errors import UserInputError
 class DistanceLimit:
     """Keeps two bodies of a robot apart, by the distance d of their collision geometry.
 
-    Bodies nearer than `begins` approach each other with at most
-    ``fastest · (d - least) / (begins - least)``; those nearer than `least` move apart.
+    Bodies nearer than `begins` approach each other with at most ``fastest · (d - least) / (begins -
+    least)``; those nearer than `least` move apart. `distance` is d at the last `compute`; inf above
+    `begins`.
 
     Source: B. Faverjon, P. Tournassoud, A Local Based Approach for Path Planning of Manipulators
     with a High Number of Degrees of Freedom, ICRA 1987 (the velocity damper).
-
-    Attributes:
-        first: Name of the one body, without the prefix.
-        second: Name of the other.
-        distance: Distance at the last `compute`; inf above `begins` [m].
     """
 
     def __init__(
@@ -45,9 +41,6 @@ class DistanceLimit:
             least: Least distance [m].
             begins: Distance from which on velocities are limited [m].
             fastest: Largest velocity of approach at this distance [m/s].
-
-        Raises:
-            UserInputError: A value is out of range, or both bodies are the same.
         """
         if first == second:
             raise UserInputError(f"a distance needs two bodies, got '{first}' twice")
@@ -63,11 +56,7 @@ class DistanceLimit:
         self._points, self._nearest = np.zeros(6), np.zeros(6)
 
     def resolve(self, body: FloatingBaseKinematics, prefix: str) -> None:
-        """Find the collision geometry of a robot.
-
-        Raises:
-            UserInputError: A body does not exist or cannot collide.
-        """
+        """Find the collision geometry of a robot; UserInputError if a body has none."""
         model, geoms = body.model, []
         for name in (self.first, self.second):
             _, number = tool_ids(model, prefix + name)
@@ -84,8 +73,7 @@ class DistanceLimit:
     def compute(self, body: FloatingBaseKinematics, row: np.ndarray) -> float | None:
         """Write what multiplies the velocities into `row` (6 + n,), and return its lower bound.
 
-        Returns:
-            Least rate of the distance [m/s]; None while the bodies are far apart.
+        That is the least rate of the distance [m/s]; None while the bodies are far apart.
         """
         model, data, points = body.model, body.data, self._points
         self.distance, centres = float("inf"), data.geom_xpos

@@ -55,9 +55,6 @@ class GroundContact:
             friction: Coefficient of friction.
             least: Least normal force of each point [N].
             most: Greatest normal force of each point [N].
-
-        Raises:
-            UserInputError: The friction is not positive, or the forces are reversed or negative.
         """
         if not friction > 0.0:
             raise UserInputError(f"friction must be positive, got {friction:g}")

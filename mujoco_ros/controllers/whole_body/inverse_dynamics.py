@@ -66,10 +66,6 @@ class InverseDynamicsControl(WholeBodyProgram):
             torque_share: Part of the joints' efforts that is used; the rest is for the PD law.
             velocity_leak: Time constant with which reference velocities approach measured ones [s].
             position_leak: The same of positions [s].
-
-        Raises:
-            UserInputError: A joint or a body does not exist, the robot has no floating base, or a
-                value is out of range.
         """
         self.contacts = tuple(contacts)
         points = sum(contact.points for contact in self.contacts)
@@ -137,14 +133,10 @@ class InverseDynamicsControl(WholeBodyProgram):
     def update(
         self, position: np.ndarray, quat_wxyz: np.ndarray, q: np.ndarray, velocity: np.ndarray
     ) -> None:
-        """Set the measured state.
+        """Set the measured pose of the base, positions (n,) and velocities (6 + n,).
 
-        Args:
-            position: Of the base in ``world`` [m].  # (3,)
-            quat_wxyz: Orientation of the base.  # (4,)
-            q: Positions of the joints that move [rad or m].  # (n,)
-            velocity: Of the base, linear along the axes of ``world`` and angular along its own
-                ones, then of the joints that move.  # (6 + n,)
+        Velocities are linear along the axes of ``world`` and angular along the base's own axes,
+        then of the joints that move, like the positions.
         """
         self.body.update(position, quat_wxyz, q)
         self.body.update_velocity(velocity)
@@ -156,8 +148,7 @@ class InverseDynamicsControl(WholeBodyProgram):
     def step(self) -> None:
         """Compute accelerations, forces and torques, and move the references by a period.
 
-        Raises:
-            ArithmeticError: The solver fails, e.g. because a target is not finite.
+        ArithmeticError if the solver fails, e.g. because a target is not finite.
         """
         body, size = self.body, self.body.size
         self._compute_tasks()

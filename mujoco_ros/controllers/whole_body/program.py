@@ -50,9 +50,6 @@ class WholeBodyProgram:
                 positions.
             others: Number of variables after the degrees of freedom.
             rows: Number of constraints besides bounds of the variables.
-
-        Raises:
-            UserInputError: A joint or a body does not exist, or the robot has no floating base.
         """
         if not period > 0.0:
             raise UserInputError(f"period must be positive, got {period:g}")
@@ -122,11 +119,7 @@ class WholeBodyProgram:
         np.negative(gradient, out=gradient)
 
     def _solve(self, result: str) -> np.ndarray:
-        """Return the variables.
-
-        Raises:
-            ArithmeticError: A number is not finite, or there is no solution, i.e. no `result`.
-        """
+        """Return the variables; ArithmeticError if there is no solution, i.e. no `result`."""
         if not (np.isfinite(self._gradient).all() and np.isfinite(self._hessian).all()):
             raise ArithmeticError("a target of whole-body control is not a finite number")
         program = self._program

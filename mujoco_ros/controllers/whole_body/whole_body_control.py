@@ -44,9 +44,6 @@ class WholeBodyControl(WholeBodyProgram):
         Args, besides the arguments of `WholeBodyProgram`:
             distances: Pairs of bodies that stay apart.
             damping: Weight r of the velocities.
-
-        Raises:
-            UserInputError: A joint or a body does not exist, or the robot has no floating base.
         """
         distances = tuple(distances)
         super().__init__(robot, part, period=period, joints=joints, rows=len(distances))
@@ -72,8 +69,7 @@ class WholeBodyControl(WholeBodyProgram):
     def step(self) -> None:
         """Compute the velocities of the next period, and move the reference configuration.
 
-        Raises:
-            ArithmeticError: The solver fails, e.g. because a target is not finite.
+        ArithmeticError if the solver fails, e.g. because a target is not finite.
         """
         body, period = self.body, self.period
         self._compute_tasks()

@@ -26,15 +26,8 @@ class FloatingBaseKinematics:
     """
 
     def __init__(self, model: mujoco.MjModel, qpos: np.ndarray, dof: np.ndarray, part: str) -> None:
-        """Find the base.
-
-        Args:
-            qpos: Addresses of the robot's joints in qpos.  # (n,)
-            dof: Addresses of the robot's joints in qvel.  # (n,)
-            part: Name of a body of the robot, with its prefix.
-
-        Raises:
-            UserInputError: The body does not exist, or belongs to no floating base.
+        """Find the base of a body `part` (with its prefix), by addresses of the robot's joints
+        (n,).
         """
         self.model, self.data = model, mujoco.MjData(model)
         self.base = int(model.body_rootid[tool_ids(model, part)[1]])
@@ -109,13 +102,10 @@ class FloatingBaseKinematics:
         self.refresh()
 
     def jacobian(self, point: np.ndarray, body: int, out: np.ndarray) -> None:
-        """Compute the Jacobian of a point of a body.
+        """Compute the Jacobian of a point (in ``world``) of a body.  # (6, 6 + n)
 
-        Args:
-            point: Position in ``world``.  # (3,)
-            body: Id of the body.
-            out: Linear velocity of the point in the first three rows, angular velocity of the body
-                in the others, along the axes of ``world``.  # (6, 6 + n)
+        The first three rows are the linear velocity of the point, the others the angular velocity
+        of the body, along the axes of ``world``.
         """
         full = self._full
         mujoco.mj_jac(self.model, self.data, full[:3], full[3:], point, body)

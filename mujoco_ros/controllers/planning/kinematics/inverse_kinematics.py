@@ -89,20 +89,16 @@ class InverseKinematics:
         seed: int = 0,
         ignore_collisions: bool = False,
     ) -> np.ndarray:
-        """Return the configuration that brings the tool to `pose`.
+        """Return the configuration (k,) near `near` (k,) that brings the tool to `pose` in
+        ``world``.
 
         Args:
-            pose: Pose of the tool in ``world``.
-            near: The solution is near this configuration.  # (k,)
             starts: Number of starts: `near` and random ones.
-            seed: Seed of the random starts.
             ignore_collisions: Whether collisions are allowed.
 
-        Returns:
-            A solution within `POSITION_TOLERANCE` and `ROTATION_TOLERANCE`.  # (k,)
-
         Raises:
-            IkError: There is none; a BlockedError if all solutions are in collision.
+            IkError: There is none within `POSITION_TOLERANCE` and `ROTATION_TOLERANCE`; a
+                BlockedError if all are in collision.
             UserInputError: `near` does not fit the chain.
         """
         self._set_target(pose, near)
@@ -134,9 +130,6 @@ class InverseKinematics:
         """Return the configuration of a pose that is a small step away from the tool at `near`.
 
         Collisions are not checked.
-
-        Raises:
-            IkError: There is none.
         """
         self._set_target(pose, near)
         attempt = self._descend(near, near)

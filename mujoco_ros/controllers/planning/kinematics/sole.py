@@ -45,15 +45,10 @@ class Sole:
 def find_soles(
     model: mujoco.MjModel, data: mujoco.MjData, prefix: str, feet: Sequence[str]
 ) -> tuple[Sole, ...]:
-    """Return the soles of feet.
+    """Return the soles of feet, by the names of their bodies without the prefix.
 
-    Args:
-        data: Frames of the initial configuration with an upright base, facing along x of ``world``.
-        prefix: Prefix of the names in the model.
-        feet: Names of the bodies.
-
-    Raises:
-        UserInputError: A foot does not exist or cannot collide.
+    `data` has the frames of the initial configuration with an upright base, facing along x of
+    ``world``. UserInputError if a foot does not exist or cannot collide.
     """
     return tuple(_sole(model, data, prefix, foot) for foot in feet)
 

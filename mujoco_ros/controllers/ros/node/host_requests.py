@@ -30,11 +30,7 @@ class PlacementClient:
         failed: Callable[[str], object],
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Create a client of a service.
-
-        Args:
-            failed: Called with the reason if a pose was not set.
-        """
+        """Create a client of a service; `failed` is called with the reason of a failure."""
         self._caller, self._service, self._failed = caller, service, failed
         self._changed = changed
         self._pending = 0
@@ -81,10 +77,8 @@ class RemoteGains:
     """Mirrors the gain parameters of another node, and changes them.
 
     Only one change is in flight at a time, followed by the newest one, because requests may be sent
-    twice and a repeated request must not undo a later one.
-
-    Attributes:
-        settled: Whether the first response was received, or no request is needed.
+    twice and a repeated request must not undo a later one. `settled` is true after the first
+    response, or if no request is needed.
     """
 
     def __init__(
@@ -97,13 +91,10 @@ class RemoteGains:
         failed: Callable[[str], object],
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Request the gains.
+        """Request the gains of the `driven` joints from `node`; an empty name is none.
 
-        Args:
-            node: Full name of the other node; empty for none.
-            driven: Indices of the joints with gains.
-            failed: Called with the reason after a failed change.
-            changed: Called when `busy` may have ended.
+        `failed` is called with the reason after a failed change, `changed` when `busy` may have
+        ended.
         """
         self._caller, self._node, self._failed = caller, node, failed
         self._changed = changed

@@ -51,13 +51,9 @@ _TO_RGB: dict[str, int | None] = {
 
 @dataclass(eq=False)
 class _Request:
-    """A request for an image.
+    """A request for an image at the tick of an observation; None before the first.
 
-    Attributes:
-        stamp: Stamp of its tick [ns].
-        observation: The observation of that tick; None before the first.
-        image: The image for the controller.
-        received: The received image or the error, in lockstep before it is due.
+    `received` is the image or the error, in lockstep before it is due.
     """
 
     stamp: int
@@ -106,9 +102,8 @@ class ImageRequests:
     ) -> None:
         """Serve the robot with an index, by its own cameras and the scene's cameras.
 
-        Args:
-            lockstep: Whether the clock of a simulator waits for the controller.
-            changed: Called when `busy` may have ended.
+        In `lockstep`, the clock of a simulator waits; `changed` is called when `busy` may have
+        ended.
         """
         own = layout.robots[index]
         self._cameras = robot_cameras(layout, index)

@@ -29,16 +29,12 @@ DISCOVERY_S = 2.0
 
 
 class StampedMessage:
-    """A serialized message that starts with a header.
+    """A serialized message that starts with a header with a `stamp` [ns].
 
     Robots publish far more messages than a controller reads, and deserialization is the main cost.
-
-    Attributes:
-        stamp: Stamp of the header [ns].
     """
 
     def __init__(self, kind: Any, data: bytes) -> None:
-        """Create a message from its type and its serialized data."""
         seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _HEADER_SIZE)
         self.stamp = int(seconds * NANOSECONDS + nanoseconds)
         self._kind, self._data = kind, data
@@ -56,9 +52,6 @@ class Inbox:
     """Subscribes to a topic and keeps its newest message.
 
     The subscription has a queue of depth 1, because a slow machine would process old messages.
-
-    Attributes:
-        newest: The newest message; None before the first.
     """
 
     def __init__(
@@ -71,12 +64,7 @@ class Inbox:
         *,
         polled: bool = False,
     ) -> None:
-        """Subscribe.
-
-        Args:
-            qos: Quality of service; its depth is ignored.
-            polled: Whether messages arrive in `poll` only. Others then cost nothing.
-        """
+        """Subscribe; the depth of `qos` is ignored. If `polled`, messages arrive in `poll` only."""
         self.topic = topic
         self.newest: StampedMessage | None = None
         self.count = 0
@@ -130,7 +118,6 @@ class SensorReadings(Mapping[str, T], Generic[T]):
     """Readings of some sensors at one instant, by name; later messages do not change them."""
 
     def __init__(self, messages: Mapping[str, StampedMessage], read: Callable[[Any], T]) -> None:
-        """Store messages that `read` converts to readings."""
         self._messages, self._read = messages, read
         self._readings: dict[str, T] = {}
 

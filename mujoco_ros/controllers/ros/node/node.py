@@ -136,12 +136,7 @@ class ControllerNode(Node):
     leaving = False
 
     def __init__(self, controller: str) -> None:
-        """Load a controller, by name or path of a YAML file, and its scene, and open all topics.
-
-        Raises:
-            UserInputError: The controller or the robot does not exist, they do not match, or a
-                parameter is invalid.
-        """
+        """Load a controller, by name or path of a YAML file, and its scene, and open all topics."""
         try:
             super().__init__(controller_name(controller))
         except InvalidParameterTypeException as error:

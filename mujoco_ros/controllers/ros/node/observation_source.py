@@ -26,13 +26,7 @@ from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
 
 class JointArrays(NamedTuple):
-    """Joint states in the robot's order; NaN where the message has no value.
-
-    Attributes:
-        q: Positions [rad or m].  # (n,)
-        dq: Velocities [rad/s or m/s].  # (n,)
-        effort: Efforts [Nm or N].  # (n,)
-    """
+    """Joint states in the robot's order; NaN where the message has no value.  # (n,)"""
 
     q: np.ndarray
     dq: np.ndarray
@@ -48,11 +42,7 @@ class JointReader:
         self._order = np.empty(0, dtype=np.intp)
 
     def read(self, message: JointState) -> JointArrays:
-        """Return the values of a message.
-
-        Raises:
-            UserInputError: A joint is missing, or there are not as many values as names.
-        """
+        """Return the values of a message; UserInputError if joints or values are missing."""
         names = tuple(message.name)
         if names != self._names:
             self._order = self._order_of(names)
@@ -109,14 +99,9 @@ class TopicObservationSource:
     ) -> None:
         """Subscribe to the topics of the robot with an index.
 
-        Args:
-            on_message: Called after each message of its joint states.
-            every: Whether `on_message` is also called after each message of its sensors.
-            wrench_sign: Sign of the robot's wrenches.
-            without: Topics that the real robot lacks; ``tf/box`` is the pose of a box.
-
-        Raises:
-            UserInputError: `without` names a topic that is not in the scene.
+        `on_message` is called after each message of its joint states, and with `every` after each
+        message of its sensors. The real robot lacks the topics `without`; ``tf/box`` is the pose of
+        a box. UserInputError if one of them is not in the scene.
         """
         self._period = period
         robot = layout.robots[index]
@@ -189,10 +174,7 @@ class TopicObservationSource:
         )
 
     def end(self, topics: Collection[str]) -> None:
-        """Expect no message of some topics or objects until the next one arrives.
-
-        A sensor may be switched off, and an object be deleted.
-        """
+        """Expect no message of topics or objects, switched off or deleted, until the next."""
         stamps = self._stamps()
         self._ended |= {topic: stamps[topic] for topic in topics}
 
@@ -237,11 +219,7 @@ class TopicObservationSource:
         self._frames.forget(self.stamp or 0)
 
     def observe(self) -> Observation:
-        """Return the observation at the stamp of the newest joint states.
-
-        Raises:
-            UserInputError: The joint states lack a joint of the robot, or values.
-        """
+        """Return the observation at the stamp of the newest joint states; see `JointReader`."""
         joints = self._reader.read(self._joint_states.message)
         self._poll()
         self._frames.drain()

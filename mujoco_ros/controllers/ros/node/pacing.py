@@ -60,16 +60,14 @@ class ControllerPacing:
         stepped: Callable[[float], object] = lambda _time: None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        """Pause the controller until the robot is complete.
+        """Pause a configured controller until the robot is complete.
 
         Args:
-            supervised: The controller, already configured.
             lockstep: Whether the robot's clock waits for this controller. A tick then waits for all
                 sensors and for the controller's futures, and its commands for what it requested.
             timeout: Wall time without joint states after which the controller pauses, and gap in
                 their stamps after which it restarts [s].
             missing: Returns the names of all inputs that are still missing before the start.
-            requests: What the controller requests beside commands.
             stepped: Called with the time of each tick after it [s].
             clock: Returns the wall time with which the cost of each tick is measured [s].
         """
@@ -170,12 +168,9 @@ class ControllerPacing:
         self._requests.restart()
 
     def follow_reset(self, stamp: int, *, rewinds: bool) -> None:
-        """Restart after a reset of the simulation.
+        """Restart after a reset of the simulation to a stamp [ns].
 
-        Args:
-            stamp: Time after the reset [ns].
-            rewinds: Whether it set the time. Without lockstep, the jump of the stamps restarts the
-                controller.
+        If it `rewinds` the time, the jump of the stamps restarts the controller without lockstep.
         """
         if self._lockstep:
             self._first_tick.expect(stamp, self._observations.count)

@@ -37,12 +37,9 @@ class Ticker:
     """
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
-        """Create a ticker; the next message restarts the controller.
+        """Restart the controller at the next message, and after gaps of `timeout` [s].
 
-        Args:
-            period: Time between two ticks [s].
-            timeout: Gap between two stamps after which the controller restarts [s].
-            exact: Whether only exact multiples of the period are ticks.
+        If `exact`, only exact multiples of the period [s] are ticks.
         """
         self.ticks = self.missed = 0
         self.interval = self.unevenness = 0.0
@@ -109,32 +106,20 @@ It doubles with each attempt, because a simulator may be paused for hours."""
 class FirstTick:
     """Distinguishes the first tick after a reset in lockstep from messages of before the reset.
 
-    Attributes:
-        is_expected: Whether it has not been received since the reset.
+    `is_expected` is true until it has been received.
     """
 
     def __init__(self, period: float) -> None:
-        """Expect none; `period` is the time between two ticks [s]."""
         self.is_expected = False
         self._period = round(period * NANOSECONDS)
         self._reset = self._count = 0
 
     def expect(self, stamp: int, count: int) -> None:
-        """Expect the first tick after a reset.
-
-        Args:
-            stamp: Time after the reset [ns].
-            count: Number of the last message of before it.
-        """
+        """Expect the first tick after a reset to a stamp [ns]; `count` is of the message before."""
         self.is_expected, self._reset, self._count = True, stamp, count
 
     def is_void(self, stamp: int, count: int) -> bool:
-        """Return whether a message is from before the reset.
-
-        Args:
-            stamp: Stamp of the message [ns].
-            count: Its number.
-        """
+        """Return whether a message, by stamp [ns] and number, is from before the reset."""
         if self.is_expected and count > self._count:
             is_first = -1 <= stamp - self._reset <= self._period + 1
             self.is_expected = not is_first and count - self._count <= _MAX_VOID
@@ -153,10 +138,8 @@ class LostMessages:
         self._renew_at, self._interval = 0.0, _RENEW_S
 
     def poll(self, now: float) -> tuple[str, ...]:
-        """Return the topics that are incomplete, and renew them if they are for too long.
-
-        Args:
-            now: Wall time [s].
+        """Return the topics that are incomplete at a wall time [s]; renew them if they are for too
+        long.
         """
         stamp = self._observations.stamp
         if stamp is None:
