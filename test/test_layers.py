@@ -30,6 +30,7 @@ MAY_IMPORT = {
     },
     "controllers.interface": {
         *("controllers.interface", "control", "model.errors", "model.naming", "model.pose"),
+        "model.sensors.kinds",
     },
     "controllers.fsm": {
         *("controllers.fsm", "controllers.interface", "control"),

@@ -39,7 +39,7 @@ class VelocityInput:
         self._since = 0.0
 
     def receive(self, velocity: BodyVelocity, time: float) -> None:
-        """Take a command received at a time of the robot [s]; UserInputError if it is not finite."""
+        """Take a command received at a robot's time [s]; UserInputError if it is not finite."""
         _check_finite("velocity", velocity)
         self._velocity, self._since = velocity, time
 
