@@ -18,13 +18,14 @@ from mujoco_ros.sim.state.model_edits import scatter
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenderRequest:
-    """A camera, and the state to render, of the sample at `time` [s].
+    """A camera, and the state to render, of the sample at `time` for the tick at `tick` [s].
 
     `model_values` are the numbers of the model that change at run time, of `model_edits.gather`.
     """
 
     camera: Camera
     time: float
+    tick: float
     qpos: np.ndarray
     mocap_pos: np.ndarray
     mocap_quat: np.ndarray
@@ -56,7 +57,7 @@ class RenderWorker:
         )
         optics = camera.intrinsics
         return Image(
-            time=request.time,
+            time=request.tick,
             depth=_published(images[DEPTH], camera.depth_encoding),
             colour=images[COLOUR].copy(),
             matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),

@@ -1,15 +1,16 @@
 """The robots of a simulation and their cameras, as a controller gets them."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.controllers.interface.host import Image
+from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import OPTICAL_WXYZ
@@ -131,6 +132,24 @@ def optical_pose(data: mujoco.MjData, camera: int) -> Pose:
     return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
 
 
-def is_image_due(requested: float, time: float) -> bool:
-    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
-    return requested + DELAY_S <= time + _ROUNDING_S
+@dataclass(eq=False)
+class PendingImage:
+    """An image that was requested in the tick at `time` [s], for the controller as `delivered`."""
+
+    time: float
+    received: "Future[Image]"
+    delivered: ImageFuture = field(default_factory=ImageFuture)
+
+    def is_due(self, time: float, awaited: Collection[object]) -> bool:
+        """Return whether the image is delivered at the tick at `time` [s]."""
+        return self.time + DELAY_S <= time + _ROUNDING_S or self.delivered in awaited
+
+    def deliver(self) -> None:
+        """Give the controller what was received, unless it has cancelled the request."""
+        if self.delivered.cancelled():
+            return
+        error = self.received.exception()
+        if error is None:
+            self.delivered.set_result(self.received.result())
+        else:
+            self.delivered.set_exception(error)

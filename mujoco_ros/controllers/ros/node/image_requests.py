@@ -13,12 +13,12 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 from std_msgs.msg import Empty
 
-from mujoco_ros.controllers.interface.host import Image, ImageFuture
+from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
 from mujoco_ros.controllers.runtime.robot_model import (
-    is_image_due,
+    PendingImage,
     optical_pose,
     robot_cameras,
     unknown_camera,
@@ -49,17 +49,12 @@ _TO_RGB: dict[str, int | None] = {
 """Encodings of colour and their conversion to RGB."""
 
 
-@dataclass(eq=False)
-class _Request:
-    """A request for an image at the tick of an observation; None before the first.
+class _Request(PendingImage):
+    """A request at the tick of an observation; None before the first."""
 
-    `received` is the image or the error, in lockstep before it is due.
-    """
-
-    stamp: int
-    observation: Observation | None
-    image: ImageFuture = field(default_factory=ImageFuture)
-    received: Image | Exception | None = None
+    def __init__(self, observation: Observation | None) -> None:
+        super().__init__(0.0 if observation is None else observation.time, Future())
+        self.observation, self.stamp = observation, stamp_of(self.time)
 
 
 @dataclass(eq=False)
@@ -73,6 +68,11 @@ class _Subscribed:
     trigger: Publisher | None
     pending: list[_Request] = field(default_factory=list)
     requests: int = 0
+
+    def deliver(self, requests: Sequence[_Request]) -> None:
+        self.pending = [request for request in self.pending if request not in requests]
+        for request in requests:
+            request.deliver()
 
     @property
     def inboxes(self) -> tuple[Inbox, Inbox, Inbox]:
@@ -120,7 +120,7 @@ class ImageRequests:
     def busy(self) -> bool:
         """Whether the image of a request in lockstep has not been received."""
         return self._lockstep and any(
-            request.received is None
+            not request.received.done()
             for camera in self._subscribed.values()
             for request in camera.pending
         )
@@ -134,7 +134,7 @@ class ImageRequests:
         self._observations.clear()
         for subscribed in self._subscribed.values():
             for request in subscribed.pending:
-                request.image.cancel()
+                request.delivered.cancel()
             subscribed.pending.clear()
 
     def request(self, camera: str) -> "Future[Image]":
@@ -142,24 +142,20 @@ class ImageRequests:
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)
         subscribed = self._subscribed.get(camera) or self._subscribe(self._cameras[camera])
-        newest = self._observations[-1] if self._observations else None
-        request = _Request(0 if newest is None else stamp_of(newest.time), newest)
+        request = _Request(self._observations[-1] if self._observations else None)
         subscribed.pending.append(request)
         subscribed.requests += 1
         number = subscribed.requests
         self._endpoints.later(self._idle_s, lambda: self._close_idle(camera, number))
         if self._lockstep:
             self._trigger(subscribed, request)
-        return request.image
+        return request.delivered
 
     def deliver(self, time: float, awaited: Sequence[object]) -> None:
         """Deliver the images of lockstep that are due at a tick at a time [s], or awaited."""
         for subscribed in self._subscribed.values() if self._lockstep else ():
-            for request in tuple(subscribed.pending):
-                requested = 0.0 if request.observation is None else request.observation.time
-                if is_image_due(requested, time) or request.image in awaited:
-                    subscribed.pending.remove(request)
-                    _complete(request.image, request.received)
+            due = [request for request in subscribed.pending if request.is_due(time, awaited)]
+            subscribed.deliver(due)
 
     def _subscribe(self, camera: Camera) -> _Subscribed:
         topics = camera_topics(camera.namespace, camera.name)
@@ -186,7 +182,7 @@ class ImageRequests:
 
     def _trigger(self, subscribed: _Subscribed, request: _Request) -> None:
         """Trigger the camera until the image of a request is received; messages may be lost."""
-        if request in subscribed.pending and request.received is None:
+        if request in subscribed.pending and not request.received.done():
             assert subscribed.trigger is not None
             subscribed.trigger.publish(Empty())
             self._endpoints.later(_TRIGGER_S, lambda: self._trigger(subscribed, request))
@@ -196,10 +192,10 @@ class ImageRequests:
         subscribed = self._subscribed.get(camera)
         if subscribed is None or subscribed.requests != number:
             return
-        error = TimeoutError(f"camera '{camera}' published no image")
-        if self._lockstep and any(request.received is None for request in subscribed.pending):
-            for request in subscribed.pending:
-                request.received = request.received or error
+        silent = [request for request in subscribed.pending if not request.received.done()]
+        for request in silent:
+            request.received.set_exception(TimeoutError(f"camera '{camera}' published no image"))
+        if self._lockstep and silent:
             self._changed()
         if self._lockstep and subscribed.pending:  # they are not due yet
             self._endpoints.later(self._idle_s, lambda: self._close_idle(camera, number))
@@ -208,49 +204,49 @@ class ImageRequests:
             inbox.close()
         if subscribed.trigger is not None:
             self._endpoints.close(subscribed.trigger)
-        for request in subscribed.pending:
-            _complete(request.image, error)
+        subscribed.deliver(subscribed.pending)
         del self._subscribed[camera]
 
     def _receive(self, subscribed: _Subscribed) -> None:
         """Complete the requests that precede all messages of the newest image."""
         stamps = [-1 if inbox.stamp is None else inbox.stamp for inbox in subscribed.inboxes]
+        unanswered = [request for request in subscribed.pending if not request.received.done()]
         if self._lockstep:
             ready = [
                 request
-                for request in subscribed.pending
-                if request.received is None
-                and all(abs(stamp - request.stamp) <= 1 for stamp in stamps)
+                for request in unanswered
+                if all(abs(stamp - request.stamp) <= 1 for stamp in stamps)
             ]
         else:
-            ready = [request for request in subscribed.pending if request.stamp <= min(stamps)]
+            ready = [request for request in unanswered if request.stamp <= min(stamps)]
         if not ready:
             return
-        received = self._image(subscribed, ready[0])
-        if self._lockstep:
-            for request in ready:
-                request.received = received
-            self._changed()
-            return
-        subscribed.pending = [request for request in subscribed.pending if request not in ready]
+        image = self._image(subscribed, ready[0])
         for request in ready:
-            _complete(request.image, received)
+            request.received = image
+        if self._lockstep:
+            self._changed()
+        else:
+            subscribed.deliver(ready)
 
-    def _image(self, subscribed: _Subscribed, request: _Request) -> Image | Exception:
+    def _image(self, subscribed: _Subscribed, request: _Request) -> Future[Image]:
         stamp = subscribed.depth.stamp or 0
         time, observation = stamp / NANOSECONDS, self._nearest(stamp / NANOSECONDS)
         if self._lockstep and request.observation is not None:
             time, observation = request.observation.time, request.observation
+        future: Future[Image] = Future()
         try:
-            return Image(
+            image = Image(
                 time=time,
                 depth=_depth(subscribed.depth.message),
                 colour=_colour(subscribed.colour.message),
                 matrix=np.array(subscribed.info.message.k).reshape(3, 3),
                 pose=self._pose(subscribed.camera, observation),
             )
+            future.set_result(image)
         except Exception as error:
-            return error
+            future.set_exception(error)
+        return future
 
     def _nearest(self, time: float) -> Observation | None:
         """Return the observation nearest to a time [s]."""
@@ -273,15 +269,6 @@ class ImageRequests:
 def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
     data.qpos[base.qpos : base.qpos + 3] = pose.position
     data.qpos[base.qpos + 3 : base.qpos + 7] = pose.quat_wxyz
-
-
-def _complete(image: "Future[Image]", received: Image | Exception | None) -> None:
-    if image.cancelled():
-        return
-    if isinstance(received, Image):
-        image.set_result(received)
-    else:
-        image.set_exception(received)
 
 
 def _depth(message: ImageMessage) -> np.ndarray:
