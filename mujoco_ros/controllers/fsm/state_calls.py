@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, TypeVar
@@ -45,45 +46,36 @@ class StateCalls:
 
     def call(self, path: str, method: Callable[[StateContext], T], context: StateContext) -> T:
         """Call a method of the state with a full name, and check what it left in the context."""
-        self.path, self._method = path, method
         guard = self.guard
-        try:
+
+        def checked() -> T:
             result: T = method(context) if guard is None else guard(method, context)
             context.check()
-        except BaseException as error:
-            self._fail(error)
-        return result
+            return result
+
+        return self._called(path, method, checked)
 
     def evaluate(self, path: str, method: Callable[[], T]) -> T:
         """Return what a method without arguments returns, within the limit of time."""
-        self.path, self._method = path, method
         guard: Callable[[Callable[[Any], T], Any], T] | None = self.guard
-        try:
-            return method() if guard is None else guard(lambda _: method(), None)
-        except BaseException as error:
-            self._fail(error)
+        limited = method if guard is None else partial(guard, lambda _: method(), None)
+        return self._called(path, method, limited)
 
     def run(self, path: str, state: State, context: StateContext) -> str | None:
         """Run one tick of a state; StateError if it returns something else than an outcome."""
         outcome = self.call(path, state.run, context)
-        if outcome is None:
-            return None
-        try:
-            if not isinstance(outcome, str) or outcome not in state.outcomes:
-                known = ", ".join(state.outcomes) or "none"
-                raise StateError(
-                    f"{path}: {type(state).__name__}.run returned {shown(outcome)}, which is not "
-                    f"one of its outcomes: {known}"
-                )
-        except BaseException as error:
-            self._fail(error)
-        return str(outcome)
+        if outcome is not None:
+            self._called(path, state.run, partial(_check_outcome, path, state, outcome))
+        return None if outcome is None else str(outcome)
 
     def configure(self, path: str, state: State, *arguments: Any) -> None:
         """Call `State.configure` without a limit of time; see `call`."""
-        self.path, self._method = path, state.configure
+        self._called(path, state.configure, partial(state.configure, *arguments))
+
+    def _called(self, path: str, method: Callable[..., Any], call: Callable[[], T]) -> T:
+        self.path, self._method = path, method
         try:
-            state.configure(*arguments)
+            return call()
         except BaseException as error:
             self._fail(error)
 
@@ -127,6 +119,14 @@ class StateCalls:
         contained = StateError(f"it raised {shown(error)}")
         self._failures.append((contained, place))
         raise contained from error
+
+
+def _check_outcome(path: str, state: State, outcome: Any) -> None:
+    if not isinstance(outcome, str) or outcome not in state.outcomes:
+        raise StateError(
+            f"{path}: {type(state).__name__}.run returned {shown(outcome)}, which is not one of "
+            f"its outcomes: {', '.join(state.outcomes) or 'none'}"
+        )
 
 
 def shown(value: Any) -> str:

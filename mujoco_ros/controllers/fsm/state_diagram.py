@@ -8,12 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from mujoco_ros.controllers.fsm.table import (
-    StateDef,
-    Table,
-    TransitionDef,
-    Trigger,
-)
+from mujoco_ros.controllers.fsm.table import StateDef, Table, TransitionDef, Trigger
 
 _INK, _FAINT, _BLUE, _RED, _GREEN = "#1d2b38", "#51606e", "#2f6fad", "#b8405e", "#3d8b57"
 _FILLS = {_BLUE: "#eef4fa", _RED: "#fbeef1", _GREEN: "#edf6f0"}

@@ -4,13 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 
-from mujoco_ros.controllers.fsm.table import (
-    TIMEOUT,
-    Join,
-    StateDef,
-    Table,
-    Trigger,
-)
+from mujoco_ros.controllers.fsm.table import TIMEOUT, Join, StateDef, Table, Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 
 

@@ -171,10 +171,7 @@ class MotionPlanner:
             curve = round_corners(corners, checker)
             trajectory = time_curve(curve, request.limits, dynamics=self._dynamics(request.limits))
         return MotionPlan(
-            trajectory=trajectory,
-            waypoints=corners,
-            iterations=iterations,
-            checks=checker.checks,
+            trajectory=trajectory, waypoints=corners, iterations=iterations, checks=checker.checks
         )
 
     def _goal(self, request: JointMove) -> np.ndarray:

@@ -102,9 +102,7 @@ def time_curve(
     first, second = (curve(at, nu=order) for order in (1, 2))
     ones = np.ones((len(at), 1))
     swing = ones * np.append(limits.acceleration, min(acceleration, _UNLIMITED))
-    bounds = [
-        RateBound(np.hstack([first, ones]), np.hstack([second, 0.0 * ones]), -swing, swing),
-    ]
+    bounds = [RateBound(np.hstack([first, ones]), np.hstack([second, 0.0 * ones]), -swing, swing)]
     if limits.torque is not None and dynamics is not None:
         bounds.append(_torque_bound(dynamics, limits.torque, curve(at), first, second))
     use = (np.abs(first) / limits.velocity).max(axis=1)

@@ -41,11 +41,7 @@ CONTROLLER_PARAMETERS = (
         "Whether the controller starts in step-by-step mode, even if its table does not set it",
     ),
     _read_only(
-        "controller_seed",
-        0,
-        "Seed of all random numbers of the controller",
-        low=0,
-        high=2**31 - 1,
+        "controller_seed", 0, "Seed of all random numbers of the controller", low=0, high=2**31 - 1
     ),
     _read_only(
         "controller_time_limit",

@@ -203,10 +203,7 @@ class InverseDynamicsControl(WholeBodyProgram):
         high, low = self._highest[6:size], self._lowest[6:size]
         np.subtract(self._upper, q, out=high)
         np.subtract(self._lower, q, out=low)
-        for bound, least, most in (
-            (high, 0.0, self._fastest),
-            (low, self._slowest, 0.0),
-        ):
+        for bound, least, most in ((high, 0.0, self._fastest), (low, self._slowest, 0.0)):
             bound /= _HORIZON
             np.minimum(bound, most, out=bound)
             np.maximum(bound, least, out=bound)

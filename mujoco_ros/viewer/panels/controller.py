@@ -9,7 +9,6 @@ from operator import itemgetter
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.controllers.fsm.diagram_layout import (
-    BoxPlacement,
     DiagramBox,
     DiagramLayout,
     DiagramLink,
@@ -143,7 +142,7 @@ def _curve(points: Sequence[Point]) -> Iterator[Point]:
             )
 
 
-def _draw_box(state: str, place: BoxPlacement, origin: Point, active: style.Colour | None) -> None:
+def _draw_box(state: str, place: DiagramBox, origin: Point, active: style.Colour | None) -> None:
     """Draw a state, in a colour if it is active."""
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)

@@ -186,10 +186,7 @@ class InverseKinematics:
         return _Attempt(q=self._unwound(q, near), error=error)
 
     def _step(
-        self,
-        q: np.ndarray,
-        to_near: np.ndarray | None,
-        avoid: mink.CollisionAvoidanceLimit | None,
+        self, q: np.ndarray, to_near: np.ndarray | None, avoid: mink.CollisionAvoidanceLimit | None
     ) -> np.ndarray | None:
         """Return the step with the smallest error within all limits; None if there is none."""
         chain = self.chain
