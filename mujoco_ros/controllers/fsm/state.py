@@ -14,7 +14,7 @@ from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import PanelItem
 
-_ROWS = ("q", "dq", "tau")
+_ARRAYS = ("values", "q", "dq", "tau")
 
 
 class StateReferences(References):
@@ -30,59 +30,25 @@ class StateReferences(References):
 
     def __init__(self, values: np.ndarray) -> None:
         """Use `values` without a copy."""
-        self._values = values
-        self._rows: tuple[np.ndarray, ...] = tuple(values)
-        self._shapes = (values.shape, *(row.shape for row in self._rows))
+        for name, array in zip(_ARRAYS, (values, *values), strict=True):
+            object.__setattr__(self, name, array)
+        self._shapes = [getattr(self, name).shape for name in _ARRAYS]
         self.robots: Mapping[str, StateReferences] = {}
 
-    @property
-    def values(self) -> np.ndarray:
-        """The three rows below in one array.  # (3, n)"""
-        return self._values
-
-    @values.setter
-    def values(self, values: Any) -> None:
-        _copy("values", self._values, values)
-
-    @property
-    def q(self) -> np.ndarray:
-        """Position [rad or m].  # (n,)"""
-        return self._rows[0]
-
-    @q.setter
-    def q(self, values: Any) -> None:
-        _copy("q", self._rows[0], values)
-
-    @property
-    def dq(self) -> np.ndarray:
-        """Velocity [rad/s or m/s].  # (n,)"""
-        return self._rows[1]
-
-    @dq.setter
-    def dq(self, values: Any) -> None:
-        _copy("dq", self._rows[1], values)
-
-    @property
-    def tau(self) -> np.ndarray:
-        """Feed-forward effort [Nm or N].  # (n,)"""
-        return self._rows[2]
-
-    @tau.setter
-    def tau(self, values: Any) -> None:
-        _copy("tau", self._rows[2], values)
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _ARRAYS:
+            _copy(name, getattr(self, name), value)
+        else:
+            object.__setattr__(self, name, value)
 
     def rebind(self, values: np.ndarray) -> None:
         """Copy `values`; they must have the same shape."""
         self.values = values
 
     def check(self) -> None:
-        """Check that the arrays are as at the start.
-
-        Raises:
-            ValueError: The shape or the type of an array was changed, or it was made read-only.
-        """
-        arrays = (self._values, *self._rows)
-        for name, array, shape in zip(("values", *_ROWS), arrays, self._shapes, strict=True):
+        """Raise ValueError unless the arrays have their shape and type, and are writeable."""
+        for name, shape in zip(_ARRAYS, self._shapes, strict=True):
+            array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64:
                 raise ValueError(
                     f"references.{name} was changed to shape {array.shape} and type {array.dtype}; "
@@ -93,11 +59,11 @@ class StateReferences(References):
 
     def replace_nan(self, q: np.ndarray) -> None:
         """Hold the measured `q` at rest where values are NaN, as at a controller's start."""
-        missing = np.isnan(self._values)
+        missing = np.isnan(self.values)
         if missing.any():
-            held = np.zeros_like(self._values)
+            held = np.zeros_like(self.values)
             held[0] = q
-            np.copyto(self._values, held, where=missing)
+            np.copyto(self.values, held, where=missing)
 
 
 def _copy(name: str, target: np.ndarray, values: Any) -> None:

@@ -21,27 +21,22 @@ from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.state.initial_state import InitialState
 
 
-class RobotPlant(Protocol):
+class _Plant(Protocol):
     """What a controller needs of a `Plant`; a `DrivenModel` has it, too."""
 
     @property
-    def layout(self) -> ModelLayout:
-        """The robots."""
-
+    def layout(self) -> ModelLayout: ...
     @property
-    def model(self) -> mujoco.MjModel:
-        """The model."""
-
+    def model(self) -> mujoco.MjModel: ...
     @property
     def controlled(self) -> Sequence[ControlledJoints]:
         """The joints of each robot as commands address them."""
 
     @property
-    def start(self) -> InitialState:
-        """The initial state."""
+    def start(self) -> InitialState: ...
 
 
-def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
+def find_robots(plant: _Plant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
     """Return the indices of the robots of a controller, by their names in its table.
 
     A single robot has an empty name. `robot` is its name, or gives other robots for names of the
@@ -64,7 +59,7 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     return found
 
 
-def find_robot(plant: RobotPlant, name: str = "") -> int:
+def find_robot(plant: _Plant, name: str = "") -> int:
     """Return the index of a robot by name; empty is the only robot with joints."""
     robots = plant.layout.robots
     with_joints = [i for i, robot in enumerate(robots) if robot.joints.names]
@@ -78,7 +73,7 @@ def find_robot(plant: RobotPlant, name: str = "") -> int:
     return chosen[0]
 
 
-def robot_model(plant: RobotPlant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
+def robot_model(plant: _Plant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
     """Return the robot with an index in `private`, by default a copy of the simulated model."""
     robot, joints = plant.layout.robots[index], plant.layout.robots[index].joints
     model, controlled = plant.model, plant.controlled[index]

@@ -23,6 +23,10 @@ class FloatingBaseKinematics:
         mass: Mass of the robot [kg].
         dofs: Addresses of the degrees of freedom in qvel.  # (6 + n,)
         size: Number of degrees of freedom.
+        position: View of the base's position in ``world`` [m].  # (3,)
+        quat_wxyz: View of the base's orientation in ``world``.  # (4,)
+        com: View of the centre of mass in ``world`` [m].  # (3,)
+        com_velocity: View of its velocity, after `update_velocity` [m/s].  # (3,)
     """
 
     def __init__(self, model: mujoco.MjModel, qpos: np.ndarray, dof: np.ndarray, part: str) -> None:
@@ -42,24 +46,14 @@ class FloatingBaseKinematics:
         self._columns = as_slice(self.dofs)
         self._qpos: np.ndarray = data.qpos
         self._qvel: np.ndarray = data.qvel
-        self._position: np.ndarray = self._qpos[at : at + 3]
-        self._quat: np.ndarray = self._qpos[at + 3 : at + 7]
+        self.position: np.ndarray = self._qpos[at : at + 3]
+        self.quat_wxyz: np.ndarray = self._qpos[at + 3 : at + 7]
         self._joints = as_slice(qpos)
-        self._com: np.ndarray = data.subtree_com[self.base]
-        self._com_velocity: np.ndarray = data.subtree_linvel[self.base]
+        self.com: np.ndarray = data.subtree_com[self.base]
+        self.com_velocity: np.ndarray = data.subtree_linvel[self.base]
         self._full = np.zeros((6, model.nv))
         self._forces, self._linear = np.zeros(model.nv), slice(first, first + 3)
         self._inertia, self._block = np.zeros((model.nv, model.nv)), np.ix_(self.dofs, self.dofs)
-
-    @property
-    def position(self) -> np.ndarray:
-        """View of the base's position in ``world`` [m].  # (3,)"""
-        return self._position
-
-    @property
-    def quat_wxyz(self) -> np.ndarray:
-        """View of the base's orientation in ``world``.  # (4,)"""
-        return self._quat
 
     @property
     def q(self) -> np.ndarray:
@@ -67,20 +61,10 @@ class FloatingBaseKinematics:
         joints: np.ndarray = self._qpos[self._joints]
         return joints
 
-    @property
-    def com(self) -> np.ndarray:
-        """View of the centre of mass in ``world`` [m].  # (3,)"""
-        return self._com
-
-    @property
-    def com_velocity(self) -> np.ndarray:
-        """View of the velocity of the centre of mass, after `update_velocity` [m/s].  # (3,)"""
-        return self._com_velocity
-
     def update(self, position: np.ndarray, quat_wxyz: np.ndarray, q: np.ndarray) -> None:
         """Set the pose of the base and the joint positions."""
-        self._position[:] = position
-        self._quat[:] = quat_wxyz
+        self.position[:] = position
+        self.quat_wxyz[:] = quat_wxyz
         self._qpos[self._joints] = q
         self.refresh()
 

@@ -159,11 +159,6 @@ class TopicObservationSource:
         return (*silent, *unseen)
 
     @property
-    def complete(self) -> bool:
-        """Whether all sensors and objects have the stamp of the joint states."""
-        return self.stamp is not None and not self.incomplete
-
-    @property
     def incomplete(self) -> tuple[str, ...]:
         """Topics without a message of the stamp of the joint states, and such objects."""
         stamp, ended = self.stamp, self._ended
