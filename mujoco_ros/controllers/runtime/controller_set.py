@@ -49,23 +49,22 @@ class ControllerSet:
         active = self._active()
 
         def leaves(name: str) -> bool:
-            if not self._find(name).is_active:
-                if strict:
-                    raise UserInputError(f"controller '{name}' is not active")
-                return False
-            del active[name]
-            return True
+            is_active = self._find(name).is_active
+            if strict and not is_active:
+                raise UserInputError(f"controller '{name}' is not active")
+            active.pop(name, None)
+            return is_active
 
         def enters(name: str) -> bool:
             host = self._find(name)
-            if name in active and not host.supervised.error:
-                if strict:
-                    raise UserInputError(f"controller '{name}' is active already")
-                return False
-            _check_claims(name, host, active)
-            host.prepare_activation()
-            active[name] = host
-            return True
+            is_running = name in active and not host.supervised.error
+            if strict and is_running:
+                raise UserInputError(f"controller '{name}' is active already")
+            if not is_running:
+                _check_claims(name, host, active)
+                host.prepare_activation()
+                active[name] = host
+            return not is_running
 
         def chosen(names: Sequence[str], is_chosen: Callable[[str], bool]) -> list[str]:
             found, failed = [], []

@@ -296,6 +296,4 @@ class RobotBindings:
             if not any(binding.cameras.owns(future) for binding in self._all) and not future.done():
                 yield future
         for binding in self._all:
-            for image in binding.cameras.unfinished(time, awaited):
-                if not image.done():
-                    yield image
+            yield from binding.cameras.unfinished(time, awaited)

@@ -218,13 +218,8 @@ class SupervisedController:
         """Stop the controller until a reset, and log the reason with the traceback of `error`."""
         if not self.error:
             self.error = reason
-            _LOG.error(
-                "controller '%s' stopped in %s: %s",
-                self.controller.table.name,
-                self.machine.state,
-                reason,
-                exc_info=error,
-            )
+            name, state = self.controller.table.name, self.machine.state
+            _LOG.error("controller '%s' stopped in %s: %s", name, state, reason, exc_info=error)
             self._update()
 
     def fail(self, error: BaseException) -> None:

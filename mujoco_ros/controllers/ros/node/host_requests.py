@@ -53,19 +53,15 @@ class PlacementClient:
         position.x, position.y, position.z = map(float, pose.position)
         orientation.w, orientation.x, orientation.y, orientation.z = map(float, pose.quat_wxyz)
         self._pending += 1
-        self._caller.call(SetEntityState, self._service, request, self._check, self._fail)
+        self._caller.call(SetEntityState, self._service, request, self._check, self._finish)
 
     def _check(self, response: Any) -> None:
-        if response.result.result != Result.RESULT_OK:
-            self._fail(response.result.error_message)
-        else:
-            self._finish()
+        is_set = response.result.result == Result.RESULT_OK
+        self._finish(None if is_set else response.result.error_message)
 
-    def _fail(self, reason: str) -> None:
-        self._failed(f"a pose was not set: {reason}")
-        self._finish()
-
-    def _finish(self) -> None:
+    def _finish(self, problem: str | None) -> None:
+        if problem is not None:
+            self._failed(f"a pose was not set: {problem}")
         self._pending -= 1
         self._changed()
 

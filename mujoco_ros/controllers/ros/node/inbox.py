@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -178,11 +179,10 @@ class ObjectFrames:
         self._endpoints = endpoints
         self._fixed: set[str] = set()
         self._subscriptions = [
-            endpoints.subscription(TFMessage, topic, receive, qos)
-            for topic, receive, qos in (
-                (_TF, self.receive, TF),
-                ("/tf_static", self.receive_static, LATCHED),
+            endpoints.subscription(
+                TFMessage, topic, partial(self.receive, is_static=is_static), qos
             )
+            for topic, is_static, qos in ((_TF, False, TF), ("/tf_static", True, LATCHED))
             if objects
         ]
 
@@ -238,19 +238,13 @@ class ObjectFrames:
         """Return the time until which the pose of a frame is extrapolated [s]."""
         return self._frames[name].stamp / NANOSECONDS + _MAX_EXTRAPOLATION_S
 
-    def receive(self, message: TFMessage) -> None:
-        """Process one message."""
-        self._update(message)
+    def receive(self, message: TFMessage, *, is_static: bool = False) -> None:
+        """Process one message; of ``/tf_static`` if `is_static`."""
+        self._update(message, is_static=is_static)
         if self._received is not None:
             self._received()
 
-    def receive_static(self, message: TFMessage) -> None:
-        """Process one message of ``/tf_static``."""
-        self._update(message, is_static=True)
-        if self._received is not None:
-            self._received()
-
-    def _update(self, message: TFMessage, *, is_static: bool = False) -> None:
+    def _update(self, message: TFMessage, *, is_static: bool) -> None:
         for transform in message.transforms:
             name = transform.child_frame_id
             if is_static:

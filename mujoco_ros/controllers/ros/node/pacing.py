@@ -208,12 +208,11 @@ class ControllerPacing:
         if supervised.state == WAITING:
             missing = ", ".join(self._missing()) or "joint_states"
             return DiagnosticReport(f"waiting for {missing}", values, WARN)
+        complaints = [slow] if slow else []
         if ticker.missed > missed:
-            text = f"{ticker.missed - missed} periods without a message"
-            text = f"{slow}; {text}" if slow else text
-            return DiagnosticReport(text, values, WARN)
-        if slow:
-            return DiagnosticReport(slow, values, WARN)
+            complaints.append(f"{ticker.missed - missed} periods without a message")
+        if complaints:
+            return DiagnosticReport("; ".join(complaints), values, WARN)
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def _can_tick(self, now: float) -> bool:
