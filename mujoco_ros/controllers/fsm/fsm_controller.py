@@ -88,27 +88,18 @@ class FsmController:
         if robot is None or scene is None:
             raise RuntimeError("call configure() before step()")
         context = self._context or self._first_context(robot, observation)
-        self._begin(context, robot, scene, self.store, observation, t)
+        parts = [(context, robot, scene, self.store, observation)]
         for name, own in self._robots.items():
             seen, store = observation.robots[name], self.stores[name]
-            self._begin(own, robot.robots[name], scene.robots[name], store, seen, t)
+            parts.append((own, robot.robots[name], scene.robots[name], store, seen))
+        # All attributes, which states can set until the end of a tick.
+        for own, own_robot, own_scene, store, seen in parts:
+            own.robot, own.robot_in_scene, own.robots = own_robot, own_scene, self._robots
+            own.store, own.seed, own.period = store, self.seed, self.period
+            own.observation, own.time = seen, t
         self.awaited.clear()
         self.machine.step(context)
         return context.references
-
-    def _begin(
-        self,
-        context: StateContext,
-        robot: RobotModel,
-        scene: RobotModel,
-        store: Store,
-        observation: Observation,
-        t: float,
-    ) -> None:
-        """Set all attributes of a context, which states can set until the end of the tick."""
-        context.robot, context.robot_in_scene, context.robots = robot, scene, self._robots
-        context.store, context.seed, context.period = store, self.seed, self.period
-        context.observation, context.time = observation, t
 
     def _first_context(self, robot: RobotModel, observation: Observation) -> StateContext:
         references, first, parts = StateReferences.holding(observation.q), 0, {}

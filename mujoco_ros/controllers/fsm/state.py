@@ -1,8 +1,8 @@
 """States of a controller: their base class, their inputs and outputs, and two for any robot."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -81,7 +81,6 @@ def _copy(name: str, target: np.ndarray, values: Any) -> None:
     target[:] = given
 
 
-@dataclass(kw_only=True, slots=True, eq=False)
 class StateContext:
     """One tick of a controller.
 
@@ -91,15 +90,10 @@ class StateContext:
             added or deleted it is another object, with another model and other addresses in it.
         store: Values shared by the states and the host.
         observation: Observation of this tick.
-        references: Joint references, which keep the values of the last tick. A state writes only
-            what it changes. At its start no value is NaN. An assignment copies the values.
         time: Time of the tick [s].
         elapsed: Time since the start of the state [s]; 0 in `start` and in the first `run`.
         period: Time between two ticks [s].
         seed: Seed of all random numbers.
-        awaited: Futures that the next tick needs; empty at the start of every tick. A simulator
-            stops the clock until they are done. A real robot cannot, so the state must handle a
-            future that is not done. An assignment copies the list.
         reason: Why the state ends, for events, logs and statistics. Empty at the start of every
             `run`.
         robots: Of a controller of several robots, the contexts of all of them by their names in
@@ -107,35 +101,64 @@ class StateContext:
             Empty for a single robot.
     """
 
-    robot: RobotModel
-    store: Store
-    references: StateReferences
-    observation: Observation
-    period: float
-    seed: int = 0
-    awaited: list[Future[Any]] = field(default_factory=list)
-    robots: "Mapping[str, StateContext]" = field(default_factory=dict)
-    robot_in_scene: RobotModel = field(init=False)
-    time: float = field(default=0.0, init=False)
-    elapsed: float = field(default=0.0, init=False)
-    reason: str = field(default="", init=False)
+    __slots__ = (
+        *("_awaited", "_references", "elapsed", "observation", "period", "reason", "robot"),
+        *("robot_in_scene", "robots", "seed", "store", "time"),
+    )
 
-    def __post_init__(self) -> None:
-        self.robot_in_scene = self.robot
+    def __init__(
+        self,
+        *,
+        robot: RobotModel,
+        store: Store,
+        references: StateReferences,
+        observation: Observation,
+        period: float,
+        seed: int = 0,
+        awaited: list[Future[Any]] | None = None,
+        robots: "Mapping[str, StateContext] | None" = None,
+    ) -> None:
+        """Use `references` and `awaited` without a copy."""
+        self.robots: Mapping[str, StateContext] = robots or {}
+        self.robot = self.robot_in_scene = robot
+        self.store, self.observation = store, observation
+        self.period, self.seed = period, seed
+        self.time = self.elapsed = 0.0
+        self.reason = ""
+        self._references = references
+        self._awaited: list[Future[Any]] = [] if awaited is None else awaited
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        present = getattr(self, name, None) if name in ("references", "awaited") else None
-        if present is None:
-            object.__setattr__(self, name, value)
-        elif name == "awaited":
-            present[:] = value
-        elif not isinstance(value, References):
+    @property
+    def references(self) -> StateReferences:
+        """Joint references, which keep the values of the last tick.  # (3, n)
+
+        A state writes only what it changes. At its start no value is NaN. An assignment copies the
+        values.
+        """
+        return self._references
+
+    @references.setter
+    def references(self, references: Any) -> None:
+        if not isinstance(references, References):
             raise TypeError(
-                f"context.references is set to a {type(value).__name__}, not to References; "
+                f"context.references is set to a {type(references).__name__}, not to References; "
                 "write into references.q, references.dq and references.tau"
             )
-        elif value is not present:
-            present.values = value.values
+        if references is not self._references:
+            self._references.values = references.values
+
+    @property
+    def awaited(self) -> list[Future[Any]]:
+        """Futures that the next tick needs; empty at the start of every tick.
+
+        A simulator stops the clock until they are done. A real robot cannot, so the state must
+        handle a future that is not done. An assignment copies the list.
+        """
+        return self._awaited
+
+    @awaited.setter
+    def awaited(self, awaited: Iterable[Future[Any]]) -> None:
+        self._awaited[:] = awaited
 
     def has_elapsed(self, duration: float) -> bool:
         """Return whether the state has run for `duration` [s], within half a period."""
@@ -148,13 +171,13 @@ class StateContext:
             TypeError: `awaited` contains something else than futures, or `reason` is not a text.
             ValueError: The references have another shape or type.
         """
-        self.references.check()
+        self._references.check()
         if type(self.reason) is not str:
             kind, self.reason = type(self.reason).__name__, ""
             raise TypeError(f"context.reason is set to a {kind}, not to a text")
-        for future in cast("list[object]", self.awaited):
+        for future in cast("list[object]", self._awaited):
             if not isinstance(future, Future):
-                self.awaited.clear()
+                self._awaited.clear()
                 raise TypeError(
                     f"context.awaited contains a {type(future).__name__}; it takes futures of "
                     "concurrent.futures only"
