@@ -6,7 +6,6 @@ import numpy as np
 from ompl import base, geometric, util
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker, escape
-from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.curve import TimedCurve, round_corners
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
@@ -148,18 +147,15 @@ class MotionPlanner:
         """Plan a motion; the same request always gives the same bits."""
         self.chain.check(request.start)
         request.limits.check(self.chain.size)
-        checker = self._set_scene(request.scene)
+        checker = self._checker
+        if checker is None:
+            self._checker = checker = CollisionChecker(self.chain, request.scene)
+            self._inverse = InverseKinematics(self.chain, checker)
+        else:
+            checker.set_scene(request.scene)
         if isinstance(request, JointMove):
             return self._joint_move(checker, request)
         return self._line_move(checker, request)
-
-    def _set_scene(self, scene: PlanningScene) -> CollisionChecker:
-        if self._checker is None:
-            self._checker = CollisionChecker(self.chain, scene)
-            self._inverse = InverseKinematics(self.chain, self._checker)
-        else:
-            self._checker.set_scene(scene)
-        return self._checker
 
     def _joint_move(self, checker: CollisionChecker, request: JointMove) -> MotionPlan:
         start, goal = request.start, self._goal(request)

@@ -254,7 +254,10 @@ class ControllerServices(Component):
             answer.response.controller = states
             answer()
 
-        answer.run(self._simulation.commands, self._states, respond)
+        def states() -> list[ControllerState]:
+            return [self._state(name, host) for name, host in self._controllers.hosts.items()]
+
+        answer.run(self._simulation.commands, states, respond)
 
     def _switch(self, request: SwitchController.Request, answer: Responder) -> None:
         activate, deactivate = request.activate_controllers, request.deactivate_controllers
@@ -271,10 +274,6 @@ class ControllerServices(Component):
             answer()
 
         answer.run(self._simulation.commands, switch, respond)
-
-    def _states(self) -> list[ControllerState]:
-        """Return the state of each controller; in the physics thread."""
-        return [self._state(name, host) for name, host in self._controllers.hosts.items()]
 
     def _state(self, name: str, host: ControllerHost) -> ControllerState:
         is_active = host.is_active and not host.supervised.error

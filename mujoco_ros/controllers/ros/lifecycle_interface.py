@@ -123,14 +123,7 @@ class LifecycleInterface:
         self._answer_transitions(answer, self._transitions)
 
     def _get_available(self, _request: Any, answer: Responder) -> None:
-        def respond(available: "Future[tuple[Transition, ...]]") -> None:
-            failed = available.cancelled() or available.exception()
-            self._answer_transitions(answer, () if failed else available.result())
-
-        try:
-            self._submit(self._available).add_done_callback(respond)
-        except QueueFullError:
-            self._answer_transitions(answer, ())
+        self._run(self._available, lambda found, _: self._answer_transitions(answer, found or ()))
 
     def _answer_transitions(self, answer: Responder, transitions: Iterable[Transition]) -> None:
         answer.response.available_transitions = [
@@ -144,13 +137,32 @@ class LifecycleInterface:
         answer()
 
     def _change_state(self, request: srv.ChangeState.Request, answer: Responder) -> None:
-        wanted = request.transition
+        def respond(_made: Transition | None, problem: str) -> None:
+            if problem:  # the response has no text
+                is_exceeded = self._rejection_lines.is_exceeded()
+                (self._logger.debug if is_exceeded else self._logger.warning)(
+                    f"rejected: {problem}"
+                )
+            answer.response.success = not problem
+            answer()
+
+        self._run(partial(self._request, request.transition.label, request.transition.id), respond)
+
+    def _run(self, call: Callable[[], T], respond: Callable[[T | None, str], object]) -> None:
+        """Call a function in the controller's thread; respond with its result, or with a problem."""
+
+        def done(called: "Future[T]") -> None:
+            if called.cancelled():
+                respond(None, "the controller is shutting down")
+            elif (error := called.exception()) is not None:
+                respond(None, str(error) or repr(error))
+            else:
+                respond(called.result(), "")
+
         try:
-            requested = self._submit(partial(self._request, wanted.label, wanted.id))
+            self._submit(call).add_done_callback(done)
         except QueueFullError as error:
-            self._answer_change(answer, str(error))
-        else:
-            requested.add_done_callback(partial(self._respond_to_change, answer))
+            respond(None, str(error))
 
     def _request(self, label: str, number: int) -> Transition:
         """Request a transition by label, or by number without one; in the controller's thread."""
@@ -177,20 +189,6 @@ class LifecycleInterface:
             is_start = label == ACTIVATE
             if state == ERROR or is_start == (state == INACTIVE):
                 yield Transition(id=number, label=label, start=state, goal=goals[label])
-
-    def _respond_to_change(self, answer: Responder, requested: "Future[Transition]") -> None:
-        """Respond to a request; in the controller's thread."""
-        is_cancelled = requested.cancelled()
-        error = None if is_cancelled else requested.exception()
-        rejection = "the controller is shutting down" if is_cancelled else ""
-        self._answer_change(answer, rejection if error is None else str(error) or repr(error))
-
-    def _answer_change(self, answer: Responder, rejection: str) -> None:
-        if rejection:  # the response has no text
-            is_exceeded = self._rejection_lines.is_exceeded()
-            (self._logger.debug if is_exceeded else self._logger.warning)(f"rejected: {rejection}")
-        answer.response.success = not rejection
-        answer()
 
     def _schedule(self) -> None:
         """Schedule the publication of new events; in the controller's thread."""

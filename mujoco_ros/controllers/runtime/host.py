@@ -255,18 +255,14 @@ class ControllerHost:
             if self.command_filter is not None:
                 values = self.command_filter(time, values)
             bindings.command(values, self._stream)
-            self._await(awaited, time + self._controller.period)
+            self._awaited = list(bindings.unfinished(time + self._controller.period, awaited))
+            for future in self._awaited:
+                future.add_done_callback(lambda _: self._simulation.commands.wake())
         except KeyboardInterrupt:
             raise  # of Ctrl-C: one of a state is an error of the state, except in the main thread
         except BaseException as error:  # of callbacks that states have added to their futures
             self.supervised.fail(error)
             self._release()
-
-    def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
-        """Collect what the next tick waits for: futures of the states, and images that are due."""
-        self._awaited = list(self._bindings.unfinished(next_tick, awaited))
-        for future in self._awaited:
-            future.add_done_callback(lambda _: self._simulation.commands.wake())
 
     def _release(self) -> None:
         self._awaited.clear()

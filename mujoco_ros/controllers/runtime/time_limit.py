@@ -74,7 +74,11 @@ class TimeLimit:
         if not self.limit_s:
             return function(argument)
         if self._thread is None or not self._thread.is_alive():  # also after a fork
-            self._start()
+            watched = (weakref.ref(self),)
+            self._thread = threading.Thread(
+                target=_watch, args=watched, name="state time limit", daemon=True
+            )
+            self._thread.start()
         self._calls = number = self._calls + 1
         try:
             return self._call(number, function, argument)
@@ -142,12 +146,6 @@ class TimeLimit:
                 return
             except _Interruption:
                 continue  # it took effect here instead of in the call
-
-    def _start(self) -> None:
-        self._thread = threading.Thread(
-            target=_watch, args=(weakref.ref(self),), name="state time limit", daemon=True
-        )
-        self._thread.start()
 
     def poll(self) -> None:
         """Interrupt the running call if it exceeds the limit; for the watching thread."""

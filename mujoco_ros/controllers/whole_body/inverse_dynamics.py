@@ -74,7 +74,7 @@ class InverseDynamicsControl(WholeBodyProgram):
             period=period,
             joints=joints,
             others=3 * points,
-            rows=self._count(robot, joints) + len(_SIDES) * points,
+            rows=6 + len(joints or robot.joints) + len(_SIDES) * points,
         )
         if not 0.0 < torque_share <= 1.0:
             raise UserInputError(f"torque_share must be above 0, at most 1, got {torque_share:g}")
@@ -97,11 +97,6 @@ class InverseDynamicsControl(WholeBodyProgram):
         self._prepare_contacts(size)
         self._is_started = False
         self.tasks = tuple(tasks)
-
-    @staticmethod
-    def _count(robot: RobotModel, joints: Sequence[str]) -> int:
-        """Return the number of degrees of freedom."""
-        return 6 + len(joints or robot.joints)
 
     def _prepare_contacts(self, size: int) -> None:
         """Write the friction pyramids, which do not change."""

@@ -1,9 +1,10 @@
 """Images of a robot's cameras for its controller: the next one after a request."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import cv2
 import mujoco
@@ -32,6 +33,7 @@ from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
+T = TypeVar("T")
 _MAX_OBSERVATIONS = 1000
 """Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
@@ -231,9 +233,14 @@ class ImageRequests:
 
     def _image(self, subscribed: _Subscribed, request: _Request) -> Future[Image]:
         stamp = subscribed.depth.stamp or 0
-        time, observation = stamp / NANOSECONDS, self._nearest(stamp / NANOSECONDS)
-        if self._lockstep and request.observation is not None:
-            time, observation = request.observation.time, request.observation
+        time, observation = stamp / NANOSECONDS, request.observation
+        if self._lockstep and observation is not None:
+            time = observation.time
+        else:
+            at = time
+            observation = min(
+                self._observations, key=lambda seen: abs(seen.time - at), default=None
+            )
         future: Future[Image] = Future()
         try:
             image = Image(
@@ -247,10 +254,6 @@ class ImageRequests:
         except Exception as error:
             future.set_exception(error)
         return future
-
-    def _nearest(self, time: float) -> Observation | None:
-        """Return the observation nearest to a time [s]."""
-        return min(self._observations, key=lambda seen: abs(seen.time - time), default=None)
 
     def _pose(self, camera: Camera, observation: Observation | None) -> Pose:
         """Return the pose of the optical frame in the world in an observation."""
@@ -273,24 +276,24 @@ def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
 
 def _depth(message: ImageMessage) -> np.ndarray:
     """Return distances [m], inf without a surface.  # (h, w)"""
-    if message.encoding not in DEPTH_TYPES:
-        raise ValueError(
-            f"the encoding of a depth image is {message.encoding}, not {' or '.join(DEPTH_TYPES)}"
-        )
-    kind, unit = DEPTH_TYPES[message.encoding]
+    kind, unit = _encoding(message, DEPTH_TYPES, "depth")
     return from_encoding(_pixels(message, np.dtype(kind).itemsize).view(kind), unit)
 
 
 def _colour(message: ImageMessage) -> np.ndarray:
     """Return RGB.  # (h, w, 3)"""
-    if message.encoding not in _TO_RGB:
-        raise ValueError(
-            f"the encoding of a colour image is {message.encoding}, not {' or '.join(_TO_RGB)}"
-        )
+    conversion = _encoding(message, _TO_RGB, "colour")
     channels = 4 if "a" in message.encoding else 3
     pixels = _pixels(message, channels).reshape(message.height, message.width, channels)
-    conversion = _TO_RGB[message.encoding]
     return pixels if conversion is None else np.asarray(cv2.cvtColor(pixels, conversion))
+
+
+def _encoding(message: ImageMessage, known: Mapping[str, T], what: str) -> T:
+    if message.encoding not in known:
+        raise ValueError(
+            f"the encoding of a {what} image is {message.encoding}, not {' or '.join(known)}"
+        )
+    return known[message.encoding]
 
 
 def _pixels(message: ImageMessage, size: int) -> np.ndarray:

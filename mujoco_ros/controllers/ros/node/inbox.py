@@ -229,14 +229,12 @@ class ObjectFrames:
         It is `time` while the pose is extrapolated, and for frames of ``/tf_static``.
         """
         return {
-            name: time if name in self._fixed else min(time, self._end(name))
+            name: time
+            if name in self._fixed
+            else min(time, self._frames[name].stamp / NANOSECONDS + _MAX_EXTRAPOLATION_S)
             for name in self._objects
             if name in self._frames
         }
-
-    def _end(self, name: str) -> float:
-        """Return the time until which the pose of a frame is extrapolated [s]."""
-        return self._frames[name].stamp / NANOSECONDS + _MAX_EXTRAPOLATION_S
 
     def receive(self, message: TFMessage, *, is_static: bool = False) -> None:
         """Process one message; of ``/tf_static`` if `is_static`."""

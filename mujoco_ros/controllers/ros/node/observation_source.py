@@ -45,21 +45,17 @@ class JointReader:
         """Return the values of a message; UserInputError if joints or values are missing."""
         names = tuple(message.name)
         if names != self._names:
-            self._order = self._order_of(names)
+            missing = [joint for joint in self._joints if joint not in names]
+            if missing:
+                known = ", ".join(names) or "none"
+                raise UserInputError(f"joint_states lack {', '.join(missing)}; they have: {known}")
+            self._order = np.array([names.index(joint) for joint in self._joints], dtype=np.intp)
             self._names = names
         return JointArrays(
             q=self._column("positions", message.position),
             dq=self._column("velocities", message.velocity),
             effort=self._column("efforts", message.effort),
         )
-
-    def _order_of(self, names: tuple[str, ...]) -> np.ndarray:
-        missing = [joint for joint in self._joints if joint not in names]
-        if missing:
-            raise UserInputError(
-                f"joint_states lack {', '.join(missing)}; they have: {', '.join(names) or 'none'}"
-            )
-        return np.array([names.index(joint) for joint in self._joints], dtype=np.intp)
 
     def _column(self, what: str, values: Sequence[float]) -> np.ndarray:
         if not len(values):
