@@ -149,7 +149,7 @@ class LifecycleInterface:
         self._run(partial(self._request, request.transition.label, request.transition.id), respond)
 
     def _run(self, call: Callable[[], T], respond: Callable[[T | None, str], object]) -> None:
-        """Call a function in the controller's thread; respond with its result, or with a problem."""
+        """Call a function in the controller's thread; respond with its result, or a problem."""
 
         def done(called: "Future[T]") -> None:
             if called.cancelled():

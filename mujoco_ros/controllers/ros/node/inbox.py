@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,14 +39,11 @@ class StampedMessage:
         seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _HEADER_SIZE)
         self.stamp = int(seconds * NANOSECONDS + nanoseconds)
         self._kind, self._data = kind, data
-        self._message: Any = None
 
-    @property
+    @cached_property
     def message(self) -> Any:
         """The deserialized message."""
-        if self._message is None:
-            self._message = deserialize_message(self._data, self._kind)
-        return self._message
+        return deserialize_message(self._data, self._kind)
 
 
 class Inbox:
@@ -123,17 +120,14 @@ class SensorReadings(Mapping[str, T], Generic[T]):
         self._readings: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        """Return the reading of a sensor."""
         if name not in self._readings:
             self._readings[name] = self._read(self._messages[name].message)
         return self._readings[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names."""
         return iter(self._messages)
 
     def __len__(self) -> int:
-        """Return the number of sensors."""
         return len(self._messages)
 
 

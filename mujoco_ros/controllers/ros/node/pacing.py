@@ -4,7 +4,6 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +28,6 @@ _UNEVEN = 0.1
 """Part of a period by which the time between two ticks may differ from it without a log line."""
 _LOST_TIMEOUTS = 10.0
 """Timeouts after which a tick of a stopped clock runs without the messages that are missing."""
-
-
-class _Response(NamedTuple):
-    """Commands of a tick that are not published yet; None to hold, as the controller has failed."""
-
-    values: np.ndarray | None
-    time: float
 
 
 class ControllerPacing:
@@ -81,7 +73,8 @@ class ControllerPacing:
         self._due = Due.NOTHING
         self._observed, self._requests, self._stopped = observed, requests, stopped
         self._stepped, self._clock = stepped, clock
-        self._response: _Response | None = None
+        # Commands and time of a tick that are not published yet; None to hold, after a failure.
+        self._response: tuple[np.ndarray | None, float] | None = None
         self._stamp: int | None = None
         self._received_at = math.inf
         self._missing = missing
@@ -123,7 +116,7 @@ class ControllerPacing:
                 self._requests.restart()
         if self._response is not None and self._requests.settled:
             self._received_at = now  # the clock of the robot has waited
-            self._respond(self._response)
+            self._respond(*self._response)
         if self._due is not Due.NOTHING and self._can_tick(now):
             due, self._due = self._due, Due.NOTHING
             self._received_at = now  # the robot may have waited for this tick
@@ -256,9 +249,9 @@ class ControllerPacing:
         if values is None and was_stopped:
             self._output.acknowledge(time)
         else:
-            self._response = _Response(values, time)
+            self._response = values, time
             if not self._lockstep or self._requests.settled:
-                self._respond(self._response)
+                self._respond(*self._response)
         if not self._evenness_checked and self._ticker.ticks >= _SETTLED_TICKS:
             self._evenness_checked = True
             self._report_unevenness()
@@ -278,13 +271,13 @@ class ControllerPacing:
                 *(1e3 * ticker.interval, 1e3 * period, 1e3 * ticker.unevenness),
             )
 
-    def _respond(self, response: _Response) -> None:
+    def _respond(self, values: np.ndarray | None, time: float) -> None:
         """Publish the commands of a tick, unless a request of it has failed meanwhile."""
         self._response = None
-        if response.values is not None and not self.supervised.error:
-            self._output.command(response.values, response.time)
+        if values is not None and not self.supervised.error:
+            self._output.command(values, time)
         else:
-            self._output.hold(response.time)
+            self._output.hold(time)
             self._stopped()
 
     def _begin(self, due: Due) -> None:
