@@ -11,18 +11,23 @@ from mujoco_ros.model.errors import UserInputError, unknown
 def check_cycles(table: Table, where: str) -> None:
     """Raise UserInputError if a machine runs forever in a circle of states that take no time."""
     automatic = {Trigger.AUTO} if table.step_by_step else {Trigger.AUTO, Trigger.STEP_BY_STEP}
-    checker = _CycleChecker(1.0 / table.rate, automatic, where)
-    for state in table.root.walk():
-        if state.initial:
-            checker.check(state.children)
+    checker = _CycleChecker(1.0 / table.rate, automatic)
+    for machine in table.root.walk():
+        cycle = checker.cycle(machine.children) if machine.initial else []
+        if cycle:
+            raise UserInputError(
+                f"{where}: these states would follow each other forever without taking time: "
+                f"{' -> '.join(cycle)}; give one of them a duration, or a transition that waits "
+                "for a request ('trigger: strict')"
+            )
 
 
 class _CycleChecker:
-    def __init__(self, period: float, automatic: set[Trigger], where: str) -> None:
-        self._period, self._automatic, self._where = period, automatic, where
+    def __init__(self, period: float, automatic: set[Trigger]) -> None:
+        self._period, self._automatic = period, automatic
 
-    def check(self, states: Mapping[str, StateDef]) -> None:
-        """Check the states of a machine."""
+    def cycle(self, states: Mapping[str, StateDef]) -> list[str]:
+        """Return the full names of the states of a machine in a circle; empty without one."""
         goals = {name: self._goal(state) for name, state in states.items()}
         checked: set[str] = set()
         for first in states:
@@ -33,12 +38,8 @@ class _CycleChecker:
                 path.append(name)
                 name = goals[name]
             if name in path:
-                cycle = [states[state].path for state in (*path[path.index(name) :], name)]
-                raise UserInputError(
-                    f"{self._where}: these states would follow each other forever without taking "
-                    f"time: {' -> '.join(cycle)}; give one of them a duration, or a transition "
-                    "that waits for a request ('trigger: strict')"
-                )
+                return [states[state].path for state in (*path[path.index(name) :], name)]
+        return []
 
     def _goal(self, state: StateDef) -> str | None:
         """Return the state that always follows at once; None if there is none."""

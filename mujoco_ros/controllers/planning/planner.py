@@ -54,7 +54,7 @@ class InlinePlanner(Planner):
         self._plan = _plan_function(self._chain)
 
 
-class ProcessPlanner(Planner):
+class ProcessPlanner(WorkerProcess, Planner):
     """Plans in a worker process of low priority, without the GIL of this process.
 
     The process starts at once and ends with this one. If it crashes, its request fails with a
@@ -64,30 +64,13 @@ class ProcessPlanner(Planner):
     def __init__(self, chain: Chain) -> None:
         require("planning", "planning")
         self._chain = chain
-        self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
-        self._worker.start()
-
-    @property
-    def pid(self) -> int | None:
-        """The id of the process, once it was started."""
-        return self._worker.pid
-
-    def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Return a future that is done when the process has returned the plan."""
-        return self._worker.submit(request)
+        super().__init__(__name__, lambda: chain, PlannerDiedError)
+        self.start()
 
     def follow(self, model: mujoco.MjModel) -> None:
         """Plan later requests in another scene, in the same process."""
         self._chain = chain = self._chain.within(model)
-        self._worker.prepare(lambda: chain)
-
-    def finish(self) -> None:
-        """End the process, without waiting, once it has answered the requests made so far."""
-        self._worker.finish()
-
-    def close(self) -> None:
-        """End the process; the request in progress fails."""
-        self._worker.close()
+        self.prepare(lambda: chain)
 
 
 PLANNERS: Key[Callable[[Chain], Planner]] = Key("motion/planners")
