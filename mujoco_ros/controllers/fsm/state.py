@@ -165,12 +165,7 @@ class StateContext:
         return self.elapsed > duration - 0.5 * self.period
 
     def check(self) -> None:
-        """Check what a state has written.
-
-        Raises:
-            TypeError: `awaited` contains something else than futures, or `reason` is not a text.
-            ValueError: The references have another shape or type.
-        """
+        """Raise TypeError or ValueError if a state has left something invalid in the context."""
         self._references.check()
         if type(self.reason) is not str:
             kind, self.reason = type(self.reason).__name__, ""
@@ -215,19 +210,15 @@ class State:
     def configure(self, robot: RobotModel, store: Store) -> None:
         """Prepare for a robot, once and before all other calls; long computations belong here.
 
-        Raises:
-            UserInputError: The robot lacks a joint, sensor or site that the state needs.
+        UserInputError if the robot lacks a joint, sensor or site that the state needs.
         """
 
     @classmethod
     def immediate_outcome(cls, config: Any, period: float) -> str | None:
         """Return the outcome that the first `run` always has; None if the state can take time.
 
-        A table in which such states follow each other in a circle is rejected.
-
-        Args:
-            config: Settings of the state.
-            period: Time between two ticks [s].
+        A table in which such states follow each other in a circle is rejected. `config` has the
+        settings of the state, `period` is the time between two ticks [s].
         """
         return None
 

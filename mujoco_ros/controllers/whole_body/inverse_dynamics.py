@@ -68,6 +68,7 @@ class InverseDynamicsControl(WholeBodyProgram):
             position_leak: The same of positions [s].
         """
         self.contacts = tuple(contacts)
+        self._fixed = tuple(contact.task for contact in self.contacts)
         points = sum(contact.points for contact in self.contacts)
         super().__init__(
             *(robot, part),
@@ -88,7 +89,7 @@ class InverseDynamicsControl(WholeBodyProgram):
         self.torque_limit = np.minimum(torque_share * robot.effort[self.joints], UNLIMITED)
         self._fastest = np.minimum(robot.velocity[self.joints], _HORIZON * UNLIMITED)
         self._slowest = -self._fastest
-        self._bias, self._drift = np.zeros(size), np.zeros(0)
+        self._bias = np.zeros(size)
         variables = size + 3 * points
         self._damping = damping * np.eye(size)
         np.fill_diagonal(self._hessian[size:, size:], force_damping)
@@ -108,17 +109,6 @@ class InverseDynamicsControl(WholeBodyProgram):
                 sides[:, :2], sides[:, 2] = _SIDES, -contact.friction
                 self._highest[len(self._hessian) + row :][: len(_SIDES)] = 0.0
                 row, column = row + len(_SIDES), column + 3
-
-    @property
-    def tasks(self) -> tuple[WholeBodyTask, ...]:
-        """The tasks; new ones take effect at the next step."""
-        return self._tasks[: len(self._tasks) - len(self.contacts)]
-
-    @tasks.setter
-    def tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
-        every = (*tasks, *(contact.task for contact in self.contacts))
-        self._set_tasks(every)
-        self._drift = np.zeros(len(self._targets))
 
     def start(self) -> None:
         """Begin with the next update."""

@@ -31,6 +31,9 @@ class WholeBodyProgram:
         period: Time between two ticks [s].
     """
 
+    _fixed: tuple[WholeBodyTask, ...] = ()
+    """Tasks of a control itself, which follow the others."""
+
     def __init__(
         self,
         robot: RobotModel,
@@ -72,23 +75,20 @@ class WholeBodyProgram:
         self._highest, self._lowest = np.full(total, UNLIMITED), np.full(total, -UNLIMITED)
         self._sense = np.zeros(total, dtype=np.int32)
         self._program: daqp.Model | None = None
-        self._set_tasks(())
+        self.tasks = ()
 
     @property
     def tasks(self) -> tuple[WholeBodyTask, ...]:
         """The tasks; new ones take effect at the next step."""
-        return self._tasks
+        return self._tasks[: len(self._tasks) - len(self._fixed)]
 
     @tasks.setter
     def tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
-        self._set_tasks(tasks)
-
-    def _set_tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
-        rows, size = sum(task.rows for task in tasks), self.body.size
-        self._tasks = tuple(tasks)
+        self._tasks = (*tasks, *self._fixed)
+        rows, size = sum(task.rows for task in self._tasks), self.body.size
         self._jacobians, self._targets = np.zeros((rows, size)), np.zeros(rows)
         self._scaled, self._wanted = np.zeros((rows, size)), np.zeros(rows)
-        self._weights = np.zeros(rows)
+        self._weights, self._drift = np.zeros(rows), np.zeros(rows)
         self._used: list[tuple[WholeBodyTask, slice]] = []
         first = 0
         for task in self._tasks:
