@@ -136,7 +136,9 @@ def _state(data: Any, classes: Classes, name: str, path: str, where: str) -> Sta
         raise UserInputError(f"{where}: expected one of the keys {', '.join(_KINDS)}")
     given = from_dict(_State, _part(data, _STATE_KEYS), where)
     rest = {key: value for key, value in data.items() if key not in _STATE_KEYS}
-    state = _READERS[kinds[0] if kinds else ""](rest, classes, path, where)
+    if not kinds:
+        _mapping(rest, where, (*_KINDS, *_STATE_KEYS))
+    state = _READERS[kinds[0]](rest, classes, path, where) if kinds else StateDef()
     outcomes = state.outcomes
     if given.outcome is not None and (outcomes or given.timeout or state.children):
         raise UserInputError(
@@ -166,11 +168,6 @@ def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: st
     return StateDef(cls=cls, config=config, outcomes=cls.outcomes, failures=failures)
 
 
-def _without_class(data: Mapping[str, Any], _classes: Classes, _path: str, where: str) -> StateDef:
-    _mapping(data, where, (*_KINDS, *_STATE_KEYS))
-    return StateDef()
-
-
 def _sub_machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> StateDef:
     _mapping(data, where, ("machine", *_STATE_KEYS))
     inner = _mapping(data["machine"], f"{where}.machine", _MACHINE_KEYS)
@@ -197,7 +194,6 @@ _READERS = {
     "class": _with_class,
     "machine": _sub_machine,
     "parallel": _parallel,
-    "": _without_class,
 }
 
 

@@ -19,10 +19,6 @@ _LOG = logging.getLogger(__name__)
 _ROWS = ("position", "velocity", "effort")
 
 
-class NanError(ValueError):
-    """A reference became NaN in a strict controller."""
-
-
 class NanReferences:
     """Warns of joints that were commanded and whose references become NaN, once for each state.
 
@@ -32,7 +28,7 @@ class NanReferences:
     """
 
     def __init__(self, controller: str, joints: tuple[str, ...], *, is_error: bool) -> None:
-        """Watch a controller, by name; `is_error` raises a NanError instead of a warning."""
+        """Watch a controller, by name; `is_error` raises a StateError instead."""
         self.found: dict[str, str] = {}
         self._controller, self._joints, self._is_error = controller, joints, is_error
         self._reported: set[str] = set()
@@ -65,7 +61,7 @@ class NanReferences:
         where = " or ".join(f"'{state}'" for state in states)
         text = f"state {where}: {', '.join(lines)} became NaN after it was commanded"
         if self._is_error:
-            raise NanError(text)
+            raise StateError(text)
         self.found |= {self._joints[joint]: " or ".join(states) for joint in joints}
         _LOG.warning("controller '%s': %s; it keeps its last value", self._controller, text)
 
@@ -128,14 +124,10 @@ ACTIVATE, DEACTIVATE = "activate", "deactivate"
 """Labels of the transitions from and to it."""
 
 
-class ReferencesError(ValueError):
-    """A controller returned invalid references."""
-
-
 TIME_LIMIT_S = 2.0
 """Default limit of the wall time of a call of a state's method [s]."""
 _RESET, _RESUME = "reset", "resume"
-_KNOWN = (UserInputError, ReferencesError, NanError, StateError)
+_KNOWN = (UserInputError, StateError)
 """Errors whose text is enough, without a traceback."""
 
 
@@ -256,16 +248,16 @@ class SupervisedController:
         return self.machine.request(label)
 
     def _check(self, values: np.ndarray) -> bool:
-        """Return whether any reference is NaN; ReferencesError if one is invalid."""
+        """Return whether any reference is NaN; StateError if one is invalid."""
         shape = 3, len(self._joints)
         if values.shape != shape:
-            raise ReferencesError(f"references have the shape {values.shape}, not {shape}")
+            raise StateError(f"references have the shape {values.shape}, not {shape}")
         size = np.abs(values)
         # NaN leaves a value unchanged; max() returns NaN if there is one.
         largest = size.max(initial=0.0)
         if not largest <= LARGEST and (size > LARGEST).any():
             row, joint = np.argwhere(size > LARGEST)[0]
-            raise ReferencesError(
+            raise StateError(
                 f"the {_ROWS[row]} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
             )
         return bool(largest != largest)

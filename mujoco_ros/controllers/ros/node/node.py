@@ -25,15 +25,7 @@ from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
 from mujoco_ros.controllers.ros.controller_settings import CONTROLLER_PARAMETERS, controller_name
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
-from mujoco_ros.controllers.ros.node.command_output import (
-    JOINT_COMMANDS,
-    OUTPUTS,
-    TRAJECTORY_EFFORT,
-    CommandOutput,
-    GripperGoals,
-    JointCommands,
-    Trajectories,
-)
+from mujoco_ros.controllers.ros.node import command_output
 from mujoco_ros.controllers.ros.node.host_requests import HostRequests, PlacementClient, RemoteGains
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
@@ -100,10 +92,10 @@ CONTROLLER_NODE_PARAMETERS = (
     ),
     _read_only(
         "output",
-        OUTPUTS[0],
+        command_output.OUTPUTS[0],
         "Type of commands: a stream of joint commands, or short trajectories, without or with "
         "efforts, and goals for the gripper",
-        choices=OUTPUTS,
+        choices=command_output.OUTPUTS,
     ),
     _read_only(
         "without",
@@ -243,17 +235,17 @@ class ControllerNode(Node):
         index: int,
         values: Mapping[str, Any],
         period: float,
-    ) -> CommandOutput:
+    ) -> command_output.CommandOutput:
         namespace, joints = plant.layout.robots[index].namespace, plant.controlled[index]
-        if values["output"] == JOINT_COMMANDS:
-            return JointCommands(endpoints, namespace, joints)
+        if values["output"] == command_output.JOINT_COMMANDS:
+            return command_output.JointCommands(endpoints, namespace, joints)
         gripper = None
         if joints.gripper is not None:
             name = joints.names[joints.gripper]
-            gripper = GripperGoals(self._caller, namespace, joints.gripper, name)
-        return Trajectories(
+            gripper = command_output.GripperGoals(self._caller, namespace, joints.gripper, name)
+        return command_output.Trajectories(
             *(endpoints, namespace, joints, period, gripper),
-            efforts=values["output"] == TRAJECTORY_EFFORT,
+            efforts=values["output"] == command_output.TRAJECTORY_EFFORT,
             lockstep=values["lockstep"],
         )
 
