@@ -8,14 +8,6 @@ from operator import itemgetter
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.controllers.fsm.diagram_layout import (
-    DiagramBox,
-    DiagramLayout,
-    DiagramLink,
-    Point,
-    Route,
-    lay_out,
-)
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerClient, ControllerInfo, Request, TransitionInfo
@@ -23,6 +15,14 @@ from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.state_layout import (
+    DiagramBox,
+    DiagramLayout,
+    DiagramLink,
+    Point,
+    Route,
+    lay_out,
+)
 from mujoco_ros.viewer.panels.widgets import child, format_stamp
 from mujoco_ros.viewer.style import BAD, FILL
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.controllers.fsm.diagram_layout import (
+from mujoco_ros.viewer.panels.state_layout import (
     DiagramBox,
     DiagramLink,
     Point,
