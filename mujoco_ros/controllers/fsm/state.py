@@ -21,11 +21,8 @@ class StateReferences(References):
     """References whose arrays cannot be replaced; an assignment copies the values.
 
     ``references.q = goal`` is ``references.q[:] = goal`` with a check of the shape, so that no
-    state can change the arrays of the states after it.
-
-    Attributes:
-        robots: Of a controller of several robots, the references of each by the name in the table:
-            views of the same numbers.
+    state can change the arrays of the states after it. Of a controller of several robots, `robots`
+    has views of the same numbers, by the name in the table.
     """
 
     def __init__(self, values: np.ndarray) -> None:

@@ -77,20 +77,16 @@ class StateDef:
     """A state of a machine, or a branch of a parallel state: simple, a machine, or parallel.
 
     Attributes:
-        name: Name in its machine.
         path: Full name: the names of all enclosing states and its own, separated by slashes.
         cls: Class of a simple state; None if it only ends its machine.
-        config: Settings of the class.
         children: The states of a machine, one of which is active, or the branches of a parallel
             state; a later branch overwrites the references of an earlier one.
         initial: Name of the first child of a machine; empty for other states.
         joins: The conditions of the end of a parallel state; the first one that holds applies.
-        outcomes: All possible outcomes, including ``timeout``.
-        failures: The outcomes that are failures.
+        outcomes: All possible outcomes, including ``timeout``; `failures` has some of them.
         timeout: Time after which the outcome is ``timeout``, if there is none before [s].
         outcome: The outcome with which this state ends its machine; None if it does not.
         failure: Whether that outcome is a failure.
-        transitions: Transitions by label.
         robot: The robot on which the state acts, in a table of several; empty for all of them.
     """
 

@@ -63,9 +63,7 @@ class PlanarPose(NamedTuple):
 
 
 class PlanarGoal(NamedTuple):
-    """Where a robot shall go, in the frame of the estimated odometry, or of the base if
-    `is_relative`.
-    """
+    """Where a robot shall go, in the frame of the odometry, or of the base if `is_relative`."""
 
     pose: PlanarPose
     is_relative: bool = False

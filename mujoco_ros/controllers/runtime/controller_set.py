@@ -31,19 +31,13 @@ class ControllerSet:
     def switch(
         self, activate: Sequence[str], deactivate: Sequence[str], *, strict: bool
     ) -> tuple[str, ...]:
-        """Deactivate and activate controllers between two steps.
+        """Deactivate and activate controllers between two steps; return why parts were left out.
 
         The joints of a deactivated controller hold their references. A controller in both lists
         starts again, and so does an active one that was stopped by an error. With `strict`, nothing
         changes unless everything does. Otherwise impossible parts are left out, and a controller
-        may be as requested already.
-
-        Returns:
-            Why parts were left out.
-
-        Raises:
-            UserInputError: A part is impossible, or all of a list without `strict`; nothing
-                changes.
+        may be as requested already. UserInputError if a part is impossible, or all of a list
+        without `strict`; nothing changes.
         """
         problems: list[str] = []
         active = self._active()

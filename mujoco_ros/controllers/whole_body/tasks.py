@@ -77,7 +77,6 @@ class FrameTask(WholeBodyTask):
         """Set the frame.
 
         Args:
-            body: Id of the body.
             offset: Origin of the frame in the frame of the body [m]; None is 0.  # (3,)
             axes: Axes of the frame in the frame of the body; None are the body's.  # (3, 3)
             weight: Weights of the components.  # () or (6,)

@@ -92,14 +92,8 @@ class InverseKinematics:
         """Return the configuration (k,) near `near` (k,) that brings the tool to `pose` in
         ``world``.
 
-        Args:
-            starts: Number of starts: `near` and random ones.
-            ignore_collisions: Whether collisions are allowed.
-
-        Raises:
-            IkError: There is none within `POSITION_TOLERANCE` and `ROTATION_TOLERANCE`; a
-                BlockedError if all are in collision.
-            UserInputError: `near` does not fit the chain.
+        There are `starts`: `near` and random ones. IkError if no configuration is within
+        `POSITION_TOLERANCE` and `ROTATION_TOLERANCE`; a BlockedError if all are in collision.
         """
         self._set_target(pose, near)
         checker = None if ignore_collisions else self._checker
