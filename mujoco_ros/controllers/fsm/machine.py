@@ -1,7 +1,7 @@
 """The state machine of a controller: it starts, runs and tears down the states of a table."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -199,6 +199,9 @@ class _Runner:
         self.outcome: str | None = None
         self.reason, self.is_active, self._start_time = "", False, 0.0
         self._state = machine.instances.get(definition.path)
+        self._children = {
+            name: _runner(child, machine) for name, child in definition.children.items()
+        }
 
     @property
     def active(self) -> str:
@@ -220,15 +223,28 @@ class _Runner:
             self.outcome, self.reason = outcome, context.reason
 
     def teardown(self, context: StateContext) -> None:
-        if self.is_active:
-            self.is_active = False
-            self._teardown(context)
+        if not self.is_active:
+            return
+        self.is_active = False
+        with ExitStack() as stack:  # an exception in one branch must not end the others' teardown
+            for part in self.parts():
+                stack.callback(part.teardown, context)
+        if self._state is not None:
+            self.machine.calls.call(self.definition.path, self._state.teardown, self._own(context))
+
+    def parts(self) -> Collection["_Runner"]:
+        """Return the runners of the active states inside."""
+        return ()
 
     def simple_states(self) -> Iterator[str]:
-        yield self.definition.path
+        if not self.parts():
+            yield self.definition.path
+        for part in self.parts():
+            yield from part.simple_states()
 
     def offers(self) -> Iterator[tuple["_CompositeRunner", TransitionDef]]:
-        return iter(())
+        for part in self.parts():
+            yield from part.offers()
 
     def _start(self, context: StateContext) -> None:
         if self._state is not None:
@@ -244,10 +260,6 @@ class _Runner:
         context.reason = own.reason
         return outcome
 
-    def _teardown(self, context: StateContext) -> None:
-        if self._state is not None:
-            self.machine.calls.call(self.definition.path, self._state.teardown, self._own(context))
-
     def _own(self, context: StateContext) -> StateContext:
         """Return the context of the state's robot, or of all robots, with the state's time."""
         own = context.robots[self.definition.robot] if self.definition.robot else context
@@ -261,10 +273,7 @@ class _CompositeRunner(_Runner):
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
         super().__init__(definition, machine)
-        self._runners = {
-            name: _runner(child, machine) for name, child in definition.children.items()
-        }
-        self._initial = self.current = self._runners[definition.initial]
+        self._initial = self.current = self._children[definition.initial]
         self._scheduled: TransitionDef | None = None
         self._schedule_reason = ""
 
@@ -272,13 +281,13 @@ class _CompositeRunner(_Runner):
     def active(self) -> str:
         return self.current.active
 
-    def simple_states(self) -> Iterator[str]:
-        return self.current.simple_states()
+    def parts(self) -> Collection[_Runner]:
+        return (self.current,)
 
     def offers(self) -> Iterator[tuple["_CompositeRunner", TransitionDef]]:
         """Yield the transitions that wait for a request, and those that need a request."""
         if self._scheduled is None:
-            yield from self.current.offers()
+            yield from super().offers()
         for definition in self.current.definition.transitions.values():
             is_waiting = self._scheduled is None and definition.label == self.current.outcome
             if is_waiting or definition.trigger is Trigger.REQUEST:
@@ -318,53 +327,33 @@ class _CompositeRunner(_Runner):
         transition = self.transition(definition)
         self._scheduled, self.outcome = None, None
         self.current.teardown(context)
-        self.current = self._runners[definition.goal]
+        self.current = self._children[definition.goal]
         self.machine.log.record(transition, time=context.time, reason=self._schedule_reason)
         context.references.replace_nan(context.observation.q)
         self.current.start(context)
-
-    def _teardown(self, context: StateContext) -> None:
-        self.current.teardown(context)
 
 
 class _ParallelRunner(_Runner):
     """Runs several states at a time until a join holds."""
 
-    def __init__(self, definition: StateDef, machine: Machine) -> None:
-        super().__init__(definition, machine)
-        self._branches = {
-            name: _runner(child, machine) for name, child in definition.children.items()
-        }
-        self._outcomes: dict[str, str | None] = dict.fromkeys(self._branches)
-
-    def simple_states(self) -> Iterator[str]:
-        for branch in self._branches.values():
-            yield from branch.simple_states()
-
-    def offers(self) -> Iterator[tuple[_CompositeRunner, TransitionDef]]:
-        for branch in self._branches.values():
-            yield from branch.offers()
+    def parts(self) -> Collection[_Runner]:
+        return self._children.values()
 
     def _start(self, context: StateContext) -> None:
-        for branch in self._branches.values():
+        for branch in self._children.values():
             branch.start(context)
 
     def _run(self, context: StateContext) -> str | None:
-        for name, branch in self._branches.items():
+        outcomes = {}
+        for name, branch in self._children.items():
             branch.run(context)
-            self._outcomes[name] = branch.outcome
+            outcomes[name] = branch.outcome
         for join in self.definition.joins:
-            if join.holds(self._outcomes):
-                reasons = [self._branches[name].reason for name in join.when]
+            if join.holds(outcomes):
+                reasons = [self._children[name].reason for name in join.when]
                 context.reason = "; ".join(reason for reason in reasons if reason)
                 return join.outcome
         return None
-
-    def _teardown(self, context: StateContext) -> None:
-        # An exception in one branch must not prevent the teardown of the others.
-        with ExitStack() as stack:
-            for branch in self._branches.values():
-                stack.callback(branch.teardown, context)
 
 
 def _runner(definition: StateDef, machine: Machine) -> _Runner:
