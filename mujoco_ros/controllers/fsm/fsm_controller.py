@@ -1,6 +1,7 @@
 """A controller that is a state machine."""
 
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from mujoco_ros.control.references import References
@@ -58,11 +59,9 @@ class FsmController:
             state.config = self.machine.configs[path]
             try:
                 calls.configure(path, state, *arguments)
-            except UserInputError as error:
-                raise UserInputError(f"controller '{self.table.name}': {error}") from error
-            except StateError as error:
-                place = calls.place_of(error)
-                raise UserInputError(f"controller '{self.table.name}': {place}: {error}") from error
+            except (UserInputError, StateError) as error:
+                place = f"{calls.place_of(error)}: " if isinstance(error, StateError) else ""
+                raise UserInputError(f"controller '{self.table.name}': {place}{error}") from error
         self._robot = self._robot_in_scene = robot
 
     def follow(self, robot: RobotModel) -> None:
@@ -107,22 +106,17 @@ class FsmController:
             parts[name] = StateReferences(references.values[:, first : first + len(own.joints)])
             first += len(own.joints)
         references.robots = parts
+        new = partial(StateContext, period=self.period, seed=self.seed, awaited=self.awaited)
         self._robots = {
-            name: self._new_context(robot.robots[name], self.stores[name], parts[name], seen)
+            name: new(
+                robot=robot.robots[name],
+                store=self.stores[name],
+                references=parts[name],
+                observation=seen,
+            )
             for name, seen in observation.robots.items()
         }
-        self._context = self._new_context(robot, self.store, references, observation)
-        return self._context
-
-    def _new_context(
-        self, robot: RobotModel, store: Store, references: StateReferences, seen: Observation
-    ) -> StateContext:
-        return StateContext(
-            robot=robot,
-            store=store,
-            references=references,
-            observation=seen,
-            period=self.period,
-            seed=self.seed,
-            awaited=self.awaited,
+        self._context = new(
+            robot=robot, store=self.store, references=references, observation=observation
         )
+        return self._context
