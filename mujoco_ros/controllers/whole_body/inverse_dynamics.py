@@ -6,8 +6,13 @@ import numpy as np
 
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.whole_body.ground_contact import GroundContact
-from mujoco_ros.controllers.whole_body.program import EQUAL, SOFT, UNLIMITED, WholeBodyProgram
 from mujoco_ros.controllers.whole_body.tasks import WholeBodyTask
+from mujoco_ros.controllers.whole_body.whole_body_control import (
+    EQUAL,
+    SOFT,
+    UNLIMITED,
+    WholeBodyProgram,
+)
 from mujoco_ros.model.errors import UserInputError
 
 _HORIZON = 0.05

@@ -15,6 +15,7 @@ from mujoco_ros.controllers.interface.host import check_gains
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.service_caller import ServiceCaller
 
@@ -49,9 +50,7 @@ class PlacementClient:
             )
         request = SetEntityState.Request(entity=name, set_pose=True, set_twist=True)
         request.state.header.frame_id = WORLD
-        position, orientation = request.state.pose.position, request.state.pose.orientation
-        position.x, position.y, position.z = map(float, pose.position)
-        orientation.w, orientation.x, orientation.y, orientation.z = map(float, pose.quat_wxyz)
+        request.state.pose = pose_message(pose.position, pose.quat_wxyz)
         self._pending += 1
         self._caller.call(SetEntityState, self._service, request, self._check, self._finish)
 
