@@ -193,7 +193,7 @@ class HostedController(Component):
             "ticks": str(host.ticks),
             **self._costs.values(),
             "NaN references": ", ".join(
-                f"{joint} ({state})" for joint, state in supervised.nan_references.found.items()
+                f"{joint} ({state})" for joint, state in supervised.references.became_nan.items()
             ),
         }
         slow, overdue = self._costs.complaint(), supervised.time_limit.overdue

@@ -9,7 +9,7 @@ from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state_calls import StateError, shown
-from mujoco_ros.controllers.fsm.table import Transition, TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import Table, Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.time_limit import TimeLimit
@@ -19,37 +19,93 @@ _LOG = logging.getLogger(__name__)
 _ROWS = ("position", "velocity", "effort")
 
 
-class NanReferences:
-    """Warns of joints that were commanded and whose references become NaN, once for each state.
+class ReferenceFilter:
+    """Checks the references of each tick, and leaves out those that the controller never set.
+
+    The first references of a controller are the measured positions. The previous command of a
+    loaded joint differs from its measured position: with the measured position as reference, an arm
+    would sag and a gripper would open. A joint that a state has released, by NaN, starts in the
+    same way in the next state.
 
     NaN leaves a value unchanged, so that a controller may command some joints only. A NaN that
-    replaces a number is rather the result of a failed computation. `found` has these joints with
-    their states, since the start or the last reset.
+    replaces a number is rather the result of a failed computation: a warning, once for each state,
+    or an error of a strict table. `became_nan` has these joints with their states.
     """
 
-    def __init__(self, controller: str, joints: tuple[str, ...], *, is_error: bool) -> None:
-        """Watch a controller, by name; `is_error` raises a StateError instead."""
-        self.found: dict[str, str] = {}
-        self._controller, self._joints, self._is_error = controller, joints, is_error
-        self._reported: set[str] = set()
+    def __init__(self, table: Table, machine: Machine, joints: tuple[str, ...]) -> None:
+        self.became_nan: dict[str, str] = {}
+        self._table, self._machine, self._joints = table, machine, joints
+        self._first: np.ndarray | None = None  # (3, n)
+        self._released: np.ndarray | None = None  # at the last tick, if any  # (n,) bool
         self._missing: np.ndarray | None = None  # at the last tick, if there was any  # (3, n)
+        self._reported: set[str] = set()
 
-    def check(
-        self, values: np.ndarray, uncommanded: np.ndarray, machine: Machine, has_nan: bool
-    ) -> None:
-        """Check position, velocity and effort at a tick; `uncommanded` are joints without a
-        command.
+    def apply(self, values: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return the references of a tick, NaN for joints without a command so far.
+
+        `values` (3, n) are the controller's, `q` (n,) the measured positions; StateError if a
+        reference is invalid.
         """
-        if not has_nan:
-            self._missing = None
-            return
-        missing = np.isnan(values)
-        new = missing if self._missing is None else missing & ~self._missing
+        has_nan = self._check(values)
+        if self._first is None:
+            self._first = np.zeros((3, len(q)))
+            self._first[0] = q
+            self._set_uncommanded(np.arange(len(q)))
+        before = self._uncommanded
+        values = self._mask(values, q, self._first, has_nan=has_nan)
+        missing = np.isnan(values) if has_nan else None
+        if missing is not None:
+            new = missing.copy() if self._missing is None else missing & ~self._missing
+            new[:, before] = False
+            if new.any():
+                self._report(new)
         self._missing = missing
-        new[:, uncommanded] = False
-        if not new.any():
-            return
-        states = [state for state in machine.active if state not in self._reported]
+        return values
+
+    def _check(self, values: np.ndarray) -> bool:
+        """Return whether any reference is NaN; StateError if one is invalid."""
+        shape = 3, len(self._joints)
+        if values.shape != shape:
+            raise StateError(f"references have the shape {values.shape}, not {shape}")
+        size = np.abs(values)
+        # NaN leaves a value unchanged; max() returns NaN if there is one.
+        largest = size.max(initial=0.0)
+        if not largest <= LARGEST and (size > LARGEST).any():
+            row, joint = np.argwhere(size > LARGEST)[0]
+            raise StateError(
+                f"the {_ROWS[row]} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
+            )
+        return bool(largest != largest)
+
+    def _mask(
+        self, values: np.ndarray, q: np.ndarray, first: np.ndarray, *, has_nan: bool
+    ) -> np.ndarray:
+        if self._released is not None:  # those that hold the measured positions now start again
+            at_rest: np.ndarray = (values[0] == q) & (values[1:] == 0.0).all(axis=0)
+            again = self._released & at_rest
+            if again.any():
+                first[0, again] = q[again]
+                again[self._uncommanded] = True
+                self._set_uncommanded(again.nonzero()[0])
+        released = np.isnan(values).all(axis=0) if has_nan else None
+        self._released = released if released is not None and released.any() else None
+        if not len(self._uncommanded):
+            return values
+        references = values[:, self._uncommanded]
+        if references.tobytes() != self._first_bytes:  # equal at most ticks
+            changed = (references != first[:, self._uncommanded]) & ~np.isnan(references)
+            self._set_uncommanded(self._uncommanded[~changed.any(axis=0)])
+        masked = values.copy()
+        masked[:, self._uncommanded] = np.nan
+        return masked
+
+    def _set_uncommanded(self, joints: np.ndarray) -> None:
+        assert self._first is not None
+        self._uncommanded, self._first_bytes = joints, self._first[:, joints].tobytes()
+
+    def _report(self, new: np.ndarray) -> None:
+        """Warn of references that became NaN, or raise a StateError.  # (3, n) bool"""
+        states = [state for state in self._machine.active if state not in self._reported]
         if not states:
             return
         self._reported.update(states)
@@ -60,60 +116,10 @@ class NanReferences:
         ]
         where = " or ".join(f"'{state}'" for state in states)
         text = f"state {where}: {', '.join(lines)} became NaN after it was commanded"
-        if self._is_error:
+        if self._table.strict:
             raise StateError(text)
-        self.found |= {self._joints[joint]: " or ".join(states) for joint in joints}
-        _LOG.warning("controller '%s': %s; it keeps its last value", self._controller, text)
-
-
-class UncommandedJoints:
-    """Removes the references of joints that the controller has not changed since its start.
-
-    The first references of a controller are the measured positions. The previous command of a
-    loaded joint differs from its measured position: with the measured position as reference, an arm
-    would sag and a gripper would open. A joint that a state has released, by NaN, starts in the
-    same way in the next state. `joints` are the indices of these joints.
-    """
-
-    def __init__(self, q: np.ndarray) -> None:
-        """Start at the measured positions.  # (n,)"""
-        self._first = np.zeros((3, len(q)))
-        self._first[0] = q
-        self._released: np.ndarray | None = None  # at the last tick, if any  # (n,) bool
-        self._set_joints(np.arange(len(q)))
-
-    def mask(self, values: np.ndarray, q: np.ndarray, *, has_nan: bool) -> np.ndarray:
-        """Return references of all joints, NaN for those without a command so far.
-
-        `values` (3, n) are the controller's, `q` (n,) the measured positions.
-        """
-        if self._released is not None:
-            self._start_again(self._released, values, q)
-        self._released = None
-        if has_nan:
-            released = np.isnan(values).all(axis=0)
-            self._released = released if released.any() else None
-        if not len(self.joints):
-            return values
-        references = values[:, self.joints]
-        if references.tobytes() != self._first_bytes:  # equal at most ticks
-            changed = (references != self._first[:, self.joints]) & ~np.isnan(references)
-            self._set_joints(self.joints[~changed.any(axis=0)])
-        masked = values.copy()
-        masked[:, self.joints] = np.nan
-        return masked
-
-    def _start_again(self, released: np.ndarray, values: np.ndarray, q: np.ndarray) -> None:
-        """Add released joints whose references hold the measured positions now."""
-        again = released & (values[0] == q) & (values[1:] == 0.0).all(axis=0)
-        if again.any():
-            self._first[0, again] = q[again]
-            again[self.joints] = True
-            self._set_joints(again.nonzero()[0])
-
-    def _set_joints(self, joints: np.ndarray) -> None:
-        self.joints = joints
-        self._first_bytes = self._first[:, joints].tobytes()
+        self.became_nan |= {self._joints[joint]: " or ".join(states) for joint in joints}
+        _LOG.warning("controller '%s': %s; it keeps its last value", self._table.name, text)
 
 
 ERROR = "error"
@@ -141,6 +147,7 @@ class SupervisedController:
         state: Active state of the machine, `ERROR`, or the reason of a pause.
         error: Why the controller was stopped; empty while it runs.
         on_change: Called after new events in `log`.
+        references: Checks the references of each tick.
     """
 
     def __init__(self, controller: FsmController, now: Callable[[], float]) -> None:
@@ -153,14 +160,8 @@ class SupervisedController:
         self.time_limit = TimeLimit(TIME_LIMIT_S, calls.place, prefix)
         calls.guard = self.time_limit.call
         self._now, self._pause_reason, self._last_event = now, "", 0
-        self._watch(())
-
-    def _watch(self, joints: tuple[str, ...]) -> None:
-        """Watch the references from the next tick on."""
-        table = self.controller.table
-        self._joints = joints
-        self._uncommanded: UncommandedJoints | None = None
-        self.nan_references = NanReferences(table.name, joints, is_error=table.strict)
+        self._joints: tuple[str, ...] = ()
+        self.references = ReferenceFilter(controller.table, self.machine, ())
 
     @property
     def available(self) -> tuple[Transition, ...]:
@@ -169,14 +170,15 @@ class SupervisedController:
 
     def configure(self, robot: RobotModel) -> None:
         """Prepare the controller for a robot; see `FsmController.configure`."""
-        self._watch(robot.joints)
+        self._joints = robot.joints
+        self.references = ReferenceFilter(self.controller.table, self.machine, self._joints)
         self.controller.configure(robot)
         self._update()
 
     def reset(self, label: str = "") -> None:
         """Reset the controller, also after an error; `label` is the event's label."""
         self.error = ""
-        self._watch(self._joints)
+        self.references = ReferenceFilter(self.controller.table, self.machine, self._joints)
         try:
             self.controller.reset()
         except Exception as error:
@@ -192,14 +194,10 @@ class SupervisedController:
         """
         if self.error:
             return None
-        if self._uncommanded is None:
-            self._uncommanded = UncommandedJoints(observation.q)
         values: np.ndarray | None
         try:
             values = self.controller.step(observation, time).values
-            has_nan, uncommanded = self._check(values), self._uncommanded.joints
-            values = self._uncommanded.mask(values, observation.q, has_nan=has_nan)
-            self.nan_references.check(values, uncommanded, self.machine, has_nan)
+            values = self.references.apply(values, observation.q)
         except Exception as error:
             self.fail(error)
             values = None
@@ -246,21 +244,6 @@ class SupervisedController:
                 "restarts it"
             )
         return self.machine.request(label)
-
-    def _check(self, values: np.ndarray) -> bool:
-        """Return whether any reference is NaN; StateError if one is invalid."""
-        shape = 3, len(self._joints)
-        if values.shape != shape:
-            raise StateError(f"references have the shape {values.shape}, not {shape}")
-        size = np.abs(values)
-        # NaN leaves a value unchanged; max() returns NaN if there is one.
-        largest = size.max(initial=0.0)
-        if not largest <= LARGEST and (size > LARGEST).any():
-            row, joint = np.argwhere(size > LARGEST)[0]
-            raise StateError(
-                f"the {_ROWS[row]} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
-            )
-        return bool(largest != largest)
 
     def _update(self, label: str = "") -> None:
         """Update the state; record a change that is not a transition of the table.
