@@ -81,12 +81,12 @@ class ReferenceFilter:
         self, values: np.ndarray, q: np.ndarray, first: np.ndarray, *, has_nan: bool
     ) -> np.ndarray:
         if self._released is not None:  # those that hold the measured positions now start again
-            at_rest: np.ndarray = (values[0] == q) & (values[1:] == 0.0).all(axis=0)
-            again = self._released & at_rest
+            again: np.ndarray = (values[0] == q) & (values[1:] == 0.0).all(axis=0)
+            again &= self._released
             if again.any():
                 first[0, again] = q[again]
                 again[self._uncommanded] = True
-                self._set_uncommanded(again.nonzero()[0])
+                self._set_uncommanded(np.flatnonzero(again))
         released = np.isnan(values).all(axis=0) if has_nan else None
         self._released = released if released is not None and released.any() else None
         if not len(self._uncommanded):

@@ -1,6 +1,7 @@
 """What a controller requests from a robot or simulator: gains and poses of bodies."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -203,6 +204,7 @@ class RemoteGains:
         self._changed()
 
 
+@dataclass(frozen=True, slots=True)
 class HostRequests:
     """The gains, poses and images that a controller requests.
 
@@ -211,21 +213,20 @@ class HostRequests:
     before it shows the state of the tick.
     """
 
-    def __init__(
-        self, gains: RemoteGains, placement: PlacementClient, images: ImageRequests
-    ) -> None:
-        self._gains, self._placement, self._images = gains, placement, images
+    gains: RemoteGains
+    placement: PlacementClient
+    images: ImageRequests
 
     @property
     def settled(self) -> bool:
         """Whether all changes of gains and poses act, and the images of the tick are there."""
-        return not (self._gains.busy or self._placement.busy or self._images.busy)
+        return not (self.gains.busy or self.placement.busy or self.images.busy)
 
     def deliver(self, time: float, awaited: Sequence[object]) -> None:
         """Deliver the images that are due at a tick at a time [s], or awaited."""
-        self._images.deliver(time, awaited)
+        self.images.deliver(time, awaited)
 
     def restart(self) -> None:
         """Discard requested images, and read the gains again, which a reset may have changed."""
-        self._images.reset()
-        self._gains.refresh()
+        self.images.reset()
+        self.gains.refresh()

@@ -12,7 +12,7 @@ from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
 from mujoco_ros.controllers.ros.node.host_requests import HostRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
-from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, FirstTick, LostMessages, Ticker
+from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, LostMessages, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.controllers.runtime.ticks import TickCosts
 from mujoco_ros.model.errors import UserInputError
@@ -81,7 +81,6 @@ class ControllerPacing:
         self._logged_missing: tuple[str, ...] = ()
         self._log_missing_at = math.inf
         self._lost = LostMessages(observations)
-        self._first_tick = FirstTick(period)
         self._restart_requested = self._ended = self._evenness_checked = False
         self._costs = TickCosts(supervised.controller.table.name)
         self._reported = (0, 0, 0.0)
@@ -102,7 +101,7 @@ class ControllerPacing:
         stamp = self._observations.stamp
         if stamp is None or self._ended or (not self.begun and self._missing()):
             return
-        if self._first_tick.is_void(stamp, self._observations.count):
+        if self._ticker.is_void(stamp, self._observations.count):
             return
         if stamp != self._stamp:
             self._stamp, self._received_at = stamp, now
@@ -125,8 +124,8 @@ class ControllerPacing:
     def poll(self, now: float) -> None:
         """Check for missing inputs and timeouts at the wall time `now` [s]."""
         is_silent = now - self._received_at > self._timeout
-        if self._first_tick.is_expected:
-            self._lost.poll_all(now)
+        if self._ticker.is_reset:
+            self._lost.poll(now, every=True)
         if self._due is not Due.NOTHING or self._response is not None:
             self.receive(now)
         elif self.begun and is_silent and self.supervised.state != WAITING:
@@ -166,8 +165,7 @@ class ControllerPacing:
         If it `rewinds` the time, the jump of the stamps restarts the controller without lockstep.
         """
         if self._lockstep:
-            self._first_tick.expect(stamp, self._observations.count)
-            self._ticker.restart()
+            self._ticker.expect(stamp, self._observations.count)
             self._stamp, self._due, self._response = None, Due.NOTHING, None
         if self._lockstep or not rewinds:
             self.restart("simulation reset")
