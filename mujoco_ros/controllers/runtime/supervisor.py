@@ -109,7 +109,7 @@ class ReferenceFilter:
         if not states:
             return
         self._reported.update(states)
-        joints = new.any(axis=0).nonzero()[0]
+        joints = np.flatnonzero(new.any(axis=0))
         lines = [
             f"the {' and '.join(np.array(_ROWS)[new[:, joint]])} of joint '{self._joints[joint]}'"
             for joint in joints
