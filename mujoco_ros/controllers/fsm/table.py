@@ -45,9 +45,7 @@ class Transition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Join:
-    """Ends a parallel state with `outcome` when branches have the outcomes `when`, others any or
-    none.
-    """
+    """Ends a parallel state with `outcome` when all branches in `when` have these outcomes."""
 
     when: dict[str, str]
     outcome: str

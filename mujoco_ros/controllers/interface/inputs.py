@@ -17,9 +17,7 @@ _LONGEST_S = 1.0
 
 
 class BodyVelocity(NamedTuple):
-    """Velocity in the plane along the axes of the base: forwards, to the left [m/s], turning left
-    [rad/s].
-    """
+    """Velocity along the axes of the base: forwards, to the left [m/s], turning left [rad/s]."""
 
     x: float = 0.0
     y: float = 0.0
@@ -106,9 +104,7 @@ Colour = tuple[float, float, float, float]
 
 
 class DrawnLine(NamedTuple):
-    """A line to display through points (n, 3) in the frame of the base [m]; `name` is its marker's
-    namespace.
-    """
+    """A line through points (n, 3) in the frame of the base [m]; `name` is its namespace."""
 
     name: str
     points: np.ndarray
@@ -117,7 +113,7 @@ class DrawnLine(NamedTuple):
 
 
 class DrawnPoint(NamedTuple):
-    """A point to display at a position (3,) in the frame of the base [m]; `name` as of a line."""
+    """A point at a position (3,) in the frame of the base [m]; `name` is its namespace."""
 
     name: str
     position: np.ndarray

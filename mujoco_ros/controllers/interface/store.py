@@ -42,9 +42,7 @@ class Store:
         return tuple(sorted({*self._provided, *self._values, *shared}))
 
     def provide(self, key: Key[T], value: T) -> None:
-        """Set a value of the host (StoreError for a wrong type); `clear` keeps it, and states
-        cannot replace it.
-        """
+        """Set a value of the host, which `clear` keeps; StoreError for a wrong type."""
         self._provided[key.name] = _checked(key, value)
 
     def set(self, key: Key[T], value: T) -> None:

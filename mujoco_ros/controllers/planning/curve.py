@@ -150,9 +150,7 @@ class TimedCurve:
         return self.sample(self.duration)[0]
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return positions, velocities and accelerations (k,) at a time [s]; at rest before and
-        after.
-        """
+        """Return positions, velocities and accelerations (k,) at a time [s]."""
         q, dq, ddq = self.samples(np.array([time]))
         return q[0], dq[0], ddq[0]
 

@@ -34,9 +34,7 @@ class PrivilegedAccess:
     """Reads and sets the gains of one robot, and poses of free bodies, between two steps."""
 
     def __init__(self, plant: Plant, index: int, joints: np.ndarray | None = None) -> None:
-        """Access the robot with an index; of its gains only those of `joints` (n,) bool, None for
-        all.
-        """
+        """Access the robot with an index, but only the gains of `joints` (n,) bool, if given."""
         robot = plant.layout.robots[index]
         self._original: Gains | None = None  # before the first change by the controller
         self._commanded: Gains | None = None  # after the last change by the controller
@@ -123,9 +121,7 @@ class RobotBinding:
     def __init__(
         self, simulation: Simulation, index: int, rendering: str, joints: Sequence[str] = ()
     ) -> None:
-        """Bind to the robot with an index; UserInputError if it lacks one of `joints` (empty for
-        all).
-        """
+        """Bind to the robot with an index; UserInputError if it lacks one of `joints`."""
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index

@@ -221,9 +221,7 @@ class SupervisedController:
         self.stop(f"{place}: {text}" if place else text, error if has_traceback else None)
 
     def pause(self, reason: str, label: str = "") -> None:
-        """Report the end of ticks: `reason` is the state until `resume`, and the event's default
-        label.
-        """
+        """Report the end of ticks, whose `reason` is the state until `resume`."""
         self._pause_reason = reason
         self._update(label)
 

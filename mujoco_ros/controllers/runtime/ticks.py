@@ -71,9 +71,7 @@ class TickCosts:
         self._unreported: dict[str, _Loss] = {}
 
     def add(self, state: str, cost_s: float, limit_s: float, now: float) -> None:
-        """Count a tick of `cost_s`, which loses real time beyond `limit_s`, at a monotonic time
-        [s].
-        """
+        """Count a tick of `cost_s`, which loses real time beyond `limit_s`; `now` is monotonic."""
         self._costs.add(cost_s)
         lost = cost_s - limit_s
         if lost <= 0.0:

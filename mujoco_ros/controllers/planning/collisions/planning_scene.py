@@ -32,9 +32,7 @@ def free_address(model: mujoco.MjModel, body: int) -> int:
 
 
 def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
-    """Return the geoms with a name: one geom, or all geoms of a body, robot or object.  # (ngeom,)
-    bool
-    """
+    """Return which geoms are a geom or belong to a body, robot or object.  # (ngeom,) bool"""
     geoms = [_name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) for geom in range(model.ngeom)]
     bodies = [_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in range(model.nbody)]
     owners = [bodies[b] for b in model.geom_bodyid]

@@ -43,9 +43,7 @@ class Chain:
 
     @classmethod
     def of(cls, model: mujoco.MjModel, *, joints: Sequence[str], tool: str) -> "Chain":
-        """Resolve names of `model`, with their prefixes; UserInputError if one is no hinge, slide
-        or tool.
-        """
+        """Resolve names with prefixes; UserInputError if one is no hinge, slide, site or body."""
         ids = [joint_id(model, name) for name in joints]
         for name, joint in zip(joints, ids, strict=True):
             if model.jnt_type[joint] not in (_HINGE, _SLIDE):

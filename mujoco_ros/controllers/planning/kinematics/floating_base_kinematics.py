@@ -30,9 +30,7 @@ class FloatingBaseKinematics:
     """
 
     def __init__(self, model: mujoco.MjModel, qpos: np.ndarray, dof: np.ndarray, part: str) -> None:
-        """Find the base of a body `part` (with its prefix), by addresses of the robot's joints
-        (n,).
-        """
+        """Find the base of a body `part`, by addresses of the robot's joints (n,)."""
         self.model, self.data = model, mujoco.MjData(model)
         self.base = int(model.body_rootid[tool_ids(model, part)[1]])
         joint = int(model.body_jntadr[self.base])

@@ -76,9 +76,7 @@ def _sole(model: mujoco.MjModel, data: mujoco.MjData, prefix: str, foot: str) ->
 
 
 def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> np.ndarray:
-    """Return the vertices of a mesh, the lowest point of a sphere, or the corners of the bounding
-    box of another geom.  # (m, 3)
-    """
+    """Return vertices of a mesh, lowest point of a sphere, or corners of a box around.  # (m, 3)"""
     if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_SPHERE):
         return np.array([data.geom_xpos[geom] - (0.0, 0.0, model.geom_size[geom, 0])])
     if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_MESH):

@@ -66,9 +66,7 @@ class Stance:
         initial: np.ndarray,
         feet: Sequence[str],
     ) -> None:
-        """Set the initial positions (n,) of joints at addresses (n,), with feet (bodies) on the
-        ground.
-        """
+        """Set the initial positions of joints at addresses (n,), with feet on the ground."""
         bodies = [int(model.body(foot).id) for foot in feet]
         base, *others = {int(model.body_rootid[body]) for body in bodies}
         joint = int(model.body_jntadr[base])
