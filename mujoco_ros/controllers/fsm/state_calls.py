@@ -2,10 +2,11 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType, TracebackType
+from traceback import walk_stack, walk_tb
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
@@ -87,20 +88,16 @@ class StateCalls:
 
     def place(self, frame: FrameType | None) -> str:
         """Return state, method and line of the running call, from its innermost frame."""
-        lines = []
-        while frame is not None:
-            lines.append((frame.f_code.co_filename, frame.f_lineno))
-            frame = frame.f_back
-        return self._place(lines)
+        return self._place([] if frame is None else list(walk_stack(frame)))
 
-    def _place(self, lines: list[tuple[str, int]]) -> str:
+    def _place(self, lines: Sequence[tuple[FrameType, int]]) -> str:
         method = self._method
         function = getattr(method, "__func__", method)
         source = getattr(getattr(function, "__code__", None), "co_filename", "")
-        own = [line for line in lines if line[0] == source][:1]
+        own = [line for frame, line in lines if frame.f_code.co_filename == source][:1]
         name = f"{type(getattr(method, '__self__', None)).__name__}."
         name += getattr(function, "__name__", "?")
-        where = "".join(f", {Path(file).name}:{line}" for file, line in own)
+        where = "".join(f", {Path(source).name}:{line}" for line in own)
         return f"state '{self.path}' ({name}{where})"
 
     def _fail(self, error: BaseException) -> NoReturn:
@@ -110,7 +107,7 @@ class StateCalls:
             and threading.current_thread() is threading.main_thread()
         ):
             raise error
-        place = self._place(_lines(error.__traceback__))
+        place = self._place(list(walk_tb(error.__traceback__))[::-1])
         if isinstance(error, TimeLimitError):
             place = error.place or place
         if isinstance(error, Exception):
@@ -137,12 +134,3 @@ def shown(value: Any) -> str:
         text = f"a {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 200 else text[:197] + "..."
-
-
-def _lines(traceback: TracebackType | None) -> list[tuple[str, int]]:
-    """Return files and lines of a traceback, innermost first."""
-    lines = []
-    while traceback is not None:
-        lines.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
-        traceback = traceback.tb_next
-    return lines[::-1]

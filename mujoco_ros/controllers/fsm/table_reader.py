@@ -69,8 +69,7 @@ def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Ta
     UserInputError, which begins with the source `where`, if a key is unknown, a value has a wrong
     type, or the table is inconsistent.
     """
-    if not _NAME.match(name):
-        raise UserInputError(f"{where}: {_invalid_name('controller', name)}")
+    _check_name("controller", name, where)
     data = _mapping(data, where, _TOP_KEYS)
     class_names(data, where)
     top = from_dict(_Top, _part(data, _TOP_KEYS[:3]), where)
@@ -120,8 +119,7 @@ def _machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -
 def _states(data: Any, classes: Classes, path: str, where: str) -> dict[str, StateDef]:
     states = _mapping(data, where)
     for name in states:
-        if not _NAME.match(name):
-            raise UserInputError(f"{where}: {_invalid_name('state', name)}")
+        _check_name("state", name, where)
     prefix = f"{path}/" if path else ""
     return {
         name: _state(state, classes, name, f"{prefix}{name}", f"{where}.{name}")
@@ -229,8 +227,7 @@ def _transitions(
 def _goals(data: Any, where: str) -> dict[str, _Goal]:
     goals = {}
     for label, goal in _mapping(data, where).items():
-        if not _NAME.match(label):
-            raise UserInputError(f"{where}: {_invalid_name('label', label)}")
+        _check_name("label", label, where)
         entry = {"to": goal} if isinstance(goal, str) else goal
         goals[label] = from_dict(_Goal, entry, f"{where}.{label}")
     return goals
@@ -276,8 +273,7 @@ def _robots(data: Any, where: str) -> dict[str, str]:
         for name, robot in _mapping(data, where).items()
     }
     for name, robot in robots.items():
-        if not _NAME.match(name):
-            raise UserInputError(f"{where}: {_invalid_name('robot', name)}")
+        _check_name("robot", name, where)
         if list(robots.values()).count(robot) > 1:
             raise UserInputError(f"{where}.{name}: '{robot}' is listed twice")
     return robots
@@ -287,5 +283,9 @@ def _part(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {key: data[key] for key in keys if key in data}
 
 
-def _invalid_name(kind: str, name: str) -> str:
-    return f"{kind} '{name}' is not valid: use a letter, then letters, digits or underscores"
+def _check_name(kind: str, name: str, where: str) -> None:
+    if not _NAME.match(name):
+        raise UserInputError(
+            f"{where}: {kind} '{name}' is not valid: use a letter, then letters, digits or "
+            "underscores"
+        )
