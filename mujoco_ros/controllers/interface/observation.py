@@ -140,7 +140,9 @@ class Observation(_Sensors):
 
     @classmethod
     def of_several(cls, robots: "Mapping[str, Observation]") -> "Observation":
-        """Return the observations of several robots at one instant as one."""
+        """Return the observations of several robots at one instant as one, or of one robot ""."""
+        if "" in robots:
+            return robots[""]
         each = tuple(robots.values())
         return cls(
             time=each[0].time,

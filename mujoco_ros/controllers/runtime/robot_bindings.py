@@ -4,6 +4,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import mujoco
@@ -228,10 +229,10 @@ class RobotBindings:
             for name, index in indices.items()
         }
         self._all = tuple(self.each.values())
-        self._single = self._all[0] if "" in self.each else None
         self.plant = self._simulation.plant
         self.robot = ", ".join(binding.robot for binding in self._all)
-        self._ends = np.cumsum([binding.count for binding in self._all])[:-1].tolist()
+        ends = np.cumsum([0, *(binding.count for binding in self._all)]).tolist()
+        self._columns = [slice(first, last) for first, last in pairwise(ends)]
 
     def follow(self) -> None:
         """Bind to the same robots in another model, by their parts or else by their names."""
@@ -267,22 +268,17 @@ class RobotBindings:
         models = {
             name: robot_model(plant, binding.index, private) for name, binding in self.each.items()
         }
-        return models[""] if self._single is not None else RobotModel.of_several(models)
+        return RobotModel.of_several(models)
 
     def observe(self, time: float) -> Observation:
         """Return the observation of the sample at `time` [s]."""
-        if self._single is not None:
-            return self._single.observations.observe(time)
         seen = {name: binding.observations.observe(time) for name, binding in self.each.items()}
         return Observation.of_several(seen)
 
     def command(self, values: np.ndarray, settings: StreamSettings) -> None:
         """Command position, velocity and effort of the next step; NaN is no change.  # (3, n)"""
-        if self._single is not None:
-            self._single.command(values, settings)
-            return
-        for binding, own in zip(self._all, np.split(values, self._ends, axis=1), strict=True):
-            binding.command(own, settings)
+        for binding, columns in zip(self._all, self._columns, strict=True):
+            binding.command(values[:, columns], settings)
 
     def unfinished(
         self, time: float, awaited: Collection["Future[Any]"]

@@ -16,7 +16,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION, ControlledJoints
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.wire.conversions import stamp
+from mujoco_ros.wire.conversions import split, stamp
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
@@ -192,7 +192,7 @@ class Trajectories(CommandOutput):
 def _point(
     after: float, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
 ) -> JointTrajectoryPoint:
-    seconds, nanoseconds = divmod(round(after * 1e9), 1_000_000_000)
+    seconds, nanoseconds = split(after)
     return JointTrajectoryPoint(
         positions=positions.tolist(),
         velocities=velocities.tolist(),

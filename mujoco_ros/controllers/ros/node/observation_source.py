@@ -16,7 +16,7 @@ from mujoco_ros.controllers.runtime.ticks import tick_time
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.sensors.kind import Measurement, SensorKind
+from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
@@ -113,15 +113,9 @@ class TopicObservationSource:
         for topic, key, name in rows:
             if topic not in without:
                 kind = self._kinds[key]
+                name_in_ros = in_namespace(robot.namespace, topic)
                 self._inboxes[key][name] = Inbox(
-                    *(
-                        endpoints,
-                        kind.message,
-                        in_namespace(robot.namespace, topic),
-                        kind.qos,
-                        on_sensor,
-                    ),
-                    polled=not every,
+                    *(endpoints, kind.message, name_in_ros, kind.qos, on_sensor), polled=not every
                 )
         self._reader = JointReader(robot.joints.names)
         self._frames = ObjectFrames(endpoints, objects, on_sensor)
@@ -293,23 +287,19 @@ def _kinds(load_sign: float) -> dict[str, _Kind]:
 
 
 def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
-    values = {
-        measurement.name: (load_sign if measurement.is_load else 1.0) * _value(message, measurement)
-        for measurement in kind.measurements
-        if not _is_absent(message, measurement)
-    }
+    values: dict[str, Any] = {}
+    for measurement in kind.measurements:
+        marks = measurement.absence
+        if marks and all(_is_equal(message, path, mark) for path, mark in marks.items()):
+            continue
+        numbers = [float(get_field(message, path)) for path in measurement.paths]
+        value = np.array(numbers) if measurement.axes else numbers[0]
+        values[measurement.name] = (load_sign if measurement.is_load else 1.0) * value
     return reading(kind.observation, values)
 
 
-def _is_absent(message: Any, measurement: Measurement) -> bool:
-    marks = measurement.absence.items()
-    equal = (np.array_equal(get_field(message, path), mark, equal_nan=True) for path, mark in marks)
-    return bool(marks) and all(equal)
-
-
-def _value(message: Any, measurement: Measurement) -> Any:
-    values = [float(get_field(message, path)) for path in measurement.paths]
-    return np.array(values) if measurement.axes else values[0]
+def _is_equal(message: Any, path: str, mark: float) -> bool:
+    return np.array_equal(get_field(message, path), mark, equal_nan=True)
 
 
 def _states(message: DynamicJointState) -> dict[str, np.ndarray]:
