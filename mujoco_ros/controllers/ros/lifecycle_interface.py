@@ -84,10 +84,8 @@ class LifecycleInterface:
         self._switches = {
             label: call for label, call in (switches or {}).items() if label not in labels
         }
-        for what, count in (
-            ("states", len(states)),
-            ("transitions", len(self._transitions) + len(self._switches)),
-        ):
+        count_of_transitions = len(self._transitions) + len(self._switches)
+        for what, count in (("states", len(states)), ("transitions", count_of_transitions)):
             if count > _MAX_IDS:
                 raise UserInputError(
                     f"{count} {what} are too many: lifecycle_msgs can number {_MAX_IDS}"

@@ -1,7 +1,7 @@
 """What a controller requests from a robot or simulator: gains and poses of bodies."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -21,22 +21,19 @@ from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 
+@dataclass(eq=False)
 class PlacementClient:
-    """Sets poses of entities, if a simulator runs."""
+    """Sets poses of entities, if a simulator runs; `failed` gets the reason of a failure."""
 
-    def __init__(
-        self,
-        caller: ServiceCaller,
-        service: str,
-        *,
-        failed: Callable[[str], object],
-        changed: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Create a client of a service; `failed` is called with the reason of a failure."""
-        self._caller, self._service, self._failed = caller, service, failed
-        self._changed = changed
+    caller: ServiceCaller
+    service: str
+    _: KW_ONLY
+    failed: Callable[[str], object]
+    changed: Callable[[], object] = lambda: None
+
+    def __post_init__(self) -> None:
         self._pending = 0
-        caller.is_served(SetEntityState, service)  # starts the discovery
+        self.caller.is_served(SetEntityState, self.service)  # starts the discovery
 
     @property
     def busy(self) -> bool:
@@ -45,15 +42,15 @@ class PlacementClient:
 
     def set_pose(self, name: str, pose: Pose) -> None:
         """Request a pose in ``world`` with zero velocity; LookupError without a simulator."""
-        if not self._caller.is_served(SetEntityState, self._service):
+        if not self.caller.is_served(SetEntityState, self.service):
             raise LookupError(
-                f"cannot set the pose of '{name}': no simulator offers {self._service}"
+                f"cannot set the pose of '{name}': no simulator offers {self.service}"
             )
         request = SetEntityState.Request(entity=name, set_pose=True, set_twist=True)
         request.state.header.frame_id = WORLD
         request.state.pose = pose_message(pose.position, pose.quat_wxyz)
         self._pending += 1
-        self._caller.call(SetEntityState, self._service, request, self._check, self._finish)
+        self.caller.call(SetEntityState, self.service, request, self._check, self._finish)
 
     def _check(self, response: Any) -> None:
         is_set = response.result.result == Result.RESULT_OK
@@ -61,9 +58,9 @@ class PlacementClient:
 
     def _finish(self, problem: str | None) -> None:
         if problem is not None:
-            self._failed(f"a pose was not set: {problem}")
+            self.failed(f"a pose was not set: {problem}")
         self._pending -= 1
-        self._changed()
+        self.changed()
 
 
 _ROWS = ("kp", "kd")
