@@ -26,10 +26,11 @@ MAY_IMPORT = {
     "cameras": {"rendering", "sim", "model"},
     "viewer": {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
-        *("controllers.fsm.diagram_layout", "rendering.false_colour", "rendering.segmentation"),
+        *("rendering.false_colour", "rendering.segmentation"),
     },
     "controllers.interface": {
         *("controllers.interface", "control", "model.errors", "model.naming", "model.pose"),
+        "model.sensors.kinds",
     },
     "controllers.fsm": {
         *("controllers.fsm", "controllers.interface", "control"),

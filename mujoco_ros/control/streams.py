@@ -316,6 +316,8 @@ class RobotStreams:
 
     def compiled_ramps(self, plan: Plan) -> list[tuple[int, ...]]:
         """Return the rows of ``Ramp`` in steps.c."""
+        if not self._joints.names:
+            return []
         return [stream.compiled_ramp(plan) for _, stream in self._each]
 
     def update(self, time: float, timestep: float, timeout: float) -> None:

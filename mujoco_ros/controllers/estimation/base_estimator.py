@@ -167,13 +167,10 @@ class ContactKalmanFilter:
     def measure(
         self, foot: int, offset: np.ndarray, velocity: np.ndarray, confidence: float
     ) -> None:
-        """Use the kinematics of a foot in contact.
+        """Use the offset [m] and velocity [m/s] of a foot in contact, from the IMU, in ``world``.
+        # (3,)
 
-        Args:
-            foot: Its number.
-            offset: From the IMU to the foot in ``world`` [m].  # (3,)
-            velocity: Of the foot relative to the IMU, in ``world`` [m/s].  # (3,)
-            confidence: That it is in contact, above 0, at most 1.
+        The confidence that it is in contact is above 0, at most 1.
         """
         scale = 1.0 / (confidence * confidence)
         self._correct(2 + foot, 0, offset, self._kinematics * scale)
@@ -220,13 +217,10 @@ class BaseEstimator:
 
         Args:
             feet: Names of the bodies that carry it.
-            imu: Name of the IMU's site; empty is the only one of the base that is observed, or
-                else the only one of the robot.
+            imu: Name of the IMU's site; empty is the only one of the base that is observed, or else
+                the only one of the robot.
             force_sensors: Names of the force-torque sensors of the feet, in their order; empty for
                 touch sensors named after the feet.
-
-        Raises:
-            UserInputError: A body or a site does not exist, or the robot has no floating base.
         """
         if not feet:
             raise UserInputError("the base estimator needs at least one foot")
@@ -329,10 +323,7 @@ class BaseEstimator:
         return self.base
 
     def _orient(self, imu: ImuReading, site: int, period: float, q: np.ndarray) -> None:
-        """Compute the orientation of the base from the orientation of the IMU.
-
-        Without a measured orientation, the yaw of the base begins at zero.
-        """
+        """Compute the orientation of the base; without a measured one, its yaw begins at zero."""
         mounted = self._sensor_quat  # the IMU in the frame of the base
         if self._is_on_base:
             mounted[:] = self.robot.model.site_quat[site]

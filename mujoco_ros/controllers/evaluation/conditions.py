@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from math import ceil, sqrt
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import mujoco
 import numpy as np
@@ -113,23 +113,26 @@ class _NoiseFilter:
         object_noise = wrench_noise[6 * len(wrenches) :]
         imu_noise = object_noise[6 * len(objects) :]
         touch_noise = imu_noise[9 * len(imus) :].tolist()
+        sensors: dict[str, Any] = {
+            "wrenches": {
+                name: _noisy_wrench(wrench, wrench_noise[6 * i : 6 * i + 6])
+                for i, (name, wrench) in enumerate(wrenches.items())
+            },
+            "imus": {
+                name: _noisy_imu(imu, imu_noise[9 * i : 9 * i + 9])
+                for i, (name, imu) in enumerate(imus.items())
+            },
+            "touches": {
+                name: max(0.0, force + noise)
+                for (name, force), noise in zip(touches.items(), touch_noise, strict=True)
+            },
+        }
         return replace(
             observation,
             q=q + noise[:n],
             dq=observation.dq + noise[n : 2 * n],
             effort=observation.effort * noise[2 * n : 3 * n],
-            wrenches={
-                name: _noisy_wrench(wrench, wrench_noise[6 * i : 6 * i + 6])
-                for i, (name, wrench) in enumerate(wrenches.items())
-            },
-            imus={
-                name: _noisy_imu(imu, imu_noise[9 * i : 9 * i + 9])
-                for i, (name, imu) in enumerate(imus.items())
-            },
-            touches={
-                name: max(0.0, force + noise)
-                for (name, force), noise in zip(touches.items(), touch_noise, strict=True)
-            },
+            **sensors,
             objects={
                 name: _noisy_pose(pose, object_noise[6 * i : 6 * i + 6])
                 for i, (name, pose) in enumerate(objects.items())

@@ -1,6 +1,7 @@
 """A controller that is a state machine."""
 
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from mujoco_ros.control.references import References
@@ -22,11 +23,9 @@ class FsmController:
     and the robot holds its position.
 
     Attributes:
-        machine: The state machine.
         store: Values shared by the states and the host.
         stores: Of a table of several robots, the values of each robot by its name in the table.
             Missing values are read from `store`.
-        seed: Seed of all random numbers.
         period: Time between two ticks [s].
         awaited: Futures that the next tick needs. A simulator stops the clock until they are done,
             so that results do not depend on computing time; a real robot does not wait.
@@ -60,11 +59,9 @@ class FsmController:
             state.config = self.machine.configs[path]
             try:
                 calls.configure(path, state, *arguments)
-            except UserInputError as error:
-                raise UserInputError(f"controller '{self.table.name}': {error}") from error
-            except StateError as error:
-                place = calls.place_of(error)
-                raise UserInputError(f"controller '{self.table.name}': {place}: {error}") from error
+            except (UserInputError, StateError) as error:
+                place = f"{calls.place_of(error)}: " if isinstance(error, StateError) else ""
+                raise UserInputError(f"controller '{self.table.name}': {place}{error}") from error
         self._robot = self._robot_in_scene = robot
 
     def follow(self, robot: RobotModel) -> None:
@@ -90,27 +87,18 @@ class FsmController:
         if robot is None or scene is None:
             raise RuntimeError("call configure() before step()")
         context = self._context or self._first_context(robot, observation)
-        self._begin(context, robot, scene, self.store, observation, t)
+        parts = [(context, robot, scene, self.store, observation)]
         for name, own in self._robots.items():
             seen, store = observation.robots[name], self.stores[name]
-            self._begin(own, robot.robots[name], scene.robots[name], store, seen, t)
+            parts.append((own, robot.robots[name], scene.robots[name], store, seen))
+        # All attributes, which states can set until the end of a tick.
+        for own, own_robot, own_scene, store, seen in parts:
+            own.robot, own.robot_in_scene, own.robots = own_robot, own_scene, self._robots
+            own.store, own.seed, own.period = store, self.seed, self.period
+            own.observation, own.time = seen, t
         self.awaited.clear()
         self.machine.step(context)
         return context.references
-
-    def _begin(
-        self,
-        context: StateContext,
-        robot: RobotModel,
-        scene: RobotModel,
-        store: Store,
-        observation: Observation,
-        t: float,
-    ) -> None:
-        """Set all attributes of a context, which states can set until the end of the tick."""
-        context.robot, context.robot_in_scene, context.robots = robot, scene, self._robots
-        context.store, context.seed, context.period = store, self.seed, self.period
-        context.observation, context.time = observation, t
 
     def _first_context(self, robot: RobotModel, observation: Observation) -> StateContext:
         references, first, parts = StateReferences.holding(observation.q), 0, {}
@@ -118,22 +106,17 @@ class FsmController:
             parts[name] = StateReferences(references.values[:, first : first + len(own.joints)])
             first += len(own.joints)
         references.robots = parts
+        new = partial(StateContext, period=self.period, seed=self.seed, awaited=self.awaited)
         self._robots = {
-            name: self._new_context(robot.robots[name], self.stores[name], parts[name], seen)
+            name: new(
+                robot=robot.robots[name],
+                store=self.stores[name],
+                references=parts[name],
+                observation=seen,
+            )
             for name, seen in observation.robots.items()
         }
-        self._context = self._new_context(robot, self.store, references, observation)
-        return self._context
-
-    def _new_context(
-        self, robot: RobotModel, store: Store, references: StateReferences, seen: Observation
-    ) -> StateContext:
-        return StateContext(
-            robot=robot,
-            store=store,
-            references=references,
-            observation=seen,
-            period=self.period,
-            seed=self.seed,
-            awaited=self.awaited,
+        self._context = new(
+            robot=robot, store=self.store, references=references, observation=observation
         )
+        return self._context

@@ -1,7 +1,7 @@
 """The state machine of a controller: it starts, runs and tears down the states of a table."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -9,10 +9,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_calls import StateCalls
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
-    CompositeState,
     FlatTransition,
-    ParallelState,
-    SimpleState,
     StateDef,
     Table,
     Transition,
@@ -41,16 +38,15 @@ class Machine:
         configs: Settings for the next start of each state, by full name; None without any.
         robots: The robot of each instance, in a table of several; empty for all of them.
         step_by_step: Whether transitions with that trigger need a request.
-        log: Record of the transitions that were made; a reset does not clear it.
-        calls: Calls the methods of the states.
+        log: The transitions that were made; a reset does not clear them.
     """
 
     def __init__(self, table: Table) -> None:
         self.robots = {state.path: state.robot for state in table.root.walk()}
         self.instances: Mapping[str, State] = {
-            state.path: state.kind.cls(state.kind.config)
+            state.path: state.cls(state.config)
             for state in table.root.walk()
-            if isinstance(state.kind, SimpleState) and state.kind.cls is not None
+            if state.cls is not None
         }
         self.configs = {path: state.config for path, state in self.instances.items()}
         self.step_by_step = table.step_by_step
@@ -94,11 +90,8 @@ class Machine:
     def configure(self, state: str, changes: Mapping[str, Any]) -> None:
         """Change settings of a state, given by its full name, from its next start on.
 
-        A state with live settings gets them at its next tick.
-
-        Raises:
-            UserInputError: The state or a setting does not exist, or a value is invalid; nothing
-                changes.
+        A state with live settings gets them at its next tick. UserInputError if the state or a
+        setting does not exist, or a value is invalid; nothing changes.
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
@@ -110,11 +103,7 @@ class Machine:
             self.instances[state].config = self.configs[state]
 
     def request(self, label: str) -> Transition:
-        """Schedule a transition for the next tick.
-
-        Raises:
-            TransitionRejectedError: The transition is not available; nothing changes.
-        """
+        """Schedule a transition for the next tick; TransitionRejectedError if it is impossible."""
         offers = self._offers()
         if label not in offers:
             raise TransitionRejectedError(self._rejection(label, tuple(offers)))
@@ -126,8 +115,7 @@ class Machine:
     def press(self, state: str, method: str) -> None:
         """Call a button's method of an active state in the next tick, before `run`.
 
-        Raises:
-            UserInputError: The state is not active, has no such button, or too many wait.
+        UserInputError if the state is not active, has no such button, or too many wait.
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
@@ -170,10 +158,7 @@ class Machine:
             raise
 
     def reset(self) -> None:
-        """Tear down the active states and return to the initial one, which starts at the next tick.
-
-        The teardown gets the context of the last tick.
-        """
+        """Tear down the active states, with the last context, and return to the initial one."""
         error, self._error = self._error, None
         try:
             if error is None and self._context is not None:
@@ -206,11 +191,7 @@ class Machine:
 class _Runner:
     """Runs a simple state: an instance of its class, or nothing without a class.
 
-    Attributes:
-        definition: The state.
-        outcome: The last outcome since the start; None before the first.
-        reason: Reason of that outcome.
-        is_active: Whether the state was started and not torn down.
+    `outcome` is the last one since the start, and None before the first.
     """
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
@@ -218,6 +199,9 @@ class _Runner:
         self.outcome: str | None = None
         self.reason, self.is_active, self._start_time = "", False, 0.0
         self._state = machine.instances.get(definition.path)
+        self._children = {
+            name: _runner(child, machine) for name, child in definition.children.items()
+        }
 
     @property
     def active(self) -> str:
@@ -239,15 +223,28 @@ class _Runner:
             self.outcome, self.reason = outcome, context.reason
 
     def teardown(self, context: StateContext) -> None:
-        if self.is_active:
-            self.is_active = False
-            self._teardown(context)
+        if not self.is_active:
+            return
+        self.is_active = False
+        with ExitStack() as stack:  # an exception in one branch must not end the others' teardown
+            for part in self.parts():
+                stack.callback(part.teardown, context)
+        if self._state is not None:
+            self.machine.calls.call(self.definition.path, self._state.teardown, self._own(context))
+
+    def parts(self) -> Collection["_Runner"]:
+        """Return the runners of the active states inside."""
+        return ()
 
     def simple_states(self) -> Iterator[str]:
-        yield self.definition.path
+        if not self.parts():
+            yield self.definition.path
+        for part in self.parts():
+            yield from part.simple_states()
 
     def offers(self) -> Iterator[tuple["_CompositeRunner", TransitionDef]]:
-        return iter(())
+        for part in self.parts():
+            yield from part.offers()
 
     def _start(self, context: StateContext) -> None:
         if self._state is not None:
@@ -263,10 +260,6 @@ class _Runner:
         context.reason = own.reason
         return outcome
 
-    def _teardown(self, context: StateContext) -> None:
-        if self._state is not None:
-            self.machine.calls.call(self.definition.path, self._state.teardown, self._own(context))
-
     def _own(self, context: StateContext) -> StateContext:
         """Return the context of the state's robot, or of all robots, with the state's time."""
         own = context.robots[self.definition.robot] if self.definition.robot else context
@@ -276,19 +269,11 @@ class _Runner:
 
 
 class _CompositeRunner(_Runner):
-    """Runs a machine or sub-machine: one of its states at a time.
-
-    Attributes:
-        current: Runner of the active state.
-    """
+    """Runs a machine or sub-machine: one of its states, `current`, at a time."""
 
     def __init__(self, definition: StateDef, machine: Machine) -> None:
         super().__init__(definition, machine)
-        assert isinstance(definition.kind, CompositeState)
-        self._runners = {
-            name: _runner(child, machine) for name, child in definition.children.items()
-        }
-        self._initial = self.current = self._runners[definition.kind.initial]
+        self._initial = self.current = self._children[definition.initial]
         self._scheduled: TransitionDef | None = None
         self._schedule_reason = ""
 
@@ -296,13 +281,13 @@ class _CompositeRunner(_Runner):
     def active(self) -> str:
         return self.current.active
 
-    def simple_states(self) -> Iterator[str]:
-        return self.current.simple_states()
+    def parts(self) -> Collection[_Runner]:
+        return (self.current,)
 
     def offers(self) -> Iterator[tuple["_CompositeRunner", TransitionDef]]:
         """Yield the transitions that wait for a request, and those that need a request."""
         if self._scheduled is None:
-            yield from self.current.offers()
+            yield from super().offers()
         for definition in self.current.definition.transitions.values():
             is_waiting = self._scheduled is None and definition.label == self.current.outcome
             if is_waiting or definition.trigger is Trigger.REQUEST:
@@ -342,59 +327,36 @@ class _CompositeRunner(_Runner):
         transition = self.transition(definition)
         self._scheduled, self.outcome = None, None
         self.current.teardown(context)
-        self.current = self._runners[definition.goal]
+        self.current = self._children[definition.goal]
         self.machine.log.record(transition, time=context.time, reason=self._schedule_reason)
         context.references.replace_nan(context.observation.q)
         self.current.start(context)
-
-    def _teardown(self, context: StateContext) -> None:
-        self.current.teardown(context)
 
 
 class _ParallelRunner(_Runner):
     """Runs several states at a time until a join holds."""
 
-    def __init__(self, definition: StateDef, machine: Machine) -> None:
-        super().__init__(definition, machine)
-        assert isinstance(definition.kind, ParallelState)
-        self._joins = definition.kind.joins
-        self._branches = {
-            name: _runner(child, machine) for name, child in definition.children.items()
-        }
-        self._outcomes: dict[str, str | None] = dict.fromkeys(self._branches)
-
-    def simple_states(self) -> Iterator[str]:
-        for branch in self._branches.values():
-            yield from branch.simple_states()
-
-    def offers(self) -> Iterator[tuple[_CompositeRunner, TransitionDef]]:
-        for branch in self._branches.values():
-            yield from branch.offers()
+    def parts(self) -> Collection[_Runner]:
+        return self._children.values()
 
     def _start(self, context: StateContext) -> None:
-        for branch in self._branches.values():
+        for branch in self._children.values():
             branch.start(context)
 
     def _run(self, context: StateContext) -> str | None:
-        for name, branch in self._branches.items():
+        outcomes = {}
+        for name, branch in self._children.items():
             branch.run(context)
-            self._outcomes[name] = branch.outcome
-        for join in self._joins:
-            if join.holds(self._outcomes):
-                reasons = [self._branches[name].reason for name in join.when]
+            outcomes[name] = branch.outcome
+        for join in self.definition.joins:
+            if join.holds(outcomes):
+                reasons = [self._children[name].reason for name in join.when]
                 context.reason = "; ".join(reason for reason in reasons if reason)
                 return join.outcome
         return None
 
-    def _teardown(self, context: StateContext) -> None:
-        # An exception in one branch must not prevent the teardown of the others.
-        with ExitStack() as stack:
-            for branch in self._branches.values():
-                stack.callback(branch.teardown, context)
-
-
-_RUNNERS = {CompositeState: _CompositeRunner, ParallelState: _ParallelRunner, SimpleState: _Runner}
-
 
 def _runner(definition: StateDef, machine: Machine) -> _Runner:
-    return _RUNNERS[type(definition.kind)](definition, machine)
+    if definition.initial:
+        return _CompositeRunner(definition, machine)
+    return (_ParallelRunner if definition.children else _Runner)(definition, machine)

@@ -14,75 +14,38 @@ from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import PanelItem
 
-_ROWS = ("q", "dq", "tau")
+_ARRAYS = ("values", "q", "dq", "tau")
 
 
 class StateReferences(References):
     """References whose arrays cannot be replaced; an assignment copies the values.
 
     ``references.q = goal`` is ``references.q[:] = goal`` with a check of the shape, so that no
-    state can change the arrays of the states after it.
-
-    Attributes:
-        robots: Of a controller of several robots, the references of each by the name in the table:
-            views of the same numbers.
+    state can change the arrays of the states after it. Of a controller of several robots, `robots`
+    has views of the same numbers, by the name in the table.
     """
 
     def __init__(self, values: np.ndarray) -> None:
         """Use `values` without a copy."""
-        self._values = values
-        self._rows: tuple[np.ndarray, ...] = tuple(values)
-        self._shapes = (values.shape, *(row.shape for row in self._rows))
+        for name, array in zip(_ARRAYS, (values, *values), strict=True):
+            object.__setattr__(self, name, array)
+        self._shapes = [getattr(self, name).shape for name in _ARRAYS]
         self.robots: Mapping[str, StateReferences] = {}
 
-    @property
-    def values(self) -> np.ndarray:
-        """The three rows below in one array.  # (3, n)"""
-        return self._values
-
-    @values.setter
-    def values(self, values: Any) -> None:
-        _copy("values", self._values, values)
-
-    @property
-    def q(self) -> np.ndarray:
-        """Position [rad or m].  # (n,)"""
-        return self._rows[0]
-
-    @q.setter
-    def q(self, values: Any) -> None:
-        _copy("q", self._rows[0], values)
-
-    @property
-    def dq(self) -> np.ndarray:
-        """Velocity [rad/s or m/s].  # (n,)"""
-        return self._rows[1]
-
-    @dq.setter
-    def dq(self, values: Any) -> None:
-        _copy("dq", self._rows[1], values)
-
-    @property
-    def tau(self) -> np.ndarray:
-        """Feed-forward effort [Nm or N].  # (n,)"""
-        return self._rows[2]
-
-    @tau.setter
-    def tau(self, values: Any) -> None:
-        _copy("tau", self._rows[2], values)
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _ARRAYS:
+            _copy(name, getattr(self, name), value)
+        else:
+            object.__setattr__(self, name, value)
 
     def rebind(self, values: np.ndarray) -> None:
         """Copy `values`; they must have the same shape."""
         self.values = values
 
     def check(self) -> None:
-        """Check that the arrays are as at the start.
-
-        Raises:
-            ValueError: The shape or the type of an array was changed, or it was made read-only.
-        """
-        arrays = (self._values, *self._rows)
-        for name, array, shape in zip(("values", *_ROWS), arrays, self._shapes, strict=True):
+        """Raise ValueError unless the arrays have their shape and type, and are writeable."""
+        for name, shape in zip(_ARRAYS, self._shapes, strict=True):
+            array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64:
                 raise ValueError(
                     f"references.{name} was changed to shape {array.shape} and type {array.dtype}; "
@@ -93,11 +56,11 @@ class StateReferences(References):
 
     def replace_nan(self, q: np.ndarray) -> None:
         """Hold the measured `q` at rest where values are NaN, as at a controller's start."""
-        missing = np.isnan(self._values)
+        missing = np.isnan(self.values)
         if missing.any():
-            held = np.zeros_like(self._values)
+            held = np.zeros_like(self.values)
             held[0] = q
-            np.copyto(self._values, held, where=missing)
+            np.copyto(self.values, held, where=missing)
 
 
 def _copy(name: str, target: np.ndarray, values: Any) -> None:
@@ -199,12 +162,7 @@ class StateContext:
         return self.elapsed > duration - 0.5 * self.period
 
     def check(self) -> None:
-        """Check what a state has written.
-
-        Raises:
-            TypeError: `awaited` contains something else than futures, or `reason` is not a text.
-            ValueError: The references have another shape or type.
-        """
+        """Raise TypeError or ValueError if a state has left something invalid in the context."""
         self._references.check()
         if type(self.reason) is not str:
             kind, self.reason = type(self.reason).__name__, ""
@@ -249,19 +207,15 @@ class State:
     def configure(self, robot: RobotModel, store: Store) -> None:
         """Prepare for a robot, once and before all other calls; long computations belong here.
 
-        Raises:
-            UserInputError: The robot lacks a joint, sensor or site that the state needs.
+        UserInputError if the robot lacks a joint, sensor or site that the state needs.
         """
 
     @classmethod
     def immediate_outcome(cls, config: Any, period: float) -> str | None:
         """Return the outcome that the first `run` always has; None if the state can take time.
 
-        A table in which such states follow each other in a circle is rejected.
-
-        Args:
-            config: Settings of the state.
-            period: Time between two ticks [s].
+        A table in which such states follow each other in a circle is rejected. `config` has the
+        settings of the state, `period` is the time between two ticks [s].
         """
         return None
 

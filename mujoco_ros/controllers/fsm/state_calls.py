@@ -2,9 +2,11 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from types import FrameType, TracebackType
+from traceback import walk_stack, walk_tb
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
@@ -19,11 +21,7 @@ class StateError(RuntimeError):
 
 
 class TimeLimitError(StateError):
-    """A call exceeded its limit of time.
-
-    Attributes:
-        place: State, method and line at the limit.
-    """
+    """A call exceeded its limit of time; `place` is the state, method and line at the limit."""
 
     def __init__(self, message: str, place: str) -> None:
         super().__init__(message)
@@ -34,8 +32,7 @@ class StateCalls:
     """Calls methods of states, and records which one is running.
 
     An exception that would end a thread or the process, such as `SystemExit`, becomes a
-    `StateError`. The only exception is `KeyboardInterrupt` in the main thread, where Ctrl-C raises
-    it.
+    `StateError`, except `KeyboardInterrupt` in the main thread, where Ctrl-C raises it.
 
     Attributes:
         path: Full name of the state that was called last; empty before the first call.
@@ -49,60 +46,37 @@ class StateCalls:
         self._failures: deque[tuple[BaseException, str]] = deque(maxlen=4)
 
     def call(self, path: str, method: Callable[[StateContext], T], context: StateContext) -> T:
-        """Call a method of the state with a full name.
-
-        Raises:
-            StateError: It raised an exception that would end a thread or the process.
-            TypeError: It left a wrong type in the context.
-            ValueError: It changed the shape or type of the references.
-        """
-        self.path, self._method = path, method
+        """Call a method of the state with a full name, and check what it left in the context."""
         guard = self.guard
-        try:
+
+        def checked() -> T:
             result: T = method(context) if guard is None else guard(method, context)
             context.check()
-        except BaseException as error:
-            self._fail(error)
-        return result
+            return result
+
+        return self._called(path, method, checked)
 
     def evaluate(self, path: str, method: Callable[[], T]) -> T:
-        """Return what a method without arguments returns, within the limit of time.
-
-        Raises:
-            StateError: It raised an exception that would end a thread or the process.
-        """
-        self.path, self._method = path, method
+        """Return what a method without arguments returns, within the limit of time."""
         guard: Callable[[Callable[[Any], T], Any], T] | None = self.guard
-        try:
-            return method() if guard is None else guard(lambda _: method(), None)
-        except BaseException as error:
-            self._fail(error)
+        limited = method if guard is None else partial(guard, lambda _: method(), None)
+        return self._called(path, method, limited)
 
     def run(self, path: str, state: State, context: StateContext) -> str | None:
-        """Run one tick of a state; see `call`.
-
-        Raises:
-            StateError: It returned a value that is not one of its outcomes.
-        """
+        """Run one tick of a state; StateError if it returns something else than an outcome."""
         outcome = self.call(path, state.run, context)
-        if outcome is None:
-            return None
-        try:
-            if not isinstance(outcome, str) or outcome not in state.outcomes:
-                known = ", ".join(state.outcomes) or "none"
-                raise StateError(
-                    f"{path}: {type(state).__name__}.run returned {shown(outcome)}, which is not "
-                    f"one of its outcomes: {known}"
-                )
-        except BaseException as error:
-            self._fail(error)
-        return str(outcome)
+        if outcome is not None:
+            self._called(path, state.run, partial(_check_outcome, path, state, outcome))
+        return None if outcome is None else str(outcome)
 
     def configure(self, path: str, state: State, *arguments: Any) -> None:
         """Call `State.configure` without a limit of time; see `call`."""
-        self.path, self._method = path, state.configure
+        self._called(path, state.configure, partial(state.configure, *arguments))
+
+    def _called(self, path: str, method: Callable[..., Any], call: Callable[[], T]) -> T:
+        self.path, self._method = path, method
         try:
-            state.configure(*arguments)
+            return call()
         except BaseException as error:
             self._fail(error)
 
@@ -113,24 +87,17 @@ class StateCalls:
         return places[0] if places else ""
 
     def place(self, frame: FrameType | None) -> str:
-        """Return state, method and line of the running call, from the innermost frame.
+        """Return state, method and line of the running call, from its innermost frame."""
+        return self._place([] if frame is None else list(walk_stack(frame)))
 
-        The line is the innermost one in the file of the method.
-        """
-        lines = []
-        while frame is not None:
-            lines.append((frame.f_code.co_filename, frame.f_lineno))
-            frame = frame.f_back
-        return self._place(lines)
-
-    def _place(self, lines: list[tuple[str, int]]) -> str:
+    def _place(self, lines: Sequence[tuple[FrameType, int]]) -> str:
         method = self._method
         function = getattr(method, "__func__", method)
         source = getattr(getattr(function, "__code__", None), "co_filename", "")
-        own = [line for line in lines if line[0] == source][:1]
+        own = [line for frame, line in lines if frame.f_code.co_filename == source][:1]
         name = f"{type(getattr(method, '__self__', None)).__name__}."
         name += getattr(function, "__name__", "?")
-        where = "".join(f", {Path(file).name}:{line}" for file, line in own)
+        where = "".join(f", {Path(source).name}:{line}" for line in own)
         return f"state '{self.path}' ({name}{where})"
 
     def _fail(self, error: BaseException) -> NoReturn:
@@ -140,7 +107,7 @@ class StateCalls:
             and threading.current_thread() is threading.main_thread()
         ):
             raise error
-        place = self._place(_lines(error.__traceback__))
+        place = self._place(list(walk_tb(error.__traceback__))[::-1])
         if isinstance(error, TimeLimitError):
             place = error.place or place
         if isinstance(error, Exception):
@@ -151,6 +118,14 @@ class StateCalls:
         raise contained from error
 
 
+def _check_outcome(path: str, state: State, outcome: Any) -> None:
+    if not isinstance(outcome, str) or outcome not in state.outcomes:
+        raise StateError(
+            f"{path}: {type(state).__name__}.run returned {shown(outcome)}, which is not one of "
+            f"its outcomes: {', '.join(state.outcomes) or 'none'}"
+        )
+
+
 def shown(value: Any) -> str:
     """Return the `repr` of a value, cut to a line; a user's class may raise anything in it."""
     try:
@@ -159,12 +134,3 @@ def shown(value: Any) -> str:
         text = f"a {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 200 else text[:197] + "..."
-
-
-def _lines(traceback: TracebackType | None) -> list[tuple[str, int]]:
-    """Return files and lines of a traceback, innermost first."""
-    lines = []
-    while traceback is not None:
-        lines.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
-        traceback = traceback.tb_next
-    return lines[::-1]

@@ -8,14 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from mujoco_ros.controllers.fsm.table import (
-    CompositeState,
-    ParallelState,
-    StateDef,
-    Table,
-    TransitionDef,
-    Trigger,
-)
+from mujoco_ros.controllers.fsm.table import StateDef, Table, TransitionDef, Trigger
 
 _INK, _FAINT, _BLUE, _RED, _GREEN = "#1d2b38", "#51606e", "#2f6fad", "#b8405e", "#3d8b57"
 _FILLS = {_BLUE: "#eef4fa", _RED: "#fbeef1", _GREEN: "#edf6f0"}
@@ -94,13 +87,12 @@ def _silent_libraries() -> Iterator[None]:
 
 def _add_machine(graph: Any, machine: StateDef, name: str) -> None:
     """Add the states of a machine and its transitions."""
-    assert isinstance(machine.kind, CompositeState)
-    states, initial = machine.kind.states, machine.kind.states[machine.kind.initial]
+    states, initial = machine.children, machine.children[machine.initial]
     graph.add_node(f"{name} begin", shape="point", width=0.1, color=_INK, style="")
     graph.add_subgraph([f"{name} begin"], rank="source")
     _add_edge(graph, f"{name} begin", initial, color=_INK, weight=_WEIGHT)
     for state in states.values():
-        _add_state(graph, state, is_failure=_is_failure(state, machine.kind))
+        _add_state(graph, state, is_failure=_is_failure(state, machine))
     arrows = list(_arrows(states))
     failures = Counter(arrow.goal for arrow in arrows if arrow.colour == _RED)
     for number, arrow in enumerate(arrows):
@@ -141,10 +133,9 @@ def _add_state(graph: Any, state: StateDef, *, is_failure: bool = False) -> None
         )
         return
     lines = [_note(state)]
-    if isinstance(state.kind, ParallelState):
-        for join in state.kind.joins:
-            outcomes = " and ".join(f"{branch} {outcome}" for branch, outcome in join.when.items())
-            lines.append(f"{outcomes} → {join.outcome}")
+    for join in state.joins:
+        outcomes = " and ".join(f"{branch} {outcome}" for branch, outcome in join.when.items())
+        lines.append(f"{outcomes} → {join.outcome}")
     notes = "".join(
         f'<BR/><FONT POINT-SIZE="{_SMALL}" COLOR="{_FAINT}">{escape(line)}</FONT>'
         for line in lines
@@ -153,7 +144,7 @@ def _add_state(graph: Any, state: StateDef, *, is_failure: bool = False) -> None
     inside = graph.add_subgraph(
         name=_cluster(state), label=f"<{title}{notes}>", color=colour, style="rounded"
     )
-    if isinstance(state.kind, ParallelState):
+    if state.is_parallel:
         for branch in state.children.values():
             _add_state(inside, branch)
     else:
@@ -180,8 +171,7 @@ def _innermost(state: StateDef) -> str:
 
 def _note(state: StateDef) -> str:
     """Return the second line of a state: its class, robot, timeout and outcome."""
-    cls = getattr(state.kind, "cls", None)
-    notes = [cls.__name__] if cls is not None else []
+    notes = [state.cls.__name__] if state.cls is not None else []
     notes += [state.robot] if state.robot else []
     notes += [f"≤ {state.timeout:g} s"] if state.timeout else []
     notes += [f"ends: {state.outcome}"] if state.outcome else []
@@ -218,11 +208,11 @@ def _colour(definition: TransitionDef) -> str:
     return _RED if definition.failure else _INK
 
 
-def _is_failure(state: StateDef, machine: CompositeState) -> bool:
+def _is_failure(state: StateDef, machine: StateDef) -> bool:
     """Return whether a state ends in failure, or is reached only by failures."""
     failures = [
         definition.failure
-        for other in machine.states.values()
+        for other in machine.children.values()
         for definition in other.transitions.values()
         if definition.goal == state.name and definition.trigger is not Trigger.REQUEST
     ]

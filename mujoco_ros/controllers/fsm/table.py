@@ -33,10 +33,6 @@ class Transition:
     Attributes:
         id: Number in the table, from 1 on; 0 for an error, a reset, a pause or its end.
         label: The outcome or the request.
-        start: State before the transition.
-        goal: State after the transition.
-        trigger: Condition of the transition.
-        failure: Whether the outcome is a failure.
     """
 
     id: int
@@ -48,40 +44,8 @@ class Transition:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SimpleState:
-    """A state without states inside.
-
-    Attributes:
-        cls: Class of the state; None for a state that only ends its machine.
-        config: Settings of the state.
-    """
-
-    cls: type[State] | None = None
-    config: Any = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CompositeState:
-    """A machine or sub-machine; exactly one of its states is active.
-
-    Attributes:
-        initial: Name of the initial state.
-        states: The states by name, in the order of the file.
-    """
-
-    initial: str
-    states: Mapping[str, "StateDef"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Join:
-    """Condition under which a parallel state ends.
-
-    Attributes:
-        when: Required outcomes by branch; other branches may have any outcome or none.
-        outcome: Resulting outcome of the parallel state.
-        failure: Whether that outcome is a failure.
-    """
+    """Ends a parallel state with `outcome` when all branches in `when` have these outcomes."""
 
     when: dict[str, str]
     outcome: str
@@ -93,28 +57,10 @@ class Join:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ParallelState:
-    """Several states that are active together.
-
-    Attributes:
-        branches: The states by name; a later branch overwrites the references of an earlier one.
-        joins: The conditions of its end; the first one that holds applies.
-    """
-
-    branches: Mapping[str, "StateDef"]
-    joins: tuple[Join, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class TransitionDef:
-    """The transition after an outcome or a request.
+    """The transition after an outcome or a request, to a state of the same machine.
 
-    Attributes:
-        label: The outcome or the request.
-        goal: Name of the next state in the same machine.
-        trigger: Condition of the transition.
-        failure: Whether the outcome is a failure.
-        from_any: Whether the table lists it under ``*``.
+    `from_any` is true if the table lists it under ``*``.
     """
 
     label: str
@@ -126,24 +72,29 @@ class TransitionDef:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateDef:
-    """One state of a machine, or one branch of a parallel state.
+    """A state of a machine, or a branch of a parallel state: simple, a machine, or parallel.
 
     Attributes:
-        name: Name in its machine.
         path: Full name: the names of all enclosing states and its own, separated by slashes.
-        kind: Type and content of the state.
-        outcomes: All possible outcomes, including ``timeout``.
-        failures: The outcomes that are failures.
+        cls: Class of a simple state; None if it only ends its machine.
+        children: The states of a machine, one of which is active, or the branches of a parallel
+            state; a later branch overwrites the references of an earlier one.
+        initial: Name of the first child of a machine; empty for other states.
+        joins: The conditions of the end of a parallel state; the first one that holds applies.
+        outcomes: All possible outcomes, including ``timeout``; `failures` has some of them.
         timeout: Time after which the outcome is ``timeout``, if there is none before [s].
         outcome: The outcome with which this state ends its machine; None if it does not.
         failure: Whether that outcome is a failure.
-        transitions: Transitions by label.
         robot: The robot on which the state acts, in a table of several; empty for all of them.
     """
 
-    name: str
-    path: str
-    kind: SimpleState | CompositeState | ParallelState
+    name: str = ""
+    path: str = ""
+    cls: type[State] | None = None
+    config: Any = None
+    children: Mapping[str, "StateDef"] = field(default_factory=dict)
+    initial: str = ""
+    joins: tuple[Join, ...] = ()
     outcomes: tuple[str, ...] = ()
     failures: frozenset[str] = frozenset()
     timeout: float | None = None
@@ -153,30 +104,22 @@ class StateDef:
     robot: str = ""
 
     @property
-    def children(self) -> Mapping[str, "StateDef"]:
-        """The states or branches inside, by name."""
-        match self.kind:
-            case CompositeState(states=states):
-                return states
-            case ParallelState(branches=branches):
-                return branches
-            case _:
-                return {}
+    def is_parallel(self) -> bool:
+        """Whether all children are active together."""
+        return bool(self.children) and not self.initial
 
     @property
     def entry(self) -> "StateDef":
         """The simple or parallel state that is active first."""
-        if isinstance(self.kind, CompositeState):
-            return self.kind.states[self.kind.initial].entry
-        return self
+        return self.children[self.initial].entry if self.initial else self
 
     def innermost(self) -> Iterator["StateDef"]:
         """Yield the simple and parallel states that can be active in the state."""
-        if isinstance(self.kind, CompositeState):
-            for child in self.kind.states.values():
-                yield from child.innermost()
-        else:
+        if not self.initial:
             yield self
+            return
+        for child in self.children.values():
+            yield from child.innermost()
 
     def walk(self) -> Iterator["StateDef"]:
         """Yield the state and all states inside, outer ones first."""
@@ -190,7 +133,6 @@ class Table:
     """A controller as read from its file.
 
     Attributes:
-        name: Name of the controller.
         rate: Ticks per second.
         step_by_step: Whether the controller starts in step-by-step mode.
         strict: Whether it is an error when the references of a commanded joint become NaN.
@@ -209,13 +151,8 @@ class Table:
 def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> StateDef:
     """Return a state in which every state inside has the robot of the enclosing one.
 
-    Args:
-        robots: Names of robots by the name that the table uses.
-        where: Beginning of an error message.
-
-    Raises:
-        UserInputError: A state names a robot that the table does not have, or another one than
-            the enclosing state.
+    UserInputError, which begins with `where`, if a state names a robot that is not in `robots`, or
+    another one than the enclosing state.
     """
     if state.robot and state.robot not in robots:
         if not robots:
@@ -234,12 +171,7 @@ def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> State
         name: with_robots(replace(child, robot=child.robot or state.robot), robots, where)
         for name, child in state.children.items()
     }
-    kind = state.kind
-    if isinstance(kind, CompositeState):
-        kind = replace(kind, states=children)
-    elif isinstance(kind, ParallelState):
-        kind = replace(kind, branches=children)
-    return replace(state, kind=kind)
+    return replace(state, children=children)
 
 
 class FlatTransition(NamedTuple):
@@ -253,20 +185,14 @@ class FlatTransition(NamedTuple):
 def flat_states(root: StateDef) -> tuple[str, ...]:
     """Return the full names of all states that can be active, the initial one first.
 
-    States of sub-machines in the branches of a parallel state are included, because events report
-    their transitions.
+    States of machines in the branches of a parallel state are among them: events report these.
     """
-    found = dict.fromkeys([root.entry.path])
-    found |= dict.fromkeys(_flat_states(root))
-    return tuple(found)
-
-
-def _flat_states(state: StateDef) -> Iterator[str]:
-    for child in state.children.values():
-        is_member = isinstance(state.kind, CompositeState)
-        if is_member and not isinstance(child.kind, CompositeState):
-            yield child.path
-        yield from _flat_states(child)
+    states = tuple(root.walk())
+    branches = {
+        child.path for state in states if state.is_parallel for child in state.children.values()
+    }
+    active = [state.path for state in states if not state.initial and state.path not in branches]
+    return tuple(dict.fromkeys([root.entry.path, *active]))
 
 
 def flat_transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
@@ -303,25 +229,22 @@ def _flat_transitions(state: StateDef) -> Iterator[tuple[FlatTransition, Transit
 
 def _starts(state: StateDef, definition: TransitionDef) -> Iterator[str]:
     """Yield the states that can be active when a transition of `state` is made."""
-    if not isinstance(state.kind, CompositeState):
+    if not state.initial:
         yield state.path
         return
     from_all = definition.trigger is Trigger.REQUEST or (
         definition.label == TIMEOUT and state.timeout
     )
-    for child in state.kind.states.values():
+    for child in state.children.values():
         if from_all or child.outcome == definition.label:
             yield from (active.path for active in child.innermost())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransitionEvent:
-    """A transition that was made.
+    """A transition that was made, with its number in the log, from 1 on.
 
-    Attributes:
-        number: Position in the log, from 1 on.
-        time: Time of the tick in which the goal state started [s].
-        reason: Why it was made.
+    `time` is the time of the tick in which the goal state started [s].
     """
 
     number: int
@@ -333,10 +256,8 @@ class TransitionEvent:
 class TransitionLog:
     """The one record of the transitions of a controller; any thread may read it.
 
-    Each reader passes the number of the last event that it has read.
-
-    Attributes:
-        count: Number of events since the start; the newest 10,000 are kept.
+    Each reader passes the number of the last event that it has read. `count` is the number of
+    events since the start; the newest 10,000 are kept.
     """
 
     def __init__(self) -> None:

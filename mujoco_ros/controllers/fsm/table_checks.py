@@ -4,38 +4,30 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 
-from mujoco_ros.controllers.fsm.table import (
-    TIMEOUT,
-    CompositeState,
-    Join,
-    ParallelState,
-    SimpleState,
-    StateDef,
-    Table,
-    Trigger,
-)
+from mujoco_ros.controllers.fsm.table import TIMEOUT, Join, StateDef, Table, Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 
 
 def check_cycles(table: Table, where: str) -> None:
-    """Check that no machine runs forever in a circle of states that end in their first tick.
-
-    Raises:
-        UserInputError: It names the states of the circle.
-    """
+    """Raise UserInputError if a machine runs forever in a circle of states that take no time."""
     automatic = {Trigger.AUTO} if table.step_by_step else {Trigger.AUTO, Trigger.STEP_BY_STEP}
-    checker = _CycleChecker(1.0 / table.rate, automatic, where)
-    for state in table.root.walk():
-        if isinstance(state.kind, CompositeState):
-            checker.check(state.kind.states)
+    checker = _CycleChecker(1.0 / table.rate, automatic)
+    for machine in table.root.walk():
+        cycle = checker.cycle(machine.children) if machine.initial else []
+        if cycle:
+            raise UserInputError(
+                f"{where}: these states would follow each other forever without taking time: "
+                f"{' -> '.join(cycle)}; give one of them a duration, or a transition that waits "
+                "for a request ('trigger: strict')"
+            )
 
 
 class _CycleChecker:
-    def __init__(self, period: float, automatic: set[Trigger], where: str) -> None:
-        self._period, self._automatic, self._where = period, automatic, where
+    def __init__(self, period: float, automatic: set[Trigger]) -> None:
+        self._period, self._automatic = period, automatic
 
-    def check(self, states: Mapping[str, StateDef]) -> None:
-        """Check the states of a machine."""
+    def cycle(self, states: Mapping[str, StateDef]) -> list[str]:
+        """Return the full names of the states of a machine in a circle; empty without one."""
         goals = {name: self._goal(state) for name, state in states.items()}
         checked: set[str] = set()
         for first in states:
@@ -46,12 +38,8 @@ class _CycleChecker:
                 path.append(name)
                 name = goals[name]
             if name in path:
-                cycle = [states[state].path for state in (*path[path.index(name) :], name)]
-                raise UserInputError(
-                    f"{self._where}: these states would follow each other forever without taking "
-                    f"time: {' -> '.join(cycle)}; give one of them a duration, or a transition "
-                    "that waits for a request ('trigger: strict')"
-                )
+                return [states[state].path for state in (*path[path.index(name) :], name)]
+        return []
 
     def _goal(self, state: StateDef) -> str | None:
         """Return the state that always follows at once; None if there is none."""
@@ -63,39 +51,30 @@ class _CycleChecker:
     def _outcome(self, state: StateDef) -> str | None:
         """Return the outcome that a state always has without taking time; None if it can take."""
         outcome = None
-        match state.kind:
-            case SimpleState(cls=None):
-                pass
-            case SimpleState(cls=cls, config=config) if cls is not None:
-                outcome = cls.immediate_outcome(config, self._period)
-                if outcome is None and cls.outcomes:
-                    return None  # it may have one of them
-            case CompositeState() as machine:
-                outcome = self._end(machine)
-            case ParallelState() as parallel:
-                outcomes = {
-                    name: self._outcome(branch) for name, branch in parallel.branches.items()
-                }
-                if any(
-                    outcomes[name] is None and branch.outcomes
-                    for name, branch in parallel.branches.items()
-                ):
-                    return None
-                outcome = next(
-                    (join.outcome for join in parallel.joins if join.holds(outcomes)), None
-                )
+        if state.cls is not None:
+            outcome = state.cls.immediate_outcome(state.config, self._period)
+            if outcome is None and state.cls.outcomes:
+                return None  # it may have one of them
+        elif state.initial:
+            outcome = self._end(state)
+        elif state.children:
+            outcomes = {name: self._outcome(branch) for name, branch in state.children.items()}
+            if any(outcomes[name] is None and state.children[name].outcomes for name in outcomes):
+                return None
+            outcome = next((join.outcome for join in state.joins if join.holds(outcomes)), None)
         is_short = state.timeout is not None and state.timeout < 0.5 * self._period
         return TIMEOUT if outcome is None and is_short else outcome
 
-    def _end(self, machine: CompositeState) -> str | None:
+    def _end(self, machine: StateDef) -> str | None:
         """Return the outcome of a machine that always ends without taking time."""
         name: str | None = machine.initial
         visited: set[str] = set()
         while name is not None and name not in visited:
             visited.add(name)
-            if machine.states[name].outcome is not None:
-                return machine.states[name].outcome
-            name = self._goal(machine.states[name])
+            state = machine.children[name]
+            if state.outcome is not None:
+                return state.outcome
+            name = self._goal(state)
         return None
 
 
@@ -103,11 +82,7 @@ _MAX_COMBINATIONS = 4096
 
 
 def check_machine(initial: str, states: Mapping[str, StateDef], where: str) -> None:
-    """Check that every state is reachable and every outcome has a transition.
-
-    Raises:
-        UserInputError: It names the state and the problem.
-    """
+    """Raise UserInputError unless every state is reachable and every outcome has a transition."""
     if initial not in states:
         raise unknown("state", initial, states, where=f"{where}.initial")
     for state in states.values():
@@ -144,11 +119,7 @@ def _reachable(initial: str, states: Mapping[str, StateDef]) -> set[str]:
 
 
 def check_joins(branches: Mapping[str, StateDef], joins: Sequence[Join], where: str) -> None:
-    """Check that the joins cover all combinations of final outcomes.
-
-    Raises:
-        UserInputError: It names the branch, the outcome, or the combination of outcomes.
-    """
+    """Raise UserInputError unless the joins cover all combinations of final outcomes."""
     if not branches:
         raise UserInputError(f"{where}.parallel: there are no branches")
     for branch in branches.values():

@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
-    CompositeState,
     Join,
-    ParallelState,
-    SimpleState,
     StateDef,
     Table,
     TransitionDef,
@@ -67,40 +64,24 @@ class _Goal:
 
 
 def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Table:
-    """Build a table from plain data.
+    """Build a table from plain data, with state classes by name.
 
-    Args:
-        classes: State classes by name.
-        where: Source of the data, e.g. a file; starts every error message.
-
-    Raises:
-        UserInputError: A key is unknown, a value has a wrong type, or the table is inconsistent.
+    UserInputError, which begins with the source `where`, if a key is unknown, a value has a wrong
+    type, or the table is inconsistent.
     """
-    if not _NAME.match(name):
-        raise UserInputError(f"{where}: {_invalid_name('controller', name)}")
+    _check_name("controller", name, where)
     data = _mapping(data, where, _TOP_KEYS)
     class_names(data, where)
-    top = from_dict(_Top, _part(data, ("rate", "step_by_step", "strict")), where)
+    top = from_dict(_Top, _part(data, _TOP_KEYS[:3]), where)
     robots = _robots(data.get("robots", {}), f"{where}: robots")
-    composite = _composite(_part(data, _MACHINE_KEYS), classes, "", f"{where}: ")
-    table = Table(
-        name=name,
-        rate=top.rate,
-        step_by_step=top.step_by_step,
-        strict=top.strict,
-        root=with_robots(StateDef(name="", path="", kind=composite), robots, where),
-        robots=robots,
-    )
+    root = _machine(_part(data, _MACHINE_KEYS), classes, "", f"{where}: ")
+    table = Table(name=name, root=with_robots(root, robots, where), robots=robots, **asdict(top))
     check_cycles(table, where)
     return table
 
 
 def class_names(data: Any, where: str) -> set[str]:
-    """Return the names of all classes in the data of a table, valid or not.
-
-    Raises:
-        UserInputError: The data are too large for a table.
-    """
+    """Return the names of all classes in the data of a table; UserInputError if it is too large."""
     found: set[str] = set()
     rest = [data]
     for _ in range(_MAX_ENTRIES):
@@ -113,7 +94,7 @@ def class_names(data: Any, where: str) -> set[str]:
     raise UserInputError(f"{where}: more than {_MAX_ENTRIES} entries are too many for a table")
 
 
-def _composite(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> CompositeState:
+def _machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> StateDef:
     """Read a machine; `where` is the prefix of its keys in error messages."""
     at = where.rstrip(":. ")
     if path.count("/") >= _MAX_DEPTH:
@@ -126,14 +107,19 @@ def _composite(data: Mapping[str, Any], classes: Classes, path: str, where: str)
     transitions = _transitions(data.get("transitions", {}), states, f"{where}transitions")
     states = {name: replace(state, transitions=transitions[name]) for name, state in states.items()}
     check_machine(initial, states, at)
-    return CompositeState(initial=initial, states=states)
+    ends = [(s.outcome, s.failure) for s in states.values() if s.outcome is not None]
+    return StateDef(
+        initial=initial,
+        children=states,
+        outcomes=tuple(dict.fromkeys(outcome for outcome, _ in ends)),
+        failures=frozenset(outcome for outcome, failure in ends if failure),
+    )
 
 
 def _states(data: Any, classes: Classes, path: str, where: str) -> dict[str, StateDef]:
     states = _mapping(data, where)
     for name in states:
-        if not _NAME.match(name):
-            raise UserInputError(f"{where}: {_invalid_name('state', name)}")
+        _check_name("state", name, where)
     prefix = f"{path}/" if path else ""
     return {
         name: _state(state, classes, name, f"{prefix}{name}", f"{where}.{name}")
@@ -148,34 +134,24 @@ def _state(data: Any, classes: Classes, name: str, path: str, where: str) -> Sta
         raise UserInputError(f"{where}: expected one of the keys {', '.join(_KINDS)}")
     given = from_dict(_State, _part(data, _STATE_KEYS), where)
     rest = {key: value for key, value in data.items() if key not in _STATE_KEYS}
-    kind, outcomes, failures = _READERS[kinds[0] if kinds else ""](rest, classes, path, where)
-    if given.outcome is not None and (
-        outcomes or given.timeout or not isinstance(kind, SimpleState)
-    ):
+    if not kinds:
+        _mapping(rest, where, (*_KINDS, *_STATE_KEYS))
+    state = _READERS[kinds[0]](rest, classes, path, where) if kinds else StateDef()
+    outcomes = state.outcomes
+    if given.outcome is not None and (outcomes or given.timeout or state.children):
         raise UserInputError(
             f"{where}: it ends its machine with '{given.outcome}', so it cannot continue: "
             "it has no timeout, and no class that has outcomes"
         )
     if given.timeout is not None:
         outcomes = tuple(dict.fromkeys((*outcomes, TIMEOUT)))
-    return StateDef(
-        name=name,
-        path=path,
-        kind=kind,
-        outcomes=outcomes,
-        failures=frozenset(failures) | ({TIMEOUT} & set(outcomes)),
-        timeout=given.timeout,
-        outcome=given.outcome,
-        failure=given.failure,
-        robot=given.robot,
+    failures = state.failures | ({TIMEOUT} & set(outcomes))
+    return replace(
+        state, name=name, path=path, outcomes=outcomes, failures=failures, **asdict(given)
     )
 
 
-_Kind = tuple[SimpleState | CompositeState | ParallelState, tuple[str, ...], Iterable[str]]
-"""Content of a state, its outcomes, and the failures among them."""
-
-
-def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> _Kind:
+def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: str) -> StateDef:
     name = convert(str, data["class"], f"{where}.class")
     if name not in classes:
         raise unknown("class", name, sorted(classes), where=where)
@@ -186,25 +162,17 @@ def _with_class(data: Mapping[str, Any], classes: Classes, _path: str, where: st
         if key not in known:
             raise unknown("key", key, [*known, "class", *_STATE_KEYS], where=where)
     config = None if cls.Config is None else from_dict(cls.Config, rest, where)
-    return SimpleState(cls=cls, config=config), cls.outcomes, cls.failures
+    failures = frozenset(cls.failures)
+    return StateDef(cls=cls, config=config, outcomes=cls.outcomes, failures=failures)
 
 
-def _without_class(data: Mapping[str, Any], _classes: Classes, _path: str, where: str) -> _Kind:
-    _mapping(data, where, (*_KINDS, *_STATE_KEYS))
-    return SimpleState(), (), ()
-
-
-def _machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> _Kind:
+def _sub_machine(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> StateDef:
     _mapping(data, where, ("machine", *_STATE_KEYS))
     inner = _mapping(data["machine"], f"{where}.machine", _MACHINE_KEYS)
-    composite = _composite(inner, classes, path, f"{where}.machine.")
-    states = composite.states.values()
-    ends = [(state.outcome, state.failure) for state in states if state.outcome is not None]
-    outcomes = tuple(dict.fromkeys(outcome for outcome, _ in ends))
-    return composite, outcomes, [outcome for outcome, failure in ends if failure]
+    return _machine(inner, classes, path, f"{where}.machine.")
 
 
-def _parallel(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> _Kind:
+def _parallel(data: Mapping[str, Any], classes: Classes, path: str, where: str) -> StateDef:
     _mapping(data, where, ("parallel", "join", *_STATE_KEYS))
     branches = _states(data["parallel"], classes, path, f"{where}.parallel")
     listed = data.get("join", [])
@@ -212,16 +180,18 @@ def _parallel(data: Mapping[str, Any], classes: Classes, path: str, where: str) 
         raise UserInputError(f"{where}.join: expected a list, got {type(listed).__name__}")
     joins = tuple(from_dict(Join, join, f"{where}.join[{n}]") for n, join in enumerate(listed))
     check_joins(branches, joins, where)
-    outcomes = tuple(dict.fromkeys(join.outcome for join in joins))
-    failures = [join.outcome for join in joins if join.failure]
-    return ParallelState(branches=branches, joins=joins), outcomes, failures
+    return StateDef(
+        children=branches,
+        joins=joins,
+        outcomes=tuple(dict.fromkeys(join.outcome for join in joins)),
+        failures=frozenset(join.outcome for join in joins if join.failure),
+    )
 
 
 _READERS = {
     "class": _with_class,
-    "machine": _machine,
+    "machine": _sub_machine,
     "parallel": _parallel,
-    "": _without_class,
 }
 
 
@@ -257,8 +227,7 @@ def _transitions(
 def _goals(data: Any, where: str) -> dict[str, _Goal]:
     goals = {}
     for label, goal in _mapping(data, where).items():
-        if not _NAME.match(label):
-            raise UserInputError(f"{where}: {_invalid_name('label', label)}")
+        _check_name("label", label, where)
         entry = {"to": goal} if isinstance(goal, str) else goal
         goals[label] = from_dict(_Goal, entry, f"{where}.{label}")
     return goals
@@ -304,8 +273,7 @@ def _robots(data: Any, where: str) -> dict[str, str]:
         for name, robot in _mapping(data, where).items()
     }
     for name, robot in robots.items():
-        if not _NAME.match(name):
-            raise UserInputError(f"{where}: {_invalid_name('robot', name)}")
+        _check_name("robot", name, where)
         if list(robots.values()).count(robot) > 1:
             raise UserInputError(f"{where}.{name}: '{robot}' is listed twice")
     return robots
@@ -315,5 +283,9 @@ def _part(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {key: data[key] for key in keys if key in data}
 
 
-def _invalid_name(kind: str, name: str) -> str:
-    return f"{kind} '{name}' is not valid: use a letter, then letters, digits or underscores"
+def _check_name(kind: str, name: str, where: str) -> None:
+    if not _NAME.match(name):
+        raise UserInputError(
+            f"{where}: {kind} '{name}' is not valid: use a letter, then letters, digits or "
+            "underscores"
+        )

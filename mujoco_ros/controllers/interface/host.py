@@ -33,20 +33,12 @@ class ImageFuture(Future[Image]):
     """A requested image, which arrives between two ticks: a state cannot block for it."""
 
     def result(self, timeout: float | None = None) -> Image:
-        """Return the image.
-
-        Raises:
-            InvalidStateError: It has not arrived.
-        """
+        """Return the image; InvalidStateError if it has not arrived."""
         self._check_done()
         return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Return why there is no image, or None.
-
-        Raises:
-            InvalidStateError: It has not arrived.
-        """
+        """Return why there is no image, or None; InvalidStateError if it has not arrived."""
         self._check_done()
         return super().exception(timeout)
 

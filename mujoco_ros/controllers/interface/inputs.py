@@ -17,13 +17,7 @@ _LONGEST_S = 1.0
 
 
 class BodyVelocity(NamedTuple):
-    """Velocity of a robot in the plane, along the axes of its base.
-
-    Attributes:
-        x: Forwards [m/s].
-        y: To the left [m/s].
-        yaw: Turning to the left [rad/s].
-    """
+    """Velocity along the axes of the base: forwards, to the left [m/s], turning left [rad/s]."""
 
     x: float = 0.0
     y: float = 0.0
@@ -43,11 +37,7 @@ class VelocityInput:
         self._since = 0.0
 
     def receive(self, velocity: BodyVelocity, time: float) -> None:
-        """Take a command that was received at a time of the robot [s].
-
-        Raises:
-            UserInputError: A component is not a finite number.
-        """
+        """Take a command received at a robot's time [s]; UserInputError if it is not finite."""
         _check_finite("velocity", velocity)
         self._velocity, self._since = velocity, time
 
@@ -63,13 +53,7 @@ VELOCITY_INPUT: Key[VelocityInput] = Key("velocity/input", VelocityInput)
 
 
 class PlanarPose(NamedTuple):
-    """A pose on the ground.
-
-    Attributes:
-        x: [m]
-        y: [m]
-        yaw: [rad]
-    """
+    """A pose on the ground [m, rad]."""
 
     x: float = 0.0
     y: float = 0.0
@@ -77,12 +61,7 @@ class PlanarPose(NamedTuple):
 
 
 class PlanarGoal(NamedTuple):
-    """Where a robot shall go.
-
-    Attributes:
-        pose: In the frame of the estimated odometry or of the base.
-        is_relative: Whether it is in the frame of the base.
-    """
+    """Where a robot shall go, in the frame of the odometry, or of the base if `is_relative`."""
 
     pose: PlanarPose
     is_relative: bool = False
@@ -96,11 +75,7 @@ class GoalInput:
         self._since = 0.0
 
     def receive(self, goal: PlanarGoal, time: float) -> None:
-        """Take a goal that was received at a time of the robot [s].
-
-        Raises:
-            UserInputError: A component is not a finite number.
-        """
+        """Take a goal received at a time of the robot [s]; UserInputError if it is not finite."""
         _check_finite("goal", goal.pose)
         self._goal, self._since = goal, time
 
@@ -129,13 +104,7 @@ Colour = tuple[float, float, float, float]
 
 
 class DrawnLine(NamedTuple):
-    """A line to display.
-
-    Attributes:
-        name: Namespace of its marker.
-        points: In the frame of the base [m].  # (n, 3)
-        width: [m]
-    """
+    """A line through points (n, 3) in the frame of the base [m]; `name` is its namespace."""
 
     name: str
     points: np.ndarray
@@ -144,13 +113,7 @@ class DrawnLine(NamedTuple):
 
 
 class DrawnPoint(NamedTuple):
-    """A point to display.
-
-    Attributes:
-        name: Namespace of its marker.
-        position: In the frame of the base [m].  # (3,)
-        diameter: [m]
-    """
+    """A point at a position (3,) in the frame of the base [m]; `name` is its namespace."""
 
     name: str
     position: np.ndarray

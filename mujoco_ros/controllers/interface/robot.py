@@ -45,7 +45,9 @@ class RobotModel:
 
     @classmethod
     def of_several(cls, robots: "Mapping[str, RobotModel]") -> "RobotModel":
-        """Return several robots of a model as one, with joints named ``<robot>/<joint>``."""
+        """Return several robots as one, with joints ``<robot>/<joint>``, or the one robot ""."""
+        if "" in robots:
+            return robots[""]
         each = tuple(robots.values())
         arrays = ("lower", "upper", "velocity", "effort", "home", "qpos", "dof")
         return cls(

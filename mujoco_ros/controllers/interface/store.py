@@ -42,29 +42,17 @@ class Store:
         return tuple(sorted({*self._provided, *self._values, *shared}))
 
     def provide(self, key: Key[T], value: T) -> None:
-        """Set a value of the host; `clear` keeps it, and states cannot replace it.
-
-        Raises:
-            StoreError: The value has another type than the key.
-        """
+        """Set a value of the host, which `clear` keeps; StoreError for a wrong type."""
         self._provided[key.name] = _checked(key, value)
 
     def set(self, key: Key[T], value: T) -> None:
-        """Set a value of a state.
-
-        Raises:
-            StoreError: The value has another type than the key, or the host provides this key.
-        """
+        """Set a value of a state; StoreError for a wrong type, or if the host provides the key."""
         if key.name in self._provided:
             raise StoreError(f"'{key.name}' is provided by the host and cannot be replaced")
         self._values[key.name] = _checked(key, value)
 
     def get(self, key: Key[T]) -> T:
-        """Return a value.
-
-        Raises:
-            StoreError: The value does not exist, or has another type than the key.
-        """
+        """Return a value; StoreError if it does not exist, or has another type than the key."""
         for values in (self._provided, self._values):
             if key.name in values:
                 return cast("T", _checked(key, values[key.name]))

@@ -27,10 +27,8 @@ def round_corners(corners: np.ndarray, checker: CollisionChecker) -> BSpline:
 
     It is a cubic B-spline with control points on the pieces, so it stays within their hull, and in
     the joint limits, and has their ends. It has as few control points as keep half of the margin;
-    with more, it is closer to the corners (m, k).
-
-    Raises:
-        NoPathError: There is a collision even close to the straight pieces.
+    with more, it is closer to the corners (m, k). NoPathError if there is a collision even close to
+    the pieces.
     """
     parts = 1
     while parts <= _MAX_DIVISIONS:
@@ -152,11 +150,7 @@ class TimedCurve:
         return self.sample(self.duration)[0]
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return positions, velocities and accelerations at a time [s]; at rest before and after.
-
-        Returns:
-            One array for each.  # (k,)
-        """
+        """Return positions, velocities and accelerations (k,) at a time [s]."""
         q, dq, ddq = self.samples(np.array([time]))
         return q[0], dq[0], ddq[0]
 

@@ -6,7 +6,6 @@ import numpy as np
 from ompl import base, geometric, util
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker, escape
-from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.curve import TimedCurve, round_corners
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
@@ -39,16 +38,12 @@ def plan_path(
 ) -> tuple[np.ndarray, int]:
     """Find a short path from `start` (k,) to `goal` (k,) within a number of iterations.
 
-    The straight path is used if it is free, else OMPL's AORRTC: two trees grow towards each
-    other, then again several times for a shorter path. A path from a start within
-    the margin first leaves the margin on a straight line. The same arguments give the same bits.
+    The straight path is used if it is free, else OMPL's AORRTC: two trees grow towards each other,
+    then again several times for a shorter path. A path from a start within the margin first leaves
+    the margin on a straight line. The same arguments give the same bits.
 
-    Returns:
-        Corners of the path, both ends included (m, k), and the number of iterations.
-
-    Raises:
-        CollisionError: There is a collision at the goal, or a deep one at the start.
-        NoPathError: No path was found.
+    Returns the corners of the path, both ends included (m, k), and the number of iterations.
+    CollisionError at the goal, or deep at the start; NoPathError if no path was found.
     """
     collision = checker.deepest_pair(goal)
     if collision is not None:
@@ -59,54 +54,48 @@ def plan_path(
     if iterations > 0 and checker.is_line_free(begin, goal):
         corners, spent = np.stack([begin, goal]), 0
     else:
-        corners, spent = _Search(checker, begin, goal, seed).run(iterations)
+        corners, spent = _search(checker, begin, goal, seed, iterations)
     return (corners if begin is start else np.stack([start, *corners])), spent
 
 
-class _Search:
-    def __init__(
-        self, checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, seed: int
-    ) -> None:
-        # Each random OMPL object is seeded from this when it is created.
-        util.RNG.setSeed(1 + seed % (2**31 - 1))
-        chain = checker.chain
-        self._size = size = chain.size
-        space = base.RealVectorStateSpace(size)
-        bounds = base.RealVectorBounds(size)
-        low, high = np.minimum(start, goal), np.maximum(start, goal)
-        # A measured start may be a little beyond its limits.
-        bounds.low = np.minimum(low, np.maximum(low - _MAX_DETOUR, chain.lower)).tolist()
-        bounds.high = np.maximum(high, np.minimum(high + _MAX_DETOUR, chain.upper)).tolist()
-        space.setBounds(bounds)
-        self._space = base.SpaceInformation(space)
-        self._space.setStateValidityChecker(lambda state: checker.is_free(np.array(state[0:size])))
-        self._validator = _Validator(self._space, checker)
-        self._space.setMotionValidator(self._validator)
-        self._space.setup()
-        self._problem = base.ProblemDefinition(self._space)
-        self._problem.setStartAndGoalStates(self._state(start), self._state(goal))
-        self._planner = geometric.AORRTC(self._space)
-        self._planner.setRange(_MAX_BRANCH)
-        self._planner.setProblemDefinition(self._problem)
-        self._planner.setup()
-
-    def run(self, iterations: int) -> tuple[np.ndarray, int]:
-        """Return the corners of the path and the number of iterations."""
-        budget = _Budget(self._problem, iterations)
-        self._planner.solve(base.PlannerTerminationCondition(budget))
-        if not self._problem.hasExactSolution():
-            raise NoPathError(f"no path was found in {budget.spent} iterations")
-        path = self._problem.getSolutionPath()
-        simplifier = geometric.PathSimplifier(self._space)
-        simplifier.partialShortcutPath(path, _SHORTCUTS, _SHORTCUTS // 2)
-        simplifier.reduceVertices(path, _SHORTCUTS, _SHORTCUTS // 2)
-        corners = np.array([state[0 : self._size] for state in path.getStates()])
-        return corners, budget.spent
-
-    def _state(self, q: np.ndarray) -> Any:
-        state = self._space.allocState()
-        state[0 : self._size] = q.tolist()
-        return state
+def _search(
+    checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, seed: int, iterations: int
+) -> tuple[np.ndarray, int]:
+    """Return the corners of a path and the number of iterations."""
+    # Each random OMPL object is seeded from this when it is created.
+    util.RNG.setSeed(1 + seed % (2**31 - 1))
+    chain = checker.chain
+    size = chain.size
+    space = base.RealVectorStateSpace(size)
+    bounds = base.RealVectorBounds(size)
+    low, high = np.minimum(start, goal), np.maximum(start, goal)
+    # A measured start may be a little beyond its limits.
+    bounds.low = np.minimum(low, np.maximum(low - _MAX_DETOUR, chain.lower)).tolist()
+    bounds.high = np.maximum(high, np.minimum(high + _MAX_DETOUR, chain.upper)).tolist()
+    space.setBounds(bounds)
+    information = base.SpaceInformation(space)
+    information.setStateValidityChecker(lambda state: checker.is_free(np.array(state[0:size])))
+    validator = _Validator(information, checker)
+    information.setMotionValidator(validator)
+    information.setup()
+    problem = base.ProblemDefinition(information)
+    ends = [information.allocState(), information.allocState()]
+    for state, q in zip(ends, (start, goal), strict=True):
+        state[0:size] = q.tolist()
+    problem.setStartAndGoalStates(*ends)
+    planner = geometric.AORRTC(information)
+    planner.setRange(_MAX_BRANCH)
+    planner.setProblemDefinition(problem)
+    planner.setup()
+    budget = _Budget(problem, iterations)
+    planner.solve(base.PlannerTerminationCondition(budget))
+    if not problem.hasExactSolution():
+        raise NoPathError(f"no path was found in {budget.spent} iterations")
+    path = problem.getSolutionPath()
+    simplifier = geometric.PathSimplifier(information)
+    simplifier.partialShortcutPath(path, _SHORTCUTS, _SHORTCUTS // 2)
+    simplifier.reduceVertices(path, _SHORTCUTS, _SHORTCUTS // 2)
+    return np.array([state[0:size] for state in path.getStates()]), budget.spent
 
 
 class _Budget:
@@ -149,26 +138,18 @@ class MotionPlanner:
         self._checker: CollisionChecker | None = None
 
     def plan(self, request: Request) -> MotionPlan:
-        """Plan a motion; the same request gives the same bits, independently of earlier requests.
-
-        Raises:
-            MotionError: No motion satisfies the request, whose docstring lists the errors.
-            UserInputError: The request does not fit the chain.
-        """
+        """Plan a motion; the same request always gives the same bits."""
         self.chain.check(request.start)
         request.limits.check(self.chain.size)
-        checker = self._set_scene(request.scene)
+        checker = self._checker
+        if checker is None:
+            self._checker = checker = CollisionChecker(self.chain, request.scene)
+            self._inverse = InverseKinematics(self.chain, checker)
+        else:
+            checker.set_scene(request.scene)
         if isinstance(request, JointMove):
             return self._joint_move(checker, request)
         return self._line_move(checker, request)
-
-    def _set_scene(self, scene: PlanningScene) -> CollisionChecker:
-        if self._checker is None:
-            self._checker = CollisionChecker(self.chain, scene)
-            self._inverse = InverseKinematics(self.chain, self._checker)
-        else:
-            self._checker.set_scene(scene)
-        return self._checker
 
     def _joint_move(self, checker: CollisionChecker, request: JointMove) -> MotionPlan:
         start, goal = request.start, self._goal(request)
@@ -180,10 +161,7 @@ class MotionPlanner:
             curve = round_corners(corners, checker)
             trajectory = time_curve(curve, request.limits, dynamics=self._dynamics(request.limits))
         return MotionPlan(
-            trajectory=trajectory,
-            waypoints=corners,
-            iterations=iterations,
-            checks=checker.checks,
+            trajectory=trajectory, waypoints=corners, iterations=iterations, checks=checker.checks
         )
 
     def _goal(self, request: JointMove) -> np.ndarray:

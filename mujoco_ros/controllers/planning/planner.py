@@ -1,8 +1,8 @@
 """Planners: in the calling thread, or in a separate process."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Protocol
 
 import mujoco
 
@@ -14,27 +14,25 @@ from mujoco_ros.extras import require
 from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 
-class Planner(Protocol):
+class Planner(ABC):
     """Plans motions of a chain, one at a time; equal requests have plans of equal bits."""
 
+    @abstractmethod
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Request a plan; the future fails with a MotionError if no motion exists."""
 
+    @abstractmethod
     def follow(self, model: mujoco.MjModel) -> None:
-        """Answer later requests in another scene, whose model has the same chain.
+        """Answer later requests in another scene; UserInputError if its model lacks the chain."""
 
-        Raises:
-            UserInputError: The model has no such chain.
-        """
-
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027 - a planner may have nothing to release
         """Release the planner, without waiting, once it has answered the requests made so far."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """Stop planning; the request in progress fails."""
 
 
-class InlinePlanner:
+class InlinePlanner(Planner):
     """Plans in the calling thread, which waits for the plan."""
 
     def __init__(self, chain: Chain) -> None:
@@ -55,14 +53,8 @@ class InlinePlanner:
         self._chain = self._chain.within(model)
         self._plan = _plan_function(self._chain)
 
-    def finish(self) -> None:
-        """Do nothing: all requests are answered."""
 
-    def close(self) -> None:
-        """Do nothing: no request is ever in progress."""
-
-
-class ProcessPlanner:
+class ProcessPlanner(WorkerProcess, Planner):
     """Plans in a worker process of low priority, without the GIL of this process.
 
     The process starts at once and ends with this one. If it crashes, its request fails with a
@@ -72,30 +64,13 @@ class ProcessPlanner:
     def __init__(self, chain: Chain) -> None:
         require("planning", "planning")
         self._chain = chain
-        self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
-        self._worker.start()
-
-    @property
-    def pid(self) -> int | None:
-        """The id of the process, once it was started."""
-        return self._worker.pid
-
-    def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Return a future that is done when the process has returned the plan."""
-        return self._worker.submit(request)
+        super().__init__(__name__, lambda: chain, PlannerDiedError)
+        self.start()
 
     def follow(self, model: mujoco.MjModel) -> None:
         """Plan later requests in another scene, in the same process."""
         self._chain = chain = self._chain.within(model)
-        self._worker.prepare(lambda: chain)
-
-    def finish(self) -> None:
-        """End the process, without waiting, once it has answered the requests made so far."""
-        self._worker.finish()
-
-    def close(self) -> None:
-        """End the process; the request in progress fails."""
-        self._worker.close()
+        self.prepare(lambda: chain)
 
 
 PLANNERS: Key[Callable[[Chain], Planner]] = Key("motion/planners")

@@ -16,19 +16,16 @@ from mujoco_ros.model.pose import Pose
 class JointMove:
     """A collision-free motion to a configuration, or to a pose of the tool.
 
-    Errors: IkError if no configuration brings the tool to the pose, BlockedError if all that do
-    are in collision, CollisionError at the start or at the goal, NoPathError if the planner finds
-    no path, TimingError if a joint is too weak.
+    Errors: IkError if no configuration brings the tool to the pose, BlockedError if all that do are
+    in collision, CollisionError at the start or at the goal, NoPathError if the planner finds no
+    path, TimingError if a joint is too weak.
 
     Attributes:
         start: First configuration.  # (k,)
         goal: Last configuration (k,), or last pose of the tool in ``world``.
-        limits: Limits of the joints.
-        scene: The planning scene around the chain.
         near: The last configuration is the one nearest to this configuration; None is `start`.
         later_poses: Poses of the tool in later motions, by name. They must be reachable, with or
             without collisions.
-        seed: Seed of all random numbers.
         iterations: Limit of the planner.
     """
 
@@ -60,8 +57,6 @@ class LineMove:
     Attributes:
         start: First configuration.  # (k,)
         goal: Last pose of the tool in ``world``.
-        limits: Limits of the joints.
-        scene: The planning scene around the chain.
         speed: Maximum speed of the tool [m/s].
         acceleration: Maximum acceleration of the tool [m/s²].
     """
@@ -88,7 +83,6 @@ class MotionPlan:
     """The result of a request.
 
     Attributes:
-        trajectory: The motion.
         waypoints: Corners of the path before they are rounded, or its two ends.  # (m, k)
         iterations: Iterations of the planner; 0 if the straight path is free.
         checks: Number of configurations checked for collisions.

@@ -64,12 +64,8 @@ def straight_line_path(
 ) -> BSpline | None:
     """Return the curve from `start` (k,) that moves the tool on a straight line to `goal`.
 
-    Returns:
-        Configurations by length of the line [m]; None if the tool is at the goal.
-
-    Raises:
-        LineError: The chain cannot follow the line, at a position given in the message.
-        CollisionError: There is a collision on the line.
+    Its parameter is the length of the line [m]; None if the tool is at the goal. LineError if the
+    chain cannot follow the line, CollisionError if there is a collision on it.
     """
     line = _Line.between(inverse.pose(start), goal)
     if line.length < _MIN_LENGTH:

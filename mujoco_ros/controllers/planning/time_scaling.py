@@ -21,11 +21,7 @@ logging.getLogger("toppra").setLevel(logging.CRITICAL)
 class RateBound(NamedTuple):
     """Bounds of ``first u + second x²``, with the rate x of the parameter and its acceleration u.
 
-    Attributes:
-        first: Factors of u.  # (n, m)
-        second: Factors of x².  # (n, m)
-        low: Lower bounds, all negative.  # (n, m)
-        high: Upper bounds, all positive.  # (n, m)
+    For each of n points there are m bounds, `low` negative and `high` positive.  # (n, m)
     """
 
     first: np.ndarray
@@ -37,13 +33,10 @@ class RateBound(NamedTuple):
 def fastest_rates(
     parameters: np.ndarray, max_rates: np.ndarray, *bounds: RateBound
 ) -> np.ndarray | None:
-    """Return the largest rates of a curve's parameter at some points, from rest to rest.
+    """Return the largest rates of a curve's parameter at some points, from rest to rest.  # (n,)
 
     The acceleration of the parameter is constant between two points. The bounds hold at both ends
-    of each stretch. The `parameters` (n,) increase.
-
-    Returns:
-        Rates at the points, 0 at both ends [1/s]; None if the solver fails.  # (n,)
+    of each stretch. The `parameters` (n,) increase. None if the solver fails.
     """
     constraint = _Constraint(max_rates, bounds)
     # The solver needs only the first and the last parameter of the curve itself.
@@ -100,26 +93,16 @@ def time_curve(
     speed: float = np.inf,
     acceleration: float = np.inf,
 ) -> TimedCurve:
-    """Return the fastest motion along a curve, from rest to rest.
+    """Return the fastest motion along a curve of positions, from rest to rest.
 
-    Args:
-        curve: Positions by parameter.
-        limits: Limits of the joints.
-        dynamics: Needed for limits of the torques.
-        speed: Limit of the parameter's rate: of the tool's speed, if it is a length [1/s].
-        acceleration: Limit of the parameter's acceleration [1/s²].
-
-    Raises:
-        TimingError: A motor, named in the message, cannot hold a configuration of the curve, or
-            the solver fails.
+    `speed` and `acceleration` are limits of the parameter's rate: of the tool's speed, if it is a
+    length. TimingError if a motor cannot hold a configuration, or the solver fails.
     """
     at = _grid(curve)
     first, second = (curve(at, nu=order) for order in (1, 2))
     ones = np.ones((len(at), 1))
     swing = ones * np.append(limits.acceleration, min(acceleration, _UNLIMITED))
-    bounds = [
-        RateBound(np.hstack([first, ones]), np.hstack([second, 0.0 * ones]), -swing, swing),
-    ]
+    bounds = [RateBound(np.hstack([first, ones]), np.hstack([second, 0.0 * ones]), -swing, swing)]
     if limits.torque is not None and dynamics is not None:
         bounds.append(_torque_bound(dynamics, limits.torque, curve(at), first, second))
     use = (np.abs(first) / limits.velocity).max(axis=1)

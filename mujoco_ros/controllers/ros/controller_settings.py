@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,100 +14,70 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 NO_NAMES = ("",)
 """Default of lists of names; rclpy has no type for an empty list."""
+_read_only = partial(ParameterSpec, read_only=True)
 CONTROLLER_PARAMETERS = (
-    ParameterSpec(
-        name="controller",
-        default="",
-        description="Controller that runs in the simulator, in step with the physics: name of a "
-        "shipped one, or path of a YAML file; empty is none",
-        read_only=True,
+    _read_only(
+        "controller",
+        "",
+        "Controller that runs in the simulator, in step with the physics: name of a shipped one, "
+        "or path of a YAML file; empty is none",
     ),
-    ParameterSpec(
-        name="controllers",
-        default=NO_NAMES,
-        description="Names of several controllers, instead of `controller`: of their nodes, in the "
-        "order of their ticks. Without a parameter `<controller>.type`, the name is also the "
-        "shipped controller's; a path of a YAML file is possible, too",
-        read_only=True,
+    _read_only(
+        "controllers",
+        NO_NAMES,
+        "Names of several controllers, instead of `controller`: of their nodes, in the order of "
+        "their ticks. Without a parameter `<controller>.type`, the name is also the shipped "
+        "controller's; a path of a YAML file is possible, too",
     ),
-    ParameterSpec(
-        name="controller_robot",
-        default="",
-        description="Name of the controlled robot; empty selects the only robot with joints. Of a "
-        "table of several robots: 'giver=left_arm, taker=right_arm', or empty for those it names",
-        read_only=True,
+    _read_only(
+        "controller_robot",
+        "",
+        "Name of the controlled robot; empty selects the only robot with joints. Of a table of "
+        "several robots: 'giver=left_arm, taker=right_arm', or empty for those it names",
     ),
-    ParameterSpec(
-        name="controller_step_by_step",
-        default=False,
-        description="Whether the controller starts in step-by-step mode, even if its table does "
-        "not set it",
-        read_only=True,
+    _read_only(
+        "controller_step_by_step",
+        False,
+        "Whether the controller starts in step-by-step mode, even if its table does not set it",
     ),
-    ParameterSpec(
-        name="controller_seed",
-        default=0,
-        description="Seed of all random numbers of the controller",
-        low=0,
-        high=2**31 - 1,
-        read_only=True,
+    _read_only(
+        "controller_seed", 0, "Seed of all random numbers of the controller", low=0, high=2**31 - 1
     ),
-    ParameterSpec(
-        name="controller_time_limit",
-        default=TIME_LIMIT_S,
-        description="Wall time after which a call of a state of the controller is interrupted and "
-        "the controller is stopped, as in an endless loop [s]; 0 for never, as for a debugger",
+    _read_only(
+        "controller_time_limit",
+        TIME_LIMIT_S,
+        "Wall time after which a call of a state of the controller is interrupted and the "
+        "controller is stopped, as in an endless loop [s]; 0 for never, as for a debugger",
         low=0.0,
         high=3600.0,
-        read_only=True,
     ),
 )
-
 _OF_ONE = {spec.name.removeprefix("controller_"): spec for spec in CONTROLLER_PARAMETERS}
+_SHARED = ("step_by_step", "seed", "time_limit")
+"""Settings whose defaults are the parameters ``controller_…``."""
 OF_EACH_CONTROLLER = {
-    "type": ParameterSpec(
-        name="<controller>.type",
-        default="",
-        description="The controller: name of a shipped one, or path of a YAML file",
-        read_only=True,
+    "type": _read_only(
+        "<controller>.type", "", "The controller: name of a shipped one, or path of a YAML file"
     ),
     "robot": replace(_OF_ONE["robot"], name="<controller>.robot"),
-    "joints": ParameterSpec(
-        name="<controller>.joints",
-        default=NO_NAMES,
-        description="Names of the joints that it commands; empty is all joints of its robot",
-        read_only=True,
+    "joints": _read_only(
+        "<controller>.joints",
+        NO_NAMES,
+        "Names of the joints that it commands; empty is all joints of its robot",
     ),
-    "active": ParameterSpec(
-        name="<controller>.active",
-        default=True,
-        description="Whether it is active at the start",
-        read_only=True,
-    ),
-    **{
-        name: replace(_OF_ONE[name], name=f"<controller>.{name}")
-        for name in ("step_by_step", "seed", "time_limit")
-    },
+    "active": _read_only("<controller>.active", True, "Whether it is active at the start"),
+    **{name: replace(_OF_ONE[name], name=f"<controller>.{name}") for name in _SHARED},
 }
 """Parameters of each controller in `controllers`, by the last part of their name."""
-
-
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_SHARED = ("seed", "step_by_step", "time_limit")
-"""Settings whose defaults are the parameters ``controller_…``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControllerSettings:
     """One hosted controller.
 
-    Attributes:
+    Attributes, besides the parameters in `OF_EACH_CONTROLLER`:
         name: Name of its node.
-        type: Name of a shipped controller, or path of a YAML file.
-        robot: Name of its robot; empty is the only one with joints.
-        step_by_step: Whether it starts in step-by-step mode, even if its table does not set it.
-        time_limit: Wall time after which a call of a state is interrupted [s]; 0 for never.
-        joints: Names of the joints that it commands; empty for all of its robot.
         row: Name of its row on /diagnostics.
     """
 
@@ -122,11 +93,7 @@ class ControllerSettings:
 
 
 def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
-    """Declare the parameters of the controllers, and return their settings in order.
-
-    Raises:
-        UserInputError: A value is invalid, or `controller` and `controllers` are both given.
-    """
+    """Declare the parameters of the controllers, and return their settings in order."""
     values = parameters.values
     shared = {name: values[f"controller_{name}"] for name in _SHARED}
     listed = _texts("controllers", values["controllers"])
@@ -158,11 +125,7 @@ def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
 
 
 def controller_name(name_or_path: str) -> str:
-    """Return the node name of a controller.
-
-    Raises:
-        UserInputError: It is not a valid node name.
-    """
+    """Return the node name of a controller."""
     name = Path(name_or_path).stem
     if not _NAME.fullmatch(name):
         raise UserInputError(

@@ -18,20 +18,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.interface.inputs import (
-    DRAW,
-    ESTIMATED_BASE,
-    GOAL_INPUT,
-    VELOCITY_INPUT,
-    BodyVelocity,
-    Drawing,
-    DrawnLine,
-    DrawnPoint,
-    GoalInput,
-    PlanarGoal,
-    PlanarPose,
-    VelocityInput,
-)
+from mujoco_ros.controllers.interface import inputs
 from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import in_namespace
@@ -54,12 +41,11 @@ class DrawingTopic:
         """Open the topic; markers are in `frame`, of the robot's base."""
         self._frame, self._last, self._subscriptions = frame, 0.0, 0
         self._has_failed = False
-        self._publisher = endpoints.publisher(MarkerArray, TOPIC, RELIABLE, self._count)
+        self._publisher = endpoints.publisher(
+            MarkerArray, TOPIC, RELIABLE, partial(setattr, self, "_subscriptions")
+        )
 
-    def _count(self, subscriptions: int) -> None:
-        self._subscriptions = subscriptions
-
-    def publish(self, draw: Callable[[], Drawing], time: float) -> None:
+    def publish(self, draw: Callable[[], inputs.Drawing], time: float) -> None:
         """Publish what a function returns, if it is due at a time of the robot [s].
 
         An exception of the function is logged, and the drawing ends: the controller continues.
@@ -73,9 +59,7 @@ class DrawingTopic:
             self._has_failed = True
             _LOG.exception("what the controller displays cannot be computed")
             return
-        markers = [_line(line) for line in drawing.lines] + [
-            _point(point) for point in drawing.points
-        ]
+        markers = [*map(_line, drawing.lines), *map(_point, drawing.points)]
         second, nanosecond = split(time)
         for marker in markers:
             marker.header.frame_id, marker.lifetime = self._frame, _LIFETIME
@@ -83,14 +67,14 @@ class DrawingTopic:
         self._publisher.publish(MarkerArray(markers=markers))
 
 
-def _line(line: DrawnLine) -> Marker:
+def _line(line: inputs.DrawnLine) -> Marker:
     marker = _marker(Marker.LINE_STRIP, line.name, line.colour)
     marker.scale.x = line.width
     marker.points = [Point(x=x, y=y, z=z) for x, y, z in line.points.tolist()]
     return marker
 
 
-def _point(point: DrawnPoint) -> Marker:
+def _point(point: inputs.DrawnPoint) -> Marker:
     marker = _marker(Marker.SPHERE, point.name, point.colour)
     marker.scale = Vector3(x=point.diameter, y=point.diameter, z=point.diameter)
     at = marker.pose.position
@@ -130,45 +114,42 @@ class ControllerTopics:
         *,
         now: Callable[[], float],
     ) -> None:
-        """Open the topics in the robot's namespace.
+        """Open the topics in the robot's namespace, before the controller is configured.
 
-        Args:
-            controller: The controller, before it is configured.
-            submit: Calls a function in the controller's thread.
-            now: Returns the robot's time there [s].
+        `submit` calls a function in the controller's thread, where `now` returns the robot's time
+        [s].
         """
         states = controller.machine.instances.values()
         keys = {key.name for state in states for key in state.topics}
         self._store, self._submit, self._now = controller.store, submit, now
         self._rejections = RejectionLog(endpoints.node.get_logger().warning)
         self._output: _OdometryOutput | None = None
-        if ESTIMATED_BASE.name in keys and robot.base is not None:
+        if inputs.ESTIMATED_BASE.name in keys and robot.base is not None:
             self._output = _OdometryOutput(endpoints, robot, robot.base)
         self._drawing: DrawingTopic | None = None
-        if DRAW.name in keys and robot.base is not None:
+        if inputs.DRAW.name in keys and robot.base is not None:
             self._drawing = DrawingTopic(endpoints, robot.frame(robot.base.name))
-        if VELOCITY_INPUT.name in keys:
-            self._velocity = VelocityInput()
-            controller.store.provide(VELOCITY_INPUT, self._velocity)
+        if inputs.VELOCITY_INPUT.name in keys:
+            self._velocity = inputs.VelocityInput()
+            controller.store.provide(inputs.VELOCITY_INPUT, self._velocity)
             self._topic = in_namespace(robot.namespace, CMD_VEL)
             endpoints.subscription(TwistStamped, self._topic, self._receive, RELIABLE)
-        if GOAL_INPUT.name in keys and robot.base is not None:
-            self._goal, self._frames = GoalInput(), (ODOM, robot.frame(robot.base.name))
-            controller.store.provide(GOAL_INPUT, self._goal)
+        if inputs.GOAL_INPUT.name in keys and robot.base is not None:
+            self._goal, self._frames = inputs.GoalInput(), (ODOM, robot.frame(robot.base.name))
+            controller.store.provide(inputs.GOAL_INPUT, self._goal)
             self._goal_topic = in_namespace(robot.namespace, GOAL_POSE)
             endpoints.subscription(PoseStamped, self._goal_topic, self._receive_goal, RELIABLE)
 
     def publish(self, time: float) -> None:
         """Publish what the controller has computed at a tick [s], in its thread."""
-        if self._output is not None and ESTIMATED_BASE in self._store:
-            self._output.publish(self._store.get(ESTIMATED_BASE), time)
-        if self._drawing is not None and DRAW in self._store:
-            self._drawing.publish(self._store.get(DRAW), time)
+        if self._output is not None and inputs.ESTIMATED_BASE in self._store:
+            self._output.publish(self._store.get(inputs.ESTIMATED_BASE), time)
+        if self._drawing is not None and inputs.DRAW in self._store:
+            self._drawing.publish(self._store.get(inputs.DRAW), time)
 
     def _receive(self, message: TwistStamped) -> None:
         linear, angular = message.twist.linear, message.twist.angular
-        velocity = BodyVelocity(linear.x, linear.y, angular.z)
-
+        velocity = inputs.BodyVelocity(linear.x, linear.y, angular.z)
         self._pass_on(self._topic, partial(self._velocity.receive, velocity))
 
     def _receive_goal(self, message: PoseStamped) -> None:
@@ -179,7 +160,9 @@ class ControllerTopics:
             return
         q = pose.orientation
         yaw = atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2)
-        goal = PlanarGoal(PlanarPose(pose.position.x, pose.position.y, yaw), frame != ODOM)
+        goal = inputs.PlanarGoal(
+            inputs.PlanarPose(pose.position.x, pose.position.y, yaw), frame != ODOM
+        )
         self._pass_on(self._goal_topic, partial(self._goal.receive, goal))
 
     def _pass_on(self, topic: str, store: Callable[[float], None]) -> None:
@@ -205,11 +188,10 @@ class _OdometryOutput:
         self._subscriptions = 0
         self._published: BaseReading | None = None
         topic = in_namespace(robot.namespace, ODOM_ESTIMATED)
-        publisher = endpoints.publisher(Odometry, topic, RELIABLE, self._count)
+        publisher = endpoints.publisher(
+            Odometry, topic, RELIABLE, partial(setattr, self, "_subscriptions")
+        )
         self._publish = publisher.publish
-
-    def _count(self, subscriptions: int) -> None:
-        self._subscriptions = subscriptions
 
     def publish(self, base: BaseReading, time: float) -> None:
         if base is self._published or not self._subscriptions:

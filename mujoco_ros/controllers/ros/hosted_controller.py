@@ -26,11 +26,11 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import PLANNERS, Planner, ProcessPlanner
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
-from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
+from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.controllers.runtime.supervisor import INACTIVE
+from mujoco_ros.controllers.runtime.supervisor import ACTIVATE, DEACTIVATE, INACTIVE
 from mujoco_ros.controllers.runtime.ticks import LongWait, TickCosts
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
@@ -52,12 +52,7 @@ class GainDisplay:
     """Updates the gain parameters after changes that did not come from parameters."""
 
     def __init__(self, endpoints: Endpoints, simulation: Simulation, show: ShowGains) -> None:
-        """Create the display.
-
-        Args:
-            endpoints: Endpoints of the node whose executor calls `show`.
-            show: Called with the number of changes by parameters so far, and the gains by robot.
-        """
+        """Call `show` with the number of changes by parameters, and the gains by robot."""
         self._endpoints, self._simulation, self._show = endpoints, simulation, show
         self._is_scheduled = False
 
@@ -99,13 +94,9 @@ class HostedController(Component):
     ) -> None:
         """Load the controller and open its endpoints, before the simulation runs.
 
-        Args:
-            context: The simulator's node; its arguments can have parameters of the controller.
-            show_gains: Updates the simulator's gain parameters.
-
-        Raises:
-            UserInputError: The controller, the robot or a joint does not exist, they do not match,
-                another controller commands the same joint, or a parameter is invalid.
+        The arguments of `context` can have parameters of the controller, too. UserInputError if the
+        controller, the robot or a joint does not exist, they do not match, another controller
+        commands the same joint, or a parameter is invalid.
         """
         node, simulation, values = context.node, context.simulation, context.values
         self.settings, self.name = settings, settings.row
@@ -152,10 +143,10 @@ class HostedController(Component):
             supervised,
             self._submit,
             (INACTIVE,),
-            Activation(
-                activate=lambda: controllers.switch((settings.name,), (), strict=True),
-                deactivate=lambda: controllers.switch((), (settings.name,), strict=True),
-            ),
+            {
+                ACTIVATE: lambda: controllers.switch((settings.name,), (), strict=True),
+                DEACTIVATE: lambda: controllers.switch((), (settings.name,), strict=True),
+            },
         )
 
     def start(self) -> None:
@@ -206,7 +197,7 @@ class HostedController(Component):
             "ticks": str(host.ticks),
             **self._costs.values(),
             "NaN references": ", ".join(
-                f"{joint} ({state})" for joint, state in supervised.nan_references.found.items()
+                f"{joint} ({state})" for joint, state in supervised.references.became_nan.items()
             ),
         }
         slow, overdue = self._costs.complaint(), supervised.time_limit.overdue
@@ -255,11 +246,6 @@ class ControllerServices(Component):
     def __init__(
         self, context: NodeContext, hosted: Sequence[HostedController], controllers: ControllerSet
     ) -> None:
-        """Serve them.
-
-        Args:
-            controllers: The same, for the physics thread.
-        """
         self._simulation, self._controllers = context.simulation, controllers
         self._types = {controller.settings.name: controller.settings.type for controller in hosted}
         self._services = [
@@ -272,7 +258,10 @@ class ControllerServices(Component):
             answer.response.controller = states
             answer()
 
-        answer.run(self._simulation.commands, self._states, respond)
+        def states() -> list[ControllerState]:
+            return [self._state(name, host) for name, host in self._controllers.hosts.items()]
+
+        answer.run(self._simulation.commands, states, respond)
 
     def _switch(self, request: SwitchController.Request, answer: Responder) -> None:
         activate, deactivate = request.activate_controllers, request.deactivate_controllers
@@ -289,10 +278,6 @@ class ControllerServices(Component):
             answer()
 
         answer.run(self._simulation.commands, switch, respond)
-
-    def _states(self) -> list[ControllerState]:
-        """Return the state of each controller; in the physics thread."""
-        return [self._state(name, host) for name, host in self._controllers.hosts.items()]
 
     def _state(self, name: str, host: ControllerHost) -> ControllerState:
         is_active = host.is_active and not host.supervised.error

@@ -3,9 +3,8 @@
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -38,19 +37,6 @@ _BURST = 10
 """More log lines of one kind within a second are debug messages."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Activation:
-    """Start and stop of a controller at run time, in the controller's thread.
-
-    Attributes:
-        activate: Starts it, or starts it again after an error; UserInputError if it cannot.
-        deactivate: Stops it; UserInputError if it is inactive.
-    """
-
-    activate: Callable[[], object]
-    deactivate: Callable[[], object]
-
-
 class _BurstLimit:
     """Counts log lines of one kind."""
 
@@ -77,18 +63,14 @@ class LifecycleInterface:
         supervised: SupervisedController,
         submit: Submit[Any],
         pauses: Sequence[str] = (),
-        activation: Activation | None = None,
+        switches: Mapping[str, Callable[[], object]] | None = None,
     ) -> None:
         """Open the services and topics.
 
-        Args:
-            submit: Calls functions in the controller's thread.
-            pauses: All reasons of `SupervisedController.pause`.
-            activation: Serves the transitions ``activate`` and ``deactivate``, unless the table has
-                such labels itself.
-
-        Raises:
-            UserInputError: There are more states or transitions than the messages can number.
+        `submit` calls functions in the controller's thread, `pauses` are all reasons of
+        `SupervisedController.pause`. `switches` start and stop the controller, by the labels
+        `ACTIVATE` and `DEACTIVATE`, unless the table has such labels. UserInputError if there are
+        more states or transitions than the messages can number.
         """
         machine = supervised.machine
         self._supervised, self._submit = supervised, submit
@@ -99,16 +81,11 @@ class LifecycleInterface:
         self._transitions = machine.transitions
         self._initial = machine.states[0]
         labels = {transition.label for transition in self._transitions}
-        self._switches: dict[str, Callable[[], object]] = {}
-        if activation is not None:
-            switches = {ACTIVATE: activation.activate, DEACTIVATE: activation.deactivate}
-            self._switches = {
-                label: call for label, call in switches.items() if label not in labels
-            }
-        for what, count in (
-            ("states", len(states)),
-            ("transitions", len(self._transitions) + len(self._switches)),
-        ):
+        self._switches = {
+            label: call for label, call in (switches or {}).items() if label not in labels
+        }
+        count_of_transitions = len(self._transitions) + len(self._switches)
+        for what, count in (("states", len(states)), ("transitions", count_of_transitions)):
             if count > _MAX_IDS:
                 raise UserInputError(
                     f"{count} {what} are too many: lifecycle_msgs can number {_MAX_IDS}"
@@ -144,14 +121,7 @@ class LifecycleInterface:
         self._answer_transitions(answer, self._transitions)
 
     def _get_available(self, _request: Any, answer: Responder) -> None:
-        def respond(available: "Future[tuple[Transition, ...]]") -> None:
-            failed = available.cancelled() or available.exception()
-            self._answer_transitions(answer, () if failed else available.result())
-
-        try:
-            self._submit(self._available).add_done_callback(respond)
-        except QueueFullError:
-            self._answer_transitions(answer, ())
+        self._run(self._available, lambda found, _: self._answer_transitions(answer, found or ()))
 
     def _answer_transitions(self, answer: Responder, transitions: Iterable[Transition]) -> None:
         answer.response.available_transitions = [
@@ -165,13 +135,32 @@ class LifecycleInterface:
         answer()
 
     def _change_state(self, request: srv.ChangeState.Request, answer: Responder) -> None:
-        wanted = request.transition
+        def respond(_made: Transition | None, problem: str) -> None:
+            if problem:  # the response has no text
+                is_exceeded = self._rejection_lines.is_exceeded()
+                (self._logger.debug if is_exceeded else self._logger.warning)(
+                    f"rejected: {problem}"
+                )
+            answer.response.success = not problem
+            answer()
+
+        self._run(partial(self._request, request.transition.label, request.transition.id), respond)
+
+    def _run(self, call: Callable[[], T], respond: Callable[[T | None, str], object]) -> None:
+        """Call a function in the controller's thread; respond with its result, or a problem."""
+
+        def done(called: "Future[T]") -> None:
+            if called.cancelled():
+                respond(None, "the controller is shutting down")
+            elif (error := called.exception()) is not None:
+                respond(None, str(error) or repr(error))
+            else:
+                respond(called.result(), "")
+
         try:
-            requested = self._submit(partial(self._request, wanted.label, wanted.id))
+            self._submit(call).add_done_callback(done)
         except QueueFullError as error:
-            self._answer_change(answer, str(error))
-        else:
-            requested.add_done_callback(partial(self._respond_to_change, answer))
+            respond(None, str(error))
 
     def _request(self, label: str, number: int) -> Transition:
         """Request a transition by label, or by number without one; in the controller's thread."""
@@ -198,20 +187,6 @@ class LifecycleInterface:
             is_start = label == ACTIVATE
             if state == ERROR or is_start == (state == INACTIVE):
                 yield Transition(id=number, label=label, start=state, goal=goals[label])
-
-    def _respond_to_change(self, answer: Responder, requested: "Future[Transition]") -> None:
-        """Respond to a request; in the controller's thread."""
-        is_cancelled = requested.cancelled()
-        error = None if is_cancelled else requested.exception()
-        rejection = "the controller is shutting down" if is_cancelled else ""
-        self._answer_change(answer, rejection if error is None else str(error) or repr(error))
-
-    def _answer_change(self, answer: Responder, rejection: str) -> None:
-        if rejection:  # the response has no text
-            is_exceeded = self._rejection_lines.is_exceeded()
-            (self._logger.debug if is_exceeded else self._logger.warning)(f"rejected: {rejection}")
-        answer.response.success = not rejection
-        answer()
 
     def _schedule(self) -> None:
         """Schedule the publication of new events; in the controller's thread."""

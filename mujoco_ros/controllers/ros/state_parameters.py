@@ -29,16 +29,12 @@ _ATTRIBUTE = re.compile(r"^ {4}(\w+): ((?:.*\n(?: {8}.*\n?)*))", re.MULTILINE)
 class StateParameters(ParameterListener):
     """Declares one parameter for each setting of each state, e.g. ``DESCEND.speed``.
 
-    The configuration class of the state checks each set atomically. Accepted values apply from
-    the next start of the state.
+    The configuration class of the state checks each set atomically. Accepted values apply from the
+    next start of the state.
     """
 
     def __init__(self, parameters: Parameters, machine: Machine) -> None:
-        """Declare the parameters, and apply initial values before the controller runs.
-
-        Raises:
-            UserInputError: An initial value is invalid.
-        """
+        """Declare the parameters, and apply initial values before the controller runs."""
         self._machine = machine
         self._fields: dict[str, tuple[str, str]] = {}  # parameter to state and field
         self._configs = {
@@ -155,13 +151,9 @@ Submit = Callable[[Callable[[], Any]], "Future[Any]"]
 
 
 def controller_panel(endpoints: Endpoints, machine: Machine, submit: Submit) -> PanelServer:
-    """Serve the panel of a controller below ``~/panel``.
+    """Serve the panel of a controller below ``~/panel``; UserInputError if a state lacks an item.
 
-    Args:
-        submit: Calls a function in the controller's thread between two ticks.
-
-    Raises:
-        UserInputError: A panel names a method or setting that its state does not have.
+    `submit` calls a function in the controller's thread between two ticks.
     """
 
     def group(path: str, state: State) -> PanelGroup:

@@ -2,32 +2,16 @@
 
 from collections.abc import Collection
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
-from mujoco_ros.controllers.interface.host import Image, ImageFuture
+from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
-from mujoco_ros.controllers.runtime.robot_model import is_image_due, robot_cameras, unknown_camera
+from mujoco_ros.controllers.runtime.robot_model import PendingImage, robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.model_edits import gather
 
 _PROCESS = "mujoco_ros.controllers.runtime.render_worker"
-
-
-@dataclass(eq=False, slots=True)
-class _Pending:
-    """A request in flight.
-
-    Attributes:
-        time: Time of its tick [s].
-        rendered: The image, from the render process.
-        delivered: The future that the controller has.
-    """
-
-    time: float
-    rendered: "Future[Image]"
-    delivered: "Future[Image]"
 
 
 class ControllerCameras:
@@ -39,29 +23,18 @@ class ControllerCameras:
     """
 
     def __init__(self, plant: Plant, index: int, seed: int, backend: str) -> None:
-        """Serve the robot with an index.
-
-        Args:
-            index: Index of the robot, whose cameras precede the scene's cameras of the same name.
-            seed: Seed of the cameras' noise.
-            backend: OpenGL backend: auto, egl or osmesa.
-        """
+        """Serve the robot with an index; `seed` is the seed of the cameras' noise."""
         self._cameras = robot_cameras(plant.layout, index)
         self._plant = plant
-        self._pending: list[_Pending] = []
+        self._pending: list[PendingImage] = []
         self._setup = lambda: (plant.model, backend, seed)
         self._worker = WorkerProcess(_PROCESS, self._setup)
 
     def request(self, camera: str, sampled: float, time: float) -> "Future[Image]":
-        """Request an image of the current sample.
+        """Request an image of the sample of a time [s], for the tick at `time` [s].
 
-        Args:
-            sampled: Simulated time of the sample [s].
-            time: Time of its tick [s].
-
-        Returns:
-            The image; LookupError for an unknown camera, RenderingError if it cannot be
-            rendered.
+        The future fails with LookupError for an unknown camera, RenderingError if it cannot be
+        rendered.
         """
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)
@@ -69,37 +42,26 @@ class ControllerCameras:
         request = RenderRequest(
             camera=self._cameras[camera],
             time=sampled,
+            tick=time,
             qpos=plant.sample.qpos.copy(),
             mocap_pos=plant.data.mocap_pos.copy(),
             mocap_quat=plant.data.mocap_quat.copy(),
             model_values=gather(plant.model),
         )
-        rendered: Future[Image] = self._worker.submit(request)
-        delivered = ImageFuture()
-        self._pending.append(_Pending(time=time, rendered=rendered, delivered=delivered))
-        return delivered
+        pending = PendingImage(time, self._worker.submit(request))
+        self._pending.append(pending)
+        return pending.delivered
 
     def unfinished(self, time: float, awaited: Collection["Future[Any]"]) -> list["Future[Image]"]:
-        """Return the renderings that the tick at `time` [s] needs and that are not done.
-
-        Args:
-            time: Time of the tick [s].
-        """
-        return [
-            request.rendered for request in self._due(time, awaited) if not request.rendered.done()
-        ]
+        """Return the renderings that the tick at `time` [s] needs and that are not done."""
+        due = self._due(time, awaited)
+        return [request.received for request in due if not request.received.done()]
 
     def deliver(self, time: float, awaited: Collection["Future[Any]"]) -> None:
         """Complete the requests that are due at a tick, whose renderings are done."""
         for request in self._due(time, awaited):
             self._pending.remove(request)
-            if request.delivered.cancelled():
-                continue
-            error = request.rendered.exception()
-            if error is None:
-                request.delivered.set_result(request.rendered.result()._replace(time=request.time))
-            else:
-                request.delivered.set_exception(error)
+            request.deliver()
 
     def owns(self, future: "Future[Any]") -> bool:
         """Return whether a future is a request in flight."""
@@ -115,7 +77,7 @@ class ControllerCameras:
     def cancel(self) -> None:
         """Cancel all requests."""
         for request in self._pending:
-            request.rendered.cancel()
+            request.received.cancel()
             request.delivered.cancel()
         self._pending.clear()
 
@@ -124,9 +86,5 @@ class ControllerCameras:
         self.cancel()
         self._worker.close()
 
-    def _due(self, time: float, awaited: Collection["Future[Any]"]) -> list[_Pending]:
-        return [
-            request
-            for request in self._pending
-            if is_image_due(request.time, time) or request.delivered in awaited
-        ]
+    def _due(self, time: float, awaited: Collection["Future[Any]"]) -> list[PendingImage]:
+        return [request for request in self._pending if request.is_due(time, awaited)]

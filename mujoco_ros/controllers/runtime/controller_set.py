@@ -21,11 +21,7 @@ class ControllerSet:
         return self._hosts
 
     def add(self, name: str, host: ControllerHost, *, is_active: bool = True) -> None:
-        """Add a controller, before the simulation runs.
-
-        Raises:
-            UserInputError: It shall be active, and an active one commands one of its joints.
-        """
+        """Add a controller before the simulation runs; UserInputError if joints are taken."""
         if is_active:
             _check_claims(name, host, self._active())
         else:
@@ -35,43 +31,34 @@ class ControllerSet:
     def switch(
         self, activate: Sequence[str], deactivate: Sequence[str], *, strict: bool
     ) -> tuple[str, ...]:
-        """Deactivate and activate controllers between two steps.
+        """Deactivate and activate controllers between two steps; return why parts were left out.
 
         The joints of a deactivated controller hold their references. A controller in both lists
-        starts again, and so does an active one that was stopped by an error.
-
-        Args:
-            strict: Whether nothing changes unless everything does. Otherwise impossible parts are
-                left out, and a controller may be as requested already.
-
-        Returns:
-            Why parts were left out.
-
-        Raises:
-            UserInputError: A part is impossible, or all of a list without `strict`; nothing
-                changes.
+        starts again, and so does an active one that was stopped by an error. With `strict`, nothing
+        changes unless everything does. Otherwise impossible parts are left out, and a controller
+        may be as requested already. UserInputError if a part is impossible, or all of a list
+        without `strict`; nothing changes.
         """
         problems: list[str] = []
         active = self._active()
 
         def leaves(name: str) -> bool:
-            if not self._find(name).is_active:
-                if strict:
-                    raise UserInputError(f"controller '{name}' is not active")
-                return False
-            del active[name]
-            return True
+            is_active = self._find(name).is_active
+            if strict and not is_active:
+                raise UserInputError(f"controller '{name}' is not active")
+            active.pop(name, None)
+            return is_active
 
         def enters(name: str) -> bool:
             host = self._find(name)
-            if name in active and not host.supervised.error:
-                if strict:
-                    raise UserInputError(f"controller '{name}' is active already")
-                return False
-            _check_claims(name, host, active)
-            host.prepare_activation()
-            active[name] = host
-            return True
+            is_running = name in active and not host.supervised.error
+            if strict and is_running:
+                raise UserInputError(f"controller '{name}' is active already")
+            if not is_running:
+                _check_claims(name, host, active)
+                host.prepare_activation()
+                active[name] = host
+            return not is_running
 
         def chosen(names: Sequence[str], is_chosen: Callable[[str], bool]) -> list[str]:
             found, failed = [], []

@@ -10,13 +10,7 @@ from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.interface.host import (
-    GAINS_GET,
-    GAINS_SET,
-    IMAGE_GET,
-    POSE_SET,
-    Image,
-)
+from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET, Image
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
@@ -40,17 +34,45 @@ _ROUNDING = 1e-6
 """Part of a timestep; rounding errors of decimal periods are far smaller."""
 
 
+class _Schedule:
+    """Tells which samples of a simulation are ticks of a controller with a period [s]."""
+
+    def __init__(self, simulation: Simulation, period: float) -> None:
+        self._simulation, self._period = simulation, period
+        self.update()
+
+    def update(self) -> None:
+        """Follow the timestep; UserInputError if the period is not a multiple of it."""
+        timestep = float(self._simulation.model.opt.timestep)
+        steps = round(self._period / timestep)
+        if steps < 1 or abs(steps * timestep - self._period) > _ROUNDING * timestep * steps:
+            raise UserInputError(
+                f"the controller's period of {1e3 * self._period:g} ms is not a multiple of the "
+                f"simulation's timestep of {1e3 * timestep:g} ms; change its rate, or the timestep"
+            )
+        self._steps = steps
+
+    def is_tick(self) -> bool:
+        return self._simulation.step_number % self._steps == 0
+
+    def steps_to_tick(self) -> int:
+        """Return the number of steps up to the next tick; 1 if the next step is one."""
+        simulation = self._simulation
+        timestep = float(simulation.model.opt.timestep)
+        number = round((float(simulation.data.time) - simulation.origin) / timestep)
+        return 1 + -number % self._steps
+
+
 class ControllerHost:
     """Runs a controller in step with a simulation.
 
     A tick is a sample whose time is a multiple of the controller's period. The controller observes
     that sample; its references act from the next step on, interpolated linearly so that they are
     reached at the next tick. A controller in lockstep over topics gets the same observations at the
-    same times, bit by bit.
-
-    All methods belong to the thread that steps the simulation.
+    same times, bit by bit. All methods belong to the thread that steps the simulation.
 
     Attributes:
+        time: Time of the last tick [s].
         is_active: Whether it has ticks.
         observation_filter: Applied to every observation, for sensor noise; None by default.
         command_filter: Applied to the commands of every tick, with its time; None by default.
@@ -66,19 +88,13 @@ class ControllerHost:
         rendering: str = "auto",
         joints: Sequence[str] = (),
     ) -> None:
-        """Prepare a controller for a robot.
+        """Prepare a controller for a robot, or for the robots of its table; see `find_robots`.
 
-        Args:
-            robot: Name of the robot; empty is the only one with joints. Of a table with several,
-                see `find_robots`.
-            rendering: OpenGL backend of its cameras: auto, egl or osmesa.
-
-        Raises:
-            UserInputError: The robot or a joint does not exist, the controller cannot command it,
-                or the period is not a multiple of the timestep.
+        UserInputError if a robot or a joint does not exist, the controller cannot command it, or
+        the period is not a multiple of the timestep.
         """
         self.supervised = SupervisedController(controller, lambda: simulation.time)
-        self.ticks, self.is_active = 0, True
+        self.ticks, self.time, self.is_active = 0, 0.0, True
         self.observation_filter: Callable[[Observation], Observation] | None = None
         self.command_filter: Callable[[float, np.ndarray], np.ndarray] | None = None
         self.on_gains: list[Callable[[], object]] = []
@@ -86,8 +102,7 @@ class ControllerHost:
         self._simulation, self._controller = simulation, controller
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
-        self._time = 0.0  # of the last tick [s]
-        self._steps_per_tick = self._checked_steps_per_tick()
+        self._schedule = _Schedule(simulation, controller.period)
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
         self._bindings = RobotBindings(
@@ -98,17 +113,12 @@ class ControllerHost:
         self._configure()
         simulation.on_reset.append(self.reset)
         simulation.on_robot_set.append(self._on_robot_set)
-        simulation.on_timestep.append(lambda _timestep: self._update_timestep())
+        simulation.on_timestep.append(self._update_timestep)
 
     @property
     def robot(self) -> str:
         """Name of the robot, or names of several."""
         return self._bindings.robot
-
-    @property
-    def time(self) -> float:
-        """Time of the last tick [s]."""
-        return self._time
 
     @property
     def layout(self) -> RobotLayout | None:
@@ -129,34 +139,29 @@ class ControllerHost:
     def step(self) -> bool:
         """Step the simulation once without a physics thread, with a tick if one is due.
 
-        Blocks until all futures that the tick needs are done.
-
-        Returns:
-            Whether the sample is valid; False if the simulation diverged.
+        Blocks until all futures that the tick needs are done; returns False if the simulation
+        diverged.
         """
-        if self._awaited and self._next_step_is_tick():
+        if self._awaited and self._schedule.steps_to_tick() == 1:
             wait(self._awaited)
-        is_valid = self._simulation.step()
-        if is_valid:
-            self.after_step()
-        return is_valid
+        return self._step(1)
 
     def tick(self) -> bool:
         """Step the simulation up to the next tick and run it; otherwise as `step`."""
         if self._awaited:
             wait(self._awaited)
-        step = self._simulation.step
-        steps = 1 + -self._next_step_number() % self._steps_per_tick
-        is_valid = all(step() for _ in range(steps))
+        return self._step(self._schedule.steps_to_tick())
+
+    def _step(self, count: int) -> bool:
+        is_valid = all(self._simulation.step() for _ in range(count))
         if is_valid:
             self.after_step()
         return is_valid
 
     def wait(self, _now: float = 0.0) -> float:
         """Return the longest time that the next step must wait [s]; 0 permits the step."""
-        if not self._awaited or not self._next_step_is_tick():
-            return 0.0
-        return _POLL_S if self.is_waiting else 0.0
+        is_tick = self._awaited and self._schedule.steps_to_tick() == 1
+        return _POLL_S if is_tick and self.is_waiting else 0.0
 
     def steps_until_tick(self) -> int:
         """Return the steps before the one that leads to the next tick, at most `MANY`."""
@@ -171,27 +176,22 @@ class ControllerHost:
         simulation = self._simulation
         if simulation.plant is not self._bindings.plant:
             self._follow_model()
-        if simulation.step_number % self._steps_per_tick or not self.is_active:
-            return False
-        if self.supervised.error:
+        if not self._schedule.is_tick() or not self.is_active or self.supervised.error:
             return False
         self.ticks += 1
-        self._time = tick_time(stamp_of(simulation.time), self._controller.period)
-        self._run_tick(self._time)
+        self.time = tick_time(stamp_of(simulation.time), self._controller.period)
+        self._run_tick(self.time)
         return True
 
     def reset(self) -> None:
-        """Restart the controller after a reset of the simulation, also after an error.
-
-        An inactive one stays inactive.
-        """
+        """Restart an active controller after a reset of the simulation, also after an error."""
         if not self.is_active:
             return
         self._cancel_images()
         for binding in self._bindings.each.values():
             binding.access.reset_gains()
         try:
-            self._prepare()
+            self.prepare_activation()
         except Exception as error:
             self.supervised.reset()
             self.supervised.fail(error)
@@ -206,13 +206,11 @@ class ControllerHost:
         self._bindings.build(plant)
 
     def prepare_activation(self) -> None:
-        """Prepare `activate`, which then cannot fail.
-
-        Raises:
-            UserInputError: The model lacks the robot or what the controller needs of it, or the
-                period is not a multiple of the timestep.
-        """
-        self._prepare()
+        """Prepare `activate`, which then cannot fail; UserInputError if the model does not fit."""
+        self._schedule.update()
+        if self._simulation.plant is not self._configured:
+            self._bindings.follow()
+            self._configure()
 
     def activate(self) -> None:
         """Start with the initial state at the next tick; an active controller starts again."""
@@ -238,7 +236,11 @@ class ControllerHost:
         self._release()
 
     def close(self) -> None:
-        """Close the cameras."""
+        """Close the cameras, and have the simulation call nothing any more."""
+        simulation = self._simulation
+        simulation.on_reset.remove(self.reset)
+        simulation.on_robot_set.remove(self._on_robot_set)
+        simulation.on_timestep.remove(self._update_timestep)
         for binding in self._bindings.each.values():
             binding.cameras.close()
 
@@ -262,26 +264,14 @@ class ControllerHost:
             if self.command_filter is not None:
                 values = self.command_filter(time, values)
             bindings.command(values, self._stream)
-            self._await(awaited, time + self._controller.period)
+            self._awaited = list(bindings.unfinished(time + self._controller.period, awaited))
+            for future in self._awaited:
+                future.add_done_callback(lambda _: self._simulation.commands.wake())
         except KeyboardInterrupt:
             raise  # of Ctrl-C: one of a state is an error of the state, except in the main thread
         except BaseException as error:  # of callbacks that states have added to their futures
             self.supervised.fail(error)
             self._release()
-
-    def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
-        """Collect what the next tick waits for: futures of the states, and images that are due."""
-        self._awaited = list(self._bindings.unfinished(next_tick, awaited))
-        for future in self._awaited:
-            future.add_done_callback(lambda _: self._simulation.commands.wake())
-
-    def _next_step_is_tick(self) -> bool:
-        return self._next_step_number() % self._steps_per_tick == 0
-
-    def _next_step_number(self) -> int:
-        simulation = self._simulation
-        timestep = float(simulation.model.opt.timestep)
-        return round((float(simulation.data.time) - simulation.origin) / timestep)
 
     def _release(self) -> None:
         self._awaited.clear()
@@ -327,38 +317,20 @@ class ControllerHost:
             self._notify_gains()
 
         def get_image(camera: str) -> "Future[Image]":
-            return binding().cameras.request(camera, self._simulation.time, self._time)
+            return binding().cameras.request(camera, self._simulation.time, self.time)
 
         store.provide(GAINS_GET, shielded(lambda: binding().access.gains))
         store.provide(GAINS_SET, shielded(set_gains))
         store.provide(POSE_SET, shielded(lambda what, pose: binding().access.set_pose(what, pose)))
         store.provide(IMAGE_GET, shielded(get_image))
 
-    def _prepare(self) -> None:
-        """Check the period, and configure the controller if the model has changed."""
-        self._steps_per_tick = self._checked_steps_per_tick()
-        if self._simulation.plant is not self._configured:
-            self._bindings.follow()
-            self._configure()
-
-    def _update_timestep(self) -> None:
+    def _update_timestep(self, _timestep: float = 0.0) -> None:
         if not self.is_active or self._simulation.plant is not self._bindings.plant:
             return  # `prepare_activation` does it, or `_follow_model` before the next tick
         try:
-            self._steps_per_tick = self._checked_steps_per_tick()
+            self._schedule.update()
         except UserInputError as error:
             self.stop(str(error))
-
-    def _checked_steps_per_tick(self) -> int:
-        period = self._controller.period
-        timestep = float(self._simulation.model.opt.timestep)
-        steps = round(period / timestep)
-        if steps < 1 or abs(steps * timestep - period) > _ROUNDING * timestep * steps:
-            raise UserInputError(
-                f"the controller's period of {1e3 * period:g} ms is not a multiple of the "
-                f"simulation's timestep of {1e3 * timestep:g} ms; change its rate, or the timestep"
-            )
-        return steps
 
     def _notify_gains(self) -> None:
         for call in self.on_gains:

@@ -75,29 +75,20 @@ _Numbers = list[tuple[str, int | slice, float, bool]]
 def _numbers(kind: SensorKind, sensor: RobotSensor) -> _Numbers:
     found: _Numbers = []
     for measurement in kind.measurements:
-        if measurement.name in sensor.addresses:
-            first = sensor.addresses[measurement.name]
+        first = sensor.addresses.get(measurement.name)
+        if first is not None:
             place = slice(first, first + len(measurement.axes)) if measurement.axes else first
-            found.append(
-                (
-                    measurement.name,
-                    place,
-                    -1.0 if measurement.is_load else 1.0,
-                    measurement.is_single,
-                )
-            )
+            sign = -1.0 if measurement.is_load else 1.0
+            found.append((measurement.name, place, sign, measurement.is_single))
     return found
 
 
 def _reading(entry: str, numbers: _Numbers, sensordata: np.ndarray) -> Any:
-    return reading(
-        entry,
-        {
-            name: sign
-            * (sensordata[at] if isinstance(at, slice) else _number(sensordata, at, single))
-            for name, at, sign, single in numbers
-        },
-    )
+    values = {
+        name: sign * (sensordata[at] if isinstance(at, slice) else _number(sensordata, at, single))
+        for name, at, sign, single in numbers
+    }
+    return reading(entry, values)
 
 
 def _number(sensordata: np.ndarray, address: int, is_single: bool) -> float:

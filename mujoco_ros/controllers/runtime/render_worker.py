@@ -18,18 +18,14 @@ from mujoco_ros.sim.state.model_edits import scatter
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenderRequest:
-    """A camera, and the state to render.
+    """A camera, and the state to render, of the sample at `time` for the tick at `tick` [s].
 
-    Attributes:
-        time: Simulated time [s].
-        qpos: Joint positions.  # (nq,)
-        mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
-        mocap_quat: Orientations of mocap bodies.  # (nmocap, 4)
-        model_values: Numbers of the model that change at run time, of `model_values.gather`.
+    `model_values` are the numbers of the model that change at run time, of `model_edits.gather`.
     """
 
     camera: Camera
     time: float
+    tick: float
     qpos: np.ndarray
     mocap_pos: np.ndarray
     mocap_quat: np.ndarray
@@ -40,23 +36,13 @@ class RenderWorker:
     """Renders a model; the first image opens OpenGL."""
 
     def __init__(self, model: mujoco.MjModel, backend: str, seed: int) -> None:
-        """Render `model`.
-
-        Args:
-            backend: OpenGL backend: auto, egl or osmesa.
-            seed: Seed of the cameras' noise.
-        """
         self._model, self._backend, self._seed = model, backend, seed
         self._data = mujoco.MjData(model)
         self._model_values = np.empty(0)
         self._renderer: Renderer | None = None
 
     def render(self, request: RenderRequest) -> Image:
-        """Return an image of colour and depth.
-
-        Raises:
-            RenderingError: OpenGL is not available, or the image is too large.
-        """
+        """Return an image of colour and depth; RenderingError if OpenGL fails."""
         if self._renderer is None:
             self._renderer = Renderer(self._model, self._backend)
         data, camera = self._data, request.camera
@@ -71,7 +57,7 @@ class RenderWorker:
         )
         optics = camera.intrinsics
         return Image(
-            time=request.time,
+            time=request.tick,
             depth=_published(images[DEPTH], camera.depth_encoding),
             colour=images[COLOUR].copy(),
             matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import mujoco
@@ -34,10 +35,7 @@ class PrivilegedAccess:
     """Reads and sets the gains of one robot, and poses of free bodies, between two steps."""
 
     def __init__(self, plant: Plant, index: int, joints: np.ndarray | None = None) -> None:
-        """Access the robot with an index; only gains of `joints` (n,) bool are set, by default all.
-
-        Those of other joints belong to other controllers.
-        """
+        """Access the robot with an index, but only the gains of `joints` (n,) bool, if given."""
         robot = plant.layout.robots[index]
         self._original: Gains | None = None  # before the first change by the controller
         self._commanded: Gains | None = None  # after the last change by the controller
@@ -81,13 +79,9 @@ class PrivilegedAccess:
         self._original, self._commanded = previous._original, previous._commanded
 
     def set_pose(self, name: str, pose: Pose) -> None:
-        """Set a pose in ``world`` at zero velocity, by name.
+        """Set a pose in ``world`` at zero velocity, of a robot, an object or one of several bases.
 
-        That is the name of the robot, or the frame of one of its several bases or of an object.
-
-        Raises:
-            LookupError: The body does not exist or is not free.
-            ValueError: The pose is invalid.
+        LookupError if there is no such free body, ValueError if the pose is invalid.
         """
         if name not in self._bases:
             raise LookupError(str(unknown("free body", name, self._bases)))
@@ -121,27 +115,14 @@ _NOT_CLAMPED = Clamped()
 class RobotBinding:
     """A robot of the simulated model, with its inputs and outputs.
 
-    The controller commands all joints, or a group of them, and observes the whole robot. References
-    of joints outside the group have no effect.
-
-    Attributes:
-        part: The robot's part of the scene.
-        control: The command arbitration of the robot.
-        joints: Names of the joints that the controller commands, in model order.
-        count: Number of the robot's joints.
+    The controller commands all joints, or the group `joints`, and observes the whole robot.
+    References of joints outside the group have no effect.
     """
 
     def __init__(
         self, simulation: Simulation, index: int, rendering: str, joints: Sequence[str] = ()
     ) -> None:
-        """Bind to the robot with an index.
-
-        Args:
-            joints: Names of the joints of the group; empty for all.
-
-        Raises:
-            UserInputError: The robot has no such joint.
-        """
+        """Bind to the robot with an index; UserInputError if it lacks one of `joints`."""
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
@@ -224,8 +205,7 @@ def _group(joints: Sequence[str], names: tuple[str, ...], robot: str) -> np.ndar
 class RobotBindings:
     """The robots of a controller in the simulated model, by their names in its table.
 
-    Attributes:
-        each: The binding of each robot; a single robot has an empty name.
+    `each` has the binding of each robot; a single robot has an empty name.
     """
 
     def __init__(
@@ -249,17 +229,13 @@ class RobotBindings:
             for name, index in indices.items()
         }
         self._all = tuple(self.each.values())
-        self._single = self._all[0] if "" in self.each else None
         self.plant = self._simulation.plant
         self.robot = ", ".join(binding.robot for binding in self._all)
-        self._ends = np.cumsum([binding.count for binding in self._all])[:-1].tolist()
+        ends = np.cumsum([0, *(binding.count for binding in self._all)]).tolist()
+        self._columns = [slice(first, last) for first, last in pairwise(ends)]
 
     def follow(self) -> None:
-        """Bind to the same robots in another model, by their parts or else by their names.
-
-        Raises:
-            UserInputError: The model has no such robot.
-        """
+        """Bind to the same robots in another model, by their parts or else by their names."""
         plant, parts = self._simulation.plant, [binding.part for binding in self._all]
         robots, previous = plant.assembly.robots, self.each
         if all(part in robots for part in parts):
@@ -292,22 +268,17 @@ class RobotBindings:
         models = {
             name: robot_model(plant, binding.index, private) for name, binding in self.each.items()
         }
-        return models[""] if self._single is not None else RobotModel.of_several(models)
+        return RobotModel.of_several(models)
 
     def observe(self, time: float) -> Observation:
         """Return the observation of the sample at `time` [s]."""
-        if self._single is not None:
-            return self._single.observations.observe(time)
         seen = {name: binding.observations.observe(time) for name, binding in self.each.items()}
         return Observation.of_several(seen)
 
     def command(self, values: np.ndarray, settings: StreamSettings) -> None:
         """Command position, velocity and effort of the next step; NaN is no change.  # (3, n)"""
-        if self._single is not None:
-            self._single.command(values, settings)
-            return
-        for binding, own in zip(self._all, np.split(values, self._ends, axis=1), strict=True):
-            binding.command(own, settings)
+        for binding, columns in zip(self._all, self._columns, strict=True):
+            binding.command(values[:, columns], settings)
 
     def unfinished(
         self, time: float, awaited: Collection["Future[Any]"]
@@ -317,6 +288,4 @@ class RobotBindings:
             if not any(binding.cameras.owns(future) for binding in self._all) and not future.done():
                 yield future
         for binding in self._all:
-            for image in binding.cameras.unfinished(time, awaited):
-                if not image.done():
-                    yield image
+            yield from binding.cameras.unfinished(time, awaited)

@@ -1,15 +1,16 @@
 """The robots of a simulation and their cameras, as a controller gets them."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.controllers.interface.host import Image
+from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import OPTICAL_WXYZ
@@ -20,36 +21,27 @@ from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.state.initial_state import InitialState
 
 
-class RobotPlant(Protocol):
+class _Plant(Protocol):
     """What a controller needs of a `Plant`; a `DrivenModel` has it, too."""
 
     @property
-    def layout(self) -> ModelLayout:
-        """The robots."""
-
+    def layout(self) -> ModelLayout: ...
     @property
-    def model(self) -> mujoco.MjModel:
-        """The model."""
-
+    def model(self) -> mujoco.MjModel: ...
     @property
     def controlled(self) -> Sequence[ControlledJoints]:
         """The joints of each robot as commands address them."""
 
     @property
-    def start(self) -> InitialState:
-        """The initial state."""
+    def start(self) -> InitialState: ...
 
 
-def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
+def find_robots(plant: _Plant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
     """Return the indices of the robots of a controller, by their names in its table.
 
-    Args:
-        table: The robots of the table; empty for a single one, which has an empty name.
-        robot: Name of the single robot; or other robots for names of the table, as in
-            ``left=arm_1, right=arm_2``.
-
-    Raises:
-        UserInputError: A robot does not exist, or is named twice.
+    A single robot has an empty name. `robot` is its name, or gives other robots for names of the
+    table, as in ``left=arm_1, right=arm_2``. UserInputError if a robot does not exist, or is named
+    twice.
     """
     if not table:
         return {"": find_robot(plant, robot)}
@@ -67,12 +59,8 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     return found
 
 
-def find_robot(plant: RobotPlant, name: str = "") -> int:
-    """Return the index of a robot by name; empty is the only robot with joints.
-
-    Raises:
-        UserInputError: The robot does not exist, or there are several to choose from.
-    """
+def find_robot(plant: _Plant, name: str = "") -> int:
+    """Return the index of a robot by name; empty is the only robot with joints."""
     robots = plant.layout.robots
     with_joints = [i for i, robot in enumerate(robots) if robot.joints.names]
     names = ", ".join(robots[i].name for i in with_joints) or "none"
@@ -85,7 +73,7 @@ def find_robot(plant: RobotPlant, name: str = "") -> int:
     return chosen[0]
 
 
-def robot_model(plant: RobotPlant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
+def robot_model(plant: _Plant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
     """Return the robot with an index in `private`, by default a copy of the simulated model."""
     robot, joints = plant.layout.robots[index], plant.layout.robots[index].joints
     model, controlled = plant.model, plant.controlled[index]
@@ -139,6 +127,24 @@ def optical_pose(data: mujoco.MjData, camera: int) -> Pose:
     return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
 
 
-def is_image_due(requested: float, time: float) -> bool:
-    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
-    return requested + DELAY_S <= time + _ROUNDING_S
+@dataclass(eq=False)
+class PendingImage:
+    """An image that was requested in the tick at `time` [s], for the controller as `delivered`."""
+
+    time: float
+    received: "Future[Image]"
+    delivered: ImageFuture = field(default_factory=ImageFuture)
+
+    def is_due(self, time: float, awaited: Collection[object]) -> bool:
+        """Return whether the image is delivered at the tick at `time` [s]."""
+        return self.time + DELAY_S <= time + _ROUNDING_S or self.delivered in awaited
+
+    def deliver(self) -> None:
+        """Give the controller what was received, unless it has cancelled the request."""
+        if self.delivered.cancelled():
+            return
+        error = self.received.exception()
+        if error is None:
+            self.delivered.set_result(self.received.result())
+        else:
+            self.delivered.set_exception(error)

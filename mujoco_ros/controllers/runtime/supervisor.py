@@ -9,7 +9,7 @@ from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state_calls import StateError, shown
-from mujoco_ros.controllers.fsm.table import Transition, TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import Table, Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.time_limit import TimeLimit
@@ -19,120 +19,107 @@ _LOG = logging.getLogger(__name__)
 _ROWS = ("position", "velocity", "effort")
 
 
-class NanError(ValueError):
-    """A reference became NaN in a strict controller."""
-
-
-class NanReferences:
-    """Warns of joints that were commanded and whose references become NaN, once for each state.
-
-    NaN leaves a value unchanged, so that a controller may command some joints only. A NaN that
-    replaces a number is rather the result of a failed computation.
-
-    Attributes:
-        found: The joints with the states in which this happened, since the start or the last reset.
-    """
-
-    def __init__(self, controller: str, joints: tuple[str, ...], *, is_error: bool) -> None:
-        """Watch a controller, by name; `is_error` raises an error instead of a warning."""
-        self.found: dict[str, str] = {}
-        self._controller, self._joints, self._is_error = controller, joints, is_error
-        self._reported: set[str] = set()
-        self._missing: np.ndarray | None = None  # at the last tick, if there was any  # (3, n)
-
-    def check(
-        self, values: np.ndarray, uncommanded: np.ndarray, machine: Machine, has_nan: bool
-    ) -> None:
-        """Check the references of a tick.
-
-        Args:
-            values: Position, velocity and effort.  # (3, n)
-            uncommanded: Indices of the joints without a command before this tick.
-            has_nan: Whether the controller returned any NaN.
-
-        Raises:
-            NanError: A joint became NaN, and that is an error.
-        """
-        if not has_nan:
-            self._missing = None
-            return
-        missing = np.isnan(values)
-        new = missing if self._missing is None else missing & ~self._missing
-        self._missing = missing
-        new[:, uncommanded] = False
-        if not new.any():
-            return
-        states = [state for state in machine.active if state not in self._reported]
-        if not states:
-            return
-        self._reported.update(states)
-        joints = new.any(axis=0).nonzero()[0]
-        lines = [
-            f"the {' and '.join(np.array(_ROWS)[new[:, joint]])} of joint '{self._joints[joint]}'"
-            for joint in joints
-        ]
-        where = " or ".join(f"'{state}'" for state in states)
-        text = f"state {where}: {', '.join(lines)} became NaN after it was commanded"
-        if self._is_error:
-            raise NanError(text)
-        self.found |= {self._joints[joint]: " or ".join(states) for joint in joints}
-        _LOG.warning("controller '%s': %s; it keeps its last value", self._controller, text)
-
-
-class UncommandedJoints:
-    """Removes the references of joints that the controller has not changed since its start.
+class ReferenceFilter:
+    """Checks the references of each tick, and leaves out those that the controller never set.
 
     The first references of a controller are the measured positions. The previous command of a
     loaded joint differs from its measured position: with the measured position as reference, an arm
     would sag and a gripper would open. A joint that a state has released, by NaN, starts in the
     same way in the next state.
 
-    Attributes:
-        joints: Indices of these joints.
+    NaN leaves a value unchanged, so that a controller may command some joints only. A NaN that
+    replaces a number is rather the result of a failed computation: a warning, once for each state,
+    or an error of a strict table. `became_nan` has these joints with their states.
     """
 
-    def __init__(self, q: np.ndarray) -> None:
-        """Start at the measured positions.  # (n,)"""
-        self._first = np.zeros((3, len(q)))
-        self._first[0] = q
+    def __init__(self, table: Table, machine: Machine, joints: tuple[str, ...]) -> None:
+        self.became_nan: dict[str, str] = {}
+        self._table, self._machine, self._joints = table, machine, joints
+        self._first: np.ndarray | None = None  # (3, n)
         self._released: np.ndarray | None = None  # at the last tick, if any  # (n,) bool
-        self._set_joints(np.arange(len(q)))
+        self._missing: np.ndarray | None = None  # at the last tick, if there was any  # (3, n)
+        self._reported: set[str] = set()
 
-    def mask(self, values: np.ndarray, q: np.ndarray, *, has_nan: bool) -> np.ndarray:
-        """Return references of all joints, NaN for those without a command so far.
+    def apply(self, values: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return the references of a tick, NaN for joints without a command so far.
 
-        Args:
-            values: References of the controller; NaN releases a joint.  # (3, n)
-            q: Measured positions.  # (n,)
-            has_nan: Whether any of `values` is NaN.
+        `values` (3, n) are the controller's, `q` (n,) the measured positions; StateError if a
+        reference is invalid.
         """
-        if self._released is not None:
-            self._start_again(self._released, values, q)
-        self._released = None
-        if has_nan:
-            released = np.isnan(values).all(axis=0)
-            self._released = released if released.any() else None
-        if not len(self.joints):
+        has_nan = self._check(values)
+        if self._first is None:
+            self._first = np.zeros((3, len(q)))
+            self._first[0] = q
+            self._set_uncommanded(np.arange(len(q)))
+        before = self._uncommanded
+        values = self._mask(values, q, self._first, has_nan=has_nan)
+        missing = np.isnan(values) if has_nan else None
+        if missing is not None:
+            new = missing.copy() if self._missing is None else missing & ~self._missing
+            new[:, before] = False
+            if new.any():
+                self._report(new)
+        self._missing = missing
+        return values
+
+    def _check(self, values: np.ndarray) -> bool:
+        """Return whether any reference is NaN; StateError if one is invalid."""
+        shape = 3, len(self._joints)
+        if values.shape != shape:
+            raise StateError(f"references have the shape {values.shape}, not {shape}")
+        size = np.abs(values)
+        # NaN leaves a value unchanged; max() returns NaN if there is one.
+        largest = size.max(initial=0.0)
+        if not largest <= LARGEST and (size > LARGEST).any():
+            row, joint = np.argwhere(size > LARGEST)[0]
+            raise StateError(
+                f"the {_ROWS[row]} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
+            )
+        return bool(largest != largest)
+
+    def _mask(
+        self, values: np.ndarray, q: np.ndarray, first: np.ndarray, *, has_nan: bool
+    ) -> np.ndarray:
+        if self._released is not None:  # those that hold the measured positions now start again
+            again: np.ndarray = (values[0] == q) & (values[1:] == 0.0).all(axis=0)
+            again &= self._released
+            if again.any():
+                first[0, again] = q[again]
+                again[self._uncommanded] = True
+                self._set_uncommanded(np.flatnonzero(again))
+        released = np.isnan(values).all(axis=0) if has_nan else None
+        self._released = released if released is not None and released.any() else None
+        if not len(self._uncommanded):
             return values
-        references = values[:, self.joints]
+        references = values[:, self._uncommanded]
         if references.tobytes() != self._first_bytes:  # equal at most ticks
-            changed = (references != self._first[:, self.joints]) & ~np.isnan(references)
-            self._set_joints(self.joints[~changed.any(axis=0)])
+            changed = (references != first[:, self._uncommanded]) & ~np.isnan(references)
+            self._set_uncommanded(self._uncommanded[~changed.any(axis=0)])
         masked = values.copy()
-        masked[:, self.joints] = np.nan
+        masked[:, self._uncommanded] = np.nan
         return masked
 
-    def _start_again(self, released: np.ndarray, values: np.ndarray, q: np.ndarray) -> None:
-        """Add released joints whose references hold the measured positions now."""
-        again = released & (values[0] == q) & (values[1:] == 0.0).all(axis=0)
-        if again.any():
-            self._first[0, again] = q[again]
-            again[self.joints] = True
-            self._set_joints(again.nonzero()[0])
+    def _set_uncommanded(self, joints: np.ndarray) -> None:
+        assert self._first is not None
+        self._uncommanded, self._first_bytes = joints, self._first[:, joints].tobytes()
 
-    def _set_joints(self, joints: np.ndarray) -> None:
-        self.joints = joints
-        self._first_bytes = self._first[:, joints].tobytes()
+    def _report(self, new: np.ndarray) -> None:
+        """Warn of references that became NaN, or raise a StateError.  # (3, n) bool"""
+        states = [state for state in self._machine.active if state not in self._reported]
+        if not states:
+            return
+        self._reported.update(states)
+        joints = np.flatnonzero(new.any(axis=0))
+        lines = [
+            f"the {' and '.join(np.array(_ROWS)[new[:, joint]])} of joint '{self._joints[joint]}'"
+            for joint in joints
+        ]
+        where = " or ".join(f"'{state}'" for state in states)
+        text = f"state {where}: {', '.join(lines)} became NaN after it was commanded"
+        if self._table.strict:
+            raise StateError(text)
+        self.became_nan |= {self._joints[joint]: " or ".join(states) for joint in joints}
+        _LOG.warning("controller '%s': %s; it keeps its last value", self._table.name, text)
 
 
 ERROR = "error"
@@ -143,14 +130,10 @@ ACTIVATE, DEACTIVATE = "activate", "deactivate"
 """Labels of the transitions from and to it."""
 
 
-class ReferencesError(ValueError):
-    """A controller returned invalid references."""
-
-
 TIME_LIMIT_S = 2.0
 """Default limit of the wall time of a call of a state's method [s]."""
 _RESET, _RESUME = "reset", "resume"
-_KNOWN = (UserInputError, ReferencesError, NanError, StateError)
+_KNOWN = (UserInputError, StateError)
 """Errors whose text is enough, without a traceback."""
 
 
@@ -160,12 +143,11 @@ class SupervisedController:
     All methods belong to the thread that calls `step`; any thread may read the attributes.
 
     Attributes:
-        log: Record of the transitions, with those caused by errors, resets and pauses.
+        log: The transitions, with those caused by errors, resets and pauses.
         state: Active state of the machine, `ERROR`, or the reason of a pause.
         error: Why the controller was stopped; empty while it runs.
         on_change: Called after new events in `log`.
-        time_limit: Limits each call of a state's method.
-        nan_references: The joints whose commands became NaN.
+        references: Checks the references of each tick.
     """
 
     def __init__(self, controller: FsmController, now: Callable[[], float]) -> None:
@@ -178,14 +160,8 @@ class SupervisedController:
         self.time_limit = TimeLimit(TIME_LIMIT_S, calls.place, prefix)
         calls.guard = self.time_limit.call
         self._now, self._pause_reason, self._last_event = now, "", 0
-        self._watch(())
-
-    def _watch(self, joints: tuple[str, ...]) -> None:
-        """Watch the references from the next tick on."""
-        table = self.controller.table
-        self._joints = joints
-        self._uncommanded: UncommandedJoints | None = None
-        self.nan_references = NanReferences(table.name, joints, is_error=table.strict)
+        self._joints: tuple[str, ...] = ()
+        self.references = ReferenceFilter(controller.table, self.machine, ())
 
     @property
     def available(self) -> tuple[Transition, ...]:
@@ -194,14 +170,15 @@ class SupervisedController:
 
     def configure(self, robot: RobotModel) -> None:
         """Prepare the controller for a robot; see `FsmController.configure`."""
-        self._watch(robot.joints)
+        self._joints = robot.joints
+        self.references = ReferenceFilter(self.controller.table, self.machine, self._joints)
         self.controller.configure(robot)
         self._update()
 
     def reset(self, label: str = "") -> None:
         """Reset the controller, also after an error; `label` is the event's label."""
         self.error = ""
-        self._watch(self._joints)
+        self.references = ReferenceFilter(self.controller.table, self.machine, self._joints)
         try:
             self.controller.reset()
         except Exception as error:
@@ -211,21 +188,16 @@ class SupervisedController:
     def step(self, observation: Observation, time: float) -> np.ndarray | None:
         """Run the tick at `time` [s].
 
-        Returns:
-            Position, velocity and effort of all joints, NaN where a value stays unchanged and for
-            joints without a command so far; None if the controller is stopped. The controller may
-            overwrite the array at its next tick.  # (3, n)
+        Returns position, velocity and effort of all joints (3, n), NaN where a value stays
+        unchanged and for joints without a command so far; None if the controller is stopped. The
+        controller may overwrite the array at its next tick.
         """
         if self.error:
             return None
-        if self._uncommanded is None:
-            self._uncommanded = UncommandedJoints(observation.q)
         values: np.ndarray | None
         try:
             values = self.controller.step(observation, time).values
-            has_nan, uncommanded = self._check(values), self._uncommanded.joints
-            values = self._uncommanded.mask(values, observation.q, has_nan=has_nan)
-            self.nan_references.check(values, uncommanded, self.machine, has_nan)
+            values = self.references.apply(values, observation.q)
         except Exception as error:
             self.fail(error)
             values = None
@@ -236,13 +208,8 @@ class SupervisedController:
         """Stop the controller until a reset, and log the reason with the traceback of `error`."""
         if not self.error:
             self.error = reason
-            _LOG.error(
-                "controller '%s' stopped in %s: %s",
-                self.controller.table.name,
-                self.machine.state,
-                reason,
-                exc_info=error,
-            )
+            name, state = self.controller.table.name, self.machine.state
+            _LOG.error("controller '%s' stopped in %s: %s", name, state, reason, exc_info=error)
             self._update()
 
     def fail(self, error: BaseException) -> None:
@@ -254,12 +221,7 @@ class SupervisedController:
         self.stop(f"{place}: {text}" if place else text, error if has_traceback else None)
 
     def pause(self, reason: str, label: str = "") -> None:
-        """Report the end of ticks.
-
-        Args:
-            reason: The state until `resume`.
-            label: Label of the event; empty is the reason.
-        """
+        """Report the end of ticks, whose `reason` is the state until `resume`."""
         self._pause_reason = reason
         self._update(label)
 
@@ -280,21 +242,6 @@ class SupervisedController:
                 "restarts it"
             )
         return self.machine.request(label)
-
-    def _check(self, values: np.ndarray) -> bool:
-        """Return whether any reference is NaN; ReferencesError if one is invalid."""
-        shape = 3, len(self._joints)
-        if values.shape != shape:
-            raise ReferencesError(f"references have the shape {values.shape}, not {shape}")
-        size = np.abs(values)
-        # NaN leaves a value unchanged; max() returns NaN if there is one.
-        largest = size.max(initial=0.0)
-        if not largest <= LARGEST and (size > LARGEST).any():
-            row, joint = np.argwhere(size > LARGEST)[0]
-            raise ReferencesError(
-                f"the {_ROWS[row]} of joint '{self._joints[joint]}' is {values[row, joint]:g}"
-            )
-        return bool(largest != largest)
 
     def _update(self, label: str = "") -> None:
         """Update the state; record a change that is not a transition of the table.

@@ -15,12 +15,8 @@ _ROUNDING_NS = 1.0
 def tick_time(stamp: int, period: float) -> float:
     """Return the time of a tick [s]: its number times the period.
 
-    Sums and products of timesteps, and stamps, differ from that in the last bits. A stamp that is
-    no multiple of the period, as a real robot has, is the time itself.
-
-    Args:
-        stamp: Stamp of the tick, rounded to nanoseconds [ns].
-        period: Time between two ticks [s].
+    Sums and products of timesteps, and stamps [ns], differ from that in the last bits. A stamp that
+    is no multiple of the period, as a real robot has, is the time itself.
     """
     time = stamp / NANOSECONDS
     multiple = round(time / period) * period
@@ -64,12 +60,10 @@ class _Loss:
 class TickCosts:
     """Wall time of ticks, and the real time that slow ones lose; names their state in the log.
 
-    Attributes:
-        total_s: Lost real time since the start [s].
+    `total_s` is the lost real time since the start [s].
     """
 
     def __init__(self, controller: str) -> None:
-        """Count for a controller, by name."""
         self.total_s, self._costs = 0.0, Histogram()
         self._controller = controller
         self._logged_at: dict[str, float] = {}
@@ -77,14 +71,7 @@ class TickCosts:
         self._unreported: dict[str, _Loss] = {}
 
     def add(self, state: str, cost_s: float, limit_s: float, now: float) -> None:
-        """Register a tick.
-
-        Args:
-            state: The active state.
-            cost_s: Wall time of the tick [s].
-            limit_s: Wall time beyond which real time is lost [s].
-            now: Monotonic time [s].
-        """
+        """Count a tick of `cost_s`, which loses real time beyond `limit_s`; `now` is monotonic."""
         self._costs.add(cost_s)
         lost = cost_s - limit_s
         if lost <= 0.0:
@@ -123,25 +110,17 @@ class TickCosts:
 class LongWait:
     """Logs that the clock waits for a result: after 3 s, and again whenever the wait has doubled.
 
-    Attributes:
-        is_running: Whether there is a wait.
-        spent_s: Wall time of the present wait [s].
+    `spent_s` is the wall time of the present wait [s].
     """
 
     def __init__(self, controller: str) -> None:
-        """Measure the waits of a controller, by name."""
         self.is_running, self.spent_s = False, 0.0
         self._controller = controller
         self._polled_at = 0.0
         self._next_s = _LONG_WAIT_S
 
     def poll(self, state: str, now: float) -> None:
-        """Continue a wait.
-
-        Args:
-            state: The state that awaits the result.
-            now: Monotonic time [s].
-        """
+        """Continue the wait of a state, at a monotonic time [s]."""
         if self.is_running:
             self.spent_s += min(now - self._polled_at, _LONGEST_POLL_S)
         self.is_running, self._polled_at = True, now

@@ -34,16 +34,14 @@ class TimeLimit:
     poll, so that a process that was stopped as a whole exceeds no limit. Time in which the call
     waited for the processor does not count. The watching thread then raises an exception in the
     thread of the call, which takes effect at the next Python instruction there: a call into C that
-    blocks is not interrupted. The
-    exception cannot take effect outside the call, nor inside functions wrapped by `shielded`: a
-    call is left in the order *mark as left, look whether the watching thread has claimed it*, and
-    the watching thread goes in the order *claim, look whether the call is still running, raise*.
-    One of both notices the other; a claimed call waits for the end of that sequence, and removes an
-    exception that did not take effect.
+    blocks is not interrupted. It cannot take effect outside the call, nor inside functions wrapped
+    by `shielded`: a call is left in the order *mark as left, look whether the watching thread has
+    claimed it*, and the watching thread goes in the order *claim, look whether the call is still
+    running, raise*. One of both notices the other; a claimed call waits for the end of that
+    sequence, and removes an exception that did not take effect.
 
     Attributes:
-        limit_s: Wall time of a call [s], without that for which it waited for the processor; 0 for
-            no limit.
+        limit_s: Wall time of a call [s]; 0 for no limit.
         overdue: Place of the running call that exceeds the limit; empty if there is none.
     """
 
@@ -52,10 +50,8 @@ class TimeLimit:
     ) -> None:
         """Prepare the limit; the thread starts with the first call.
 
-        Args:
-            limit_s: Wall time of a call [s]; 0 for no limit.
-            place: Describes the running call, given the innermost frame of its thread.
-            name: Begins each line of the log.
+        `place` describes the running call, given the innermost frame of its thread; `name` begins
+        each line of the log.
         """
         self.limit_s = limit_s
         self.overdue = self._late_place = ""
@@ -74,15 +70,15 @@ class TimeLimit:
         self._spent_s, self._late_polls = 0.0, 0
 
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
-        """Call a function with an argument.
-
-        Raises:
-            TimeLimitError: The call exceeded the limit; its result is lost.
-        """
+        """Call a function with an argument; TimeLimitError if it exceeded the limit."""
         if not self.limit_s:
             return function(argument)
         if self._thread is None or not self._thread.is_alive():  # also after a fork
-            self._start()
+            watched = (weakref.ref(self),)
+            self._thread = threading.Thread(
+                target=_watch, args=watched, name="state time limit", daemon=True
+            )
+            self._thread.start()
         self._calls = number = self._calls + 1
         try:
             return self._call(number, function, argument)
@@ -150,12 +146,6 @@ class TimeLimit:
                 return
             except _Interruption:
                 continue  # it took effect here instead of in the call
-
-    def _start(self) -> None:
-        self._thread = threading.Thread(
-            target=_watch, args=(weakref.ref(self),), name="state time limit", daemon=True
-        )
-        self._thread.start()
 
     def poll(self) -> None:
         """Interrupt the running call if it exceeds the limit; for the watching thread."""

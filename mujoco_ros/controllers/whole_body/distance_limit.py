@@ -1,7 +1,8 @@
 """Least distances between bodies, as constraints of whole-body control."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import product
-from math import hypot
+from math import hypot, inf
 
 import mujoco
 import numpy as np
@@ -13,6 +14,7 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 from mujoco_ros.model.errors import UserInputError
 
 
+@dataclass(eq=False)
 class DistanceLimit:
     """Keeps two bodies of a robot apart, by the distance d of their collision geometry.
 
@@ -25,49 +27,34 @@ class DistanceLimit:
     Attributes:
         first: Name of the one body, without the prefix.
         second: Name of the other.
+        least: Least distance [m].
+        begins: Distance from which on velocities are limited [m].
+        fastest: Largest velocity of approach at this distance [m/s].
         distance: Distance at the last `compute`; inf above `begins` [m].
     """
 
-    def __init__(
-        self,
-        first: str,
-        second: str,
-        *,
-        least: float = 0.02,
-        begins: float = 0.08,
-        fastest: float = 0.5,
-    ) -> None:
-        """Set the distances.
+    first: str
+    second: str
+    _: KW_ONLY
+    least: float = 0.02
+    begins: float = 0.08
+    fastest: float = 0.5
+    distance: float = field(default=inf, init=False)
 
-        Args:
-            first: Name of the one body, without the prefix.
-            second: Name of the other.
-            least: Least distance [m].
-            begins: Distance from which on velocities are limited [m].
-            fastest: Largest velocity of approach at this distance [m/s].
-
-        Raises:
-            UserInputError: A value is out of range, or both bodies are the same.
-        """
-        if first == second:
-            raise UserInputError(f"a distance needs two bodies, got '{first}' twice")
-        if not 0.0 <= least < begins:
+    def __post_init__(self) -> None:
+        if self.first == self.second:
+            raise UserInputError(f"a distance needs two bodies, got '{self.first}' twice")
+        if not 0.0 <= self.least < self.begins:
             raise UserInputError(
-                f"least must be from 0 to less than begins {begins:g}, got {least:g}"
+                f"least must be from 0 to less than begins {self.begins:g}, got {self.least:g}"
             )
-        if not fastest > 0.0:
-            raise UserInputError(f"fastest must be positive, got {fastest:g}")
-        self.first, self.second, self.distance = first, second, float("inf")
-        self._least, self._begins, self._fastest = least, begins, fastest
+        if not self.fastest > 0.0:
+            raise UserInputError(f"fastest must be positive, got {self.fastest:g}")
         self._pairs: list[tuple[int, int, float]] = []
         self._points, self._nearest = np.zeros(6), np.zeros(6)
 
     def resolve(self, body: FloatingBaseKinematics, prefix: str) -> None:
-        """Find the collision geometry of a robot.
-
-        Raises:
-            UserInputError: A body does not exist or cannot collide.
-        """
+        """Find the collision geometry of a robot; UserInputError if a body has none."""
         model, geoms = body.model, []
         for name in (self.first, self.second):
             _, number = tool_ids(model, prefix + name)
@@ -84,19 +71,18 @@ class DistanceLimit:
     def compute(self, body: FloatingBaseKinematics, row: np.ndarray) -> float | None:
         """Write what multiplies the velocities into `row` (6 + n,), and return its lower bound.
 
-        Returns:
-            Least rate of the distance [m/s]; None while the bodies are far apart.
+        That is the least rate of the distance [m/s]; None while the bodies are far apart.
         """
         model, data, points = body.model, body.data, self._points
-        self.distance, centres = float("inf"), data.geom_xpos
+        self.distance, centres = inf, data.geom_xpos
         for first, second, reach in self._pairs:
             x, y, z = (centres[second] - centres[first]).tolist()
-            if hypot(x, y, z) - reach > self._begins:
+            if hypot(x, y, z) - reach > self.begins:
                 continue
-            distance = mujoco.mj_geomDistance(model, data, first, second, self._begins, points)
-            if distance < min(self.distance, self._begins):
+            distance = mujoco.mj_geomDistance(model, data, first, second, self.begins, points)
+            if distance < min(self.distance, self.begins):
                 self.distance, self._nearest[:] = distance, points
-        if self.distance >= self._begins:
+        if self.distance >= self.begins:
             return None
         start, end = self._nearest[:3], self._nearest[3:]
         normal = end - start
@@ -109,5 +95,5 @@ class DistanceLimit:
         body.jacobian(end, self._bodies[1], other)
         np.subtract(other, one, out=other)
         np.matmul(normal, other[:3], out=row)
-        left = (self.distance - self._least) / (self._begins - self._least)
-        return -self._fastest * left
+        left = (self.distance - self.least) / (self.begins - self.least)
+        return -self.fastest * left

@@ -52,12 +52,6 @@ class GroundContact:
             centre: Point that does not accelerate, in the frame of the body [m]; None is the mean
                 of the points.  # (3,)
             axes: Axes of the sole in the frame of the body; None are its own.  # (3, 3)
-            friction: Coefficient of friction.
-            least: Least normal force of each point [N].
-            most: Greatest normal force of each point [N].
-
-        Raises:
-            UserInputError: The friction is not positive, or the forces are reversed or negative.
         """
         if not friction > 0.0:
             raise UserInputError(f"friction must be positive, got {friction:g}")

@@ -6,8 +6,13 @@ import numpy as np
 
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.whole_body.ground_contact import GroundContact
-from mujoco_ros.controllers.whole_body.program import EQUAL, SOFT, UNLIMITED, WholeBodyProgram
 from mujoco_ros.controllers.whole_body.tasks import WholeBodyTask
+from mujoco_ros.controllers.whole_body.whole_body_control import (
+    EQUAL,
+    SOFT,
+    UNLIMITED,
+    WholeBodyProgram,
+)
 from mujoco_ros.model.errors import UserInputError
 
 _HORIZON = 0.05
@@ -66,19 +71,16 @@ class InverseDynamicsControl(WholeBodyProgram):
             torque_share: Part of the joints' efforts that is used; the rest is for the PD law.
             velocity_leak: Time constant with which reference velocities approach measured ones [s].
             position_leak: The same of positions [s].
-
-        Raises:
-            UserInputError: A joint or a body does not exist, the robot has no floating base, or a
-                value is out of range.
         """
         self.contacts = tuple(contacts)
+        self._fixed = tuple(contact.task for contact in self.contacts)
         points = sum(contact.points for contact in self.contacts)
         super().__init__(
             *(robot, part),
             period=period,
             joints=joints,
             others=3 * points,
-            rows=self._count(robot, joints) + len(_SIDES) * points,
+            rows=6 + len(joints or robot.joints) + len(_SIDES) * points,
         )
         if not 0.0 < torque_share <= 1.0:
             raise UserInputError(f"torque_share must be above 0, at most 1, got {torque_share:g}")
@@ -92,7 +94,7 @@ class InverseDynamicsControl(WholeBodyProgram):
         self.torque_limit = np.minimum(torque_share * robot.effort[self.joints], UNLIMITED)
         self._fastest = np.minimum(robot.velocity[self.joints], _HORIZON * UNLIMITED)
         self._slowest = -self._fastest
-        self._bias, self._drift = np.zeros(size), np.zeros(0)
+        self._bias = np.zeros(size)
         variables = size + 3 * points
         self._damping = damping * np.eye(size)
         np.fill_diagonal(self._hessian[size:, size:], force_damping)
@@ -101,11 +103,6 @@ class InverseDynamicsControl(WholeBodyProgram):
         self._prepare_contacts(size)
         self._is_started = False
         self.tasks = tuple(tasks)
-
-    @staticmethod
-    def _count(robot: RobotModel, joints: Sequence[str]) -> int:
-        """Return the number of degrees of freedom."""
-        return 6 + len(joints or robot.joints)
 
     def _prepare_contacts(self, size: int) -> None:
         """Write the friction pyramids, which do not change."""
@@ -118,17 +115,6 @@ class InverseDynamicsControl(WholeBodyProgram):
                 self._highest[len(self._hessian) + row :][: len(_SIDES)] = 0.0
                 row, column = row + len(_SIDES), column + 3
 
-    @property
-    def tasks(self) -> tuple[WholeBodyTask, ...]:
-        """The tasks; new ones take effect at the next step."""
-        return self._tasks[: len(self._tasks) - len(self.contacts)]
-
-    @tasks.setter
-    def tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
-        every = (*tasks, *(contact.task for contact in self.contacts))
-        self._set_tasks(every)
-        self._drift = np.zeros(len(self._targets))
-
     def start(self) -> None:
         """Begin with the next update."""
         self._is_started = False
@@ -137,14 +123,10 @@ class InverseDynamicsControl(WholeBodyProgram):
     def update(
         self, position: np.ndarray, quat_wxyz: np.ndarray, q: np.ndarray, velocity: np.ndarray
     ) -> None:
-        """Set the measured state.
+        """Set the measured pose of the base, positions (n,) and velocities (6 + n,).
 
-        Args:
-            position: Of the base in ``world`` [m].  # (3,)
-            quat_wxyz: Orientation of the base.  # (4,)
-            q: Positions of the joints that move [rad or m].  # (n,)
-            velocity: Of the base, linear along the axes of ``world`` and angular along its own
-                ones, then of the joints that move.  # (6 + n,)
+        Velocities are linear along the axes of ``world`` and angular along the base's own axes,
+        then of the joints that move, like the positions.
         """
         self.body.update(position, quat_wxyz, q)
         self.body.update_velocity(velocity)
@@ -156,8 +138,7 @@ class InverseDynamicsControl(WholeBodyProgram):
     def step(self) -> None:
         """Compute accelerations, forces and torques, and move the references by a period.
 
-        Raises:
-            ArithmeticError: The solver fails, e.g. because a target is not finite.
+        ArithmeticError if the solver fails, e.g. because a target is not finite.
         """
         body, size = self.body, self.body.size
         self._compute_tasks()
@@ -212,10 +193,7 @@ class InverseDynamicsControl(WholeBodyProgram):
         high, low = self._highest[6:size], self._lowest[6:size]
         np.subtract(self._upper, q, out=high)
         np.subtract(self._lower, q, out=low)
-        for bound, least, most in (
-            (high, 0.0, self._fastest),
-            (low, self._slowest, 0.0),
-        ):
+        for bound, least, most in ((high, 0.0, self._fastest), (low, self._slowest, 0.0)):
             bound /= _HORIZON
             np.minimum(bound, most, out=bound)
             np.maximum(bound, least, out=bound)

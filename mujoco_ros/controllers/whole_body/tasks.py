@@ -26,11 +26,7 @@ class WholeBodyTask(ABC):
     """
 
     def __init__(self, rows: int, weight: float | np.ndarray, gain: float) -> None:
-        """Set weights.
-
-        Raises:
-            UserInputError: A weight is negative, or the gain is not from 0 to 1.
-        """
+        """Set weights; UserInputError if one is negative, or the gain is not from 0 to 1."""
         self.rows = rows
         self.weight = np.broadcast_to(np.asarray(weight, dtype=float), rows).copy()
         self.gain = gain
@@ -51,13 +47,10 @@ class WholeBodyTask(ABC):
         """Compute Jacobian and velocity of the next `period` [s]."""
 
     def drift(self, body: FloatingBaseKinematics, out: np.ndarray) -> None:
-        """Compute J' v, the acceleration of the task while no degree of freedom accelerates.
+        """Compute J' v (rows,), the acceleration of the task while no degree of freedom
+        accelerates.
 
         It is neglected unless a task computes it. Only inverse dynamics need it, after `compute`.
-
-        Args:
-            body: With its velocity.
-            out: The result.  # (rows,)
         """
         out[:] = 0.0
 
@@ -84,7 +77,6 @@ class FrameTask(WholeBodyTask):
         """Set the frame.
 
         Args:
-            body: Id of the body.
             offset: Origin of the frame in the frame of the body [m]; None is 0.  # (3,)
             axes: Axes of the frame in the frame of the body; None are the body's.  # (3, 3)
             weight: Weights of the components.  # () or (6,)

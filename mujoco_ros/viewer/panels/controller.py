@@ -8,15 +8,6 @@ from operator import itemgetter
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.controllers.fsm.diagram_layout import (
-    BoxPlacement,
-    DiagramBox,
-    DiagramLayout,
-    DiagramLink,
-    Point,
-    Route,
-    lay_out,
-)
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerClient, ControllerInfo, Request, TransitionInfo
@@ -24,6 +15,14 @@ from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.state_layout import (
+    DiagramBox,
+    DiagramLayout,
+    DiagramLink,
+    Point,
+    Route,
+    lay_out,
+)
 from mujoco_ros.viewer.panels.widgets import child, format_stamp
 from mujoco_ros.viewer.style import BAD, FILL
 
@@ -143,7 +142,7 @@ def _curve(points: Sequence[Point]) -> Iterator[Point]:
             )
 
 
-def _draw_box(state: str, place: BoxPlacement, origin: Point, active: style.Colour | None) -> None:
+def _draw_box(state: str, place: DiagramBox, origin: Point, active: style.Colour | None) -> None:
     """Draw a state, in a colour if it is active."""
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)

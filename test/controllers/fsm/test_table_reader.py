@@ -26,8 +26,8 @@ def test_a_table_has_states_and_transitions():
     assert (read.name, read.rate, read.step_by_step) == ("test", 200.0, False)
     assert rows["A"].outcomes == ("done", "slip", "timeout")
     assert rows["A"].failures == {"slip", "timeout"}
-    assert rows["A"].kind.config.speed == 0.2
-    assert rows["B"].kind.config.goal == (1.0, 2.0)
+    assert rows["A"].config.speed == 0.2
+    assert rows["B"].config.goal == (1.0, 2.0)
     assert (rows["D"].outcome, rows["D"].failure) == ("failure", True)
     assert {
         (row.name, label): arrow.goal

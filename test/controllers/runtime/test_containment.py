@@ -173,7 +173,7 @@ def test_nan_of_a_commanded_joint_is_reported_once_and_not_inherited(pendulums, 
         "controller 'faulty': state 'BAD': the position of joint 'a' became NaN after it was "
         "commanded; it keeps its last value"
     ]
-    assert host.supervised.nan_references.found == {"a": "BAD"}
+    assert host.supervised.references.became_nan == {"a": "BAD"}
     state = host.supervised.machine.instances["NEXT"]
     assert isinstance(state, Add)
     assert np.isfinite(state.seen).all()

@@ -12,7 +12,7 @@ from mujoco_ros.controllers.interface.observation import Observation, named_read
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive, PositiveInt
-from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
+from mujoco_ros.controllers.library.stand.stance import Shift, Stance
 from mujoco_ros.model.errors import UserInputError, ambiguous
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site

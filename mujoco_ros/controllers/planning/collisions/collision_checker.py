@@ -41,25 +41,16 @@ class CollisionChecker:
     """Checks configurations of a chain, and straight lines between them in joint space.
 
     A configuration is free if the chain, with all bodies behind it and the held object, keeps the
-    margin to all other bodies and has no self-collision. Bodies that do not move with the chain
-    may touch each other, the held object may touch the hand (all bodies behind the last joint), and
+    margin to all other bodies and has no self-collision. Bodies that do not move with the chain may
+    touch each other, the held object may touch the hand (all bodies behind the last joint), and
     pairs that the model excludes from contact do not collide.
 
     The checks of a line are so close that no point moves farther than twice the margin between two
-    of them, so thin obstacles cannot be missed.
-
-    Attributes:
-        scene: The planning scene around the chain.
-        model: The private copy.
-        checks: Number of configurations checked in this scene.
+    of them, so thin obstacles cannot be missed. `checks` counts them in this scene.
     """
 
     def __init__(self, chain: Chain, scene: PlanningScene) -> None:
-        """Check `chain` in a scene.
-
-        Raises:
-            UserInputError: A name is not in the model.
-        """
+        """Check `chain` in a scene; UserInputError if a name is not in the model."""
         self.chain = chain
         self.model = copy(chain.model)
         self._data = mujoco.MjData(self.model)
@@ -69,11 +60,7 @@ class CollisionChecker:
         self.set_scene(scene)
 
     def set_scene(self, scene: PlanningScene) -> None:
-        """Set another scene, in a tenth of the time that a new checker takes.
-
-        Raises:
-            UserInputError: A name is not in the model.
-        """
+        """Set another scene, in a tenth of the time that a new checker takes."""
         model = self.model
         held = np.zeros(model.nbody, dtype=bool)
         address: int | None = None
@@ -273,18 +260,12 @@ def refinement(checker: CollisionChecker) -> int:
 def first_clear(
     checker: CollisionChecker, configurations: Iterable[np.ndarray], margin_scale: float = 1.0
 ) -> int | None:
-    """Return the index of the first configuration of a path that keeps the margin.
+    """Return the index of the first configuration of a path that keeps the margin; None if there is
+    none.
 
-    Before it, the distances of pairs that are within the margin at the start only increase, and no
-    other pair comes within the margin.
-
-    Args:
-        checker: Collision checks.
-        configurations: The path, in steps refined by `refinement`.
-        margin_scale: Factor on the margin.
-
-    Returns:
-        The index, or None if there is no such configuration.
+    The path has steps refined by `refinement`. Before the index, the distances of pairs that are
+    within the margin (times `margin_scale`) at the start only increase, and no other pair comes
+    within the margin.
     """
     least: dict[tuple[int, int], float] = {}
     for number, q in enumerate(configurations):
@@ -304,10 +285,8 @@ def escape(
 ) -> np.ndarray:
     """Return a configuration that keeps the margin and is on a straight escape from `start`.
 
-    Its direction is towards `goal` if that leads away, else random.
-
-    Raises:
-        CollisionError: There is a deep collision at the start, or no escape.
+    Its direction is towards `goal` if that leads away, else random. CollisionError if there is a
+    deep collision at the start, or no escape.
     """
     for target in _targets(checker, start, goal, np.random.default_rng(seed)):
         steps = checker.step_count(start, target) * refinement(checker)

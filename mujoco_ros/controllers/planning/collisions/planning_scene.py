@@ -14,11 +14,7 @@ _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 def free_body(model: mujoco.MjModel, name: str) -> int:
-    """Return the id of a free body, by its name, its object's name or its TF frame.
-
-    Raises:
-        UserInputError: There is none.
-    """
+    """Return the id of a free body, by its name, its object's name or its TF frame."""
     names = {}
     for joint in np.flatnonzero(model.jnt_type == _FREE):
         body = int(model.jnt_bodyid[joint])
@@ -36,14 +32,7 @@ def free_address(model: mujoco.MjModel, body: int) -> int:
 
 
 def geoms_of(model: mujoco.MjModel, name: str) -> np.ndarray:
-    """Return the geoms with a name: one geom, or all geoms of a body, robot or object.
-
-    Returns:
-        Whether each geom is one of them.  # (ngeom,) bool
-
-    Raises:
-        UserInputError: No element has that name.
-    """
+    """Return which geoms are a geom or belong to a body, robot or object.  # (ngeom,) bool"""
     geoms = [_name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) for geom in range(model.ngeom)]
     bodies = [_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in range(model.nbody)]
     owners = [bodies[b] for b in model.geom_bodyid]
@@ -74,11 +63,7 @@ def _without_owner(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeldObject:
-    """A free object in the hand, which moves with the tool.
-
-    Attributes:
-        pose: Its pose in the tool's frame.
-    """
+    """A free object in the hand, at a pose in the tool's frame."""
 
     object: str
     pose: Pose

@@ -43,12 +43,7 @@ class Chain:
 
     @classmethod
     def of(cls, model: mujoco.MjModel, *, joints: Sequence[str], tool: str) -> "Chain":
-        """Resolve names of `model`, with their prefixes.
-
-        Raises:
-            UserInputError: A joint or the tool does not exist, or a joint is neither hinge nor
-                slide.
-        """
+        """Resolve names with prefixes; UserInputError if one is no hinge, slide, site or body."""
         ids = [joint_id(model, name) for name in joints]
         for name, joint in zip(joints, ids, strict=True):
             if model.jnt_type[joint] not in (_HINGE, _SLIDE):
@@ -98,11 +93,7 @@ class Chain:
         return 0.0 if self.site < 0 else float(np.linalg.norm(self.model.site_pos[self.site]))
 
     def check(self, q: np.ndarray) -> None:
-        """Check the shape and the values of a configuration.
-
-        Raises:
-            UserInputError: The configuration has another size, NaN or infinity.
-        """
+        """Raise UserInputError for a configuration of another size, with NaN or infinity."""
         if np.shape(q) != (self.size,) or not np.isfinite(q).all():
             raise UserInputError(f"a configuration is {self.size} finite numbers, got {q}")
 
@@ -117,11 +108,7 @@ class Chain:
 
 
 def joint_id(model: mujoco.MjModel, name: str) -> int:
-    """Return the id of a joint.
-
-    Raises:
-        UserInputError: No joint has that name.
-    """
+    """Return the id of a joint; UserInputError if there is none."""
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
     if number < 0:
         raise unknown("joint", name, _names(model, mujoco.mjtObj.mjOBJ_JOINT, model.njnt))
@@ -129,11 +116,7 @@ def joint_id(model: mujoco.MjModel, name: str) -> int:
 
 
 def tool_ids(model: mujoco.MjModel, name: str) -> tuple[int, int]:
-    """Return the ids of a site, or -1, and of the body that is the tool or carries it.
-
-    Raises:
-        UserInputError: No site and no body has that name.
-    """
+    """Return the ids of a site, or -1, and of the body that is the tool or carries it."""
     site = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, name))
     if site >= 0:
         return site, int(model.site_bodyid[site])

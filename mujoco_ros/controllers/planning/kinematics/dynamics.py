@@ -25,7 +25,6 @@ class Dynamics:
         self._qpos, self._qvel, self._qacc = data.qpos, data.qvel, data.qacc
         self._at, self._dof = as_slice(chain.qpos), as_slice(chain.dof)
         self._torques = np.zeros(model.nv)
-        self._full = np.zeros((model.nv, model.nv))
         self._jacobian, self._drift = np.zeros((2, 3, model.nv))
         self.friction = model.dof_damping[chain.dof]
         self._armature = model.dof_armature[chain.dof]
@@ -66,16 +65,6 @@ class Dynamics:
         """Return the torques that hold a configuration.  # (k,)."""
         rest = np.zeros(self.chain.size)
         return self.torques(q, rest, rest)
-
-    def inertia(self, q: np.ndarray) -> np.ndarray:
-        """Return the joint-space inertia, rotors included, without the payload.  # (k, k)."""
-        model, data, dof = self.chain.model, self._data, self.chain.dof
-        self._qpos[self._at] = q
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_fullM(model, data, self._full)
-        return np.asarray(self._full[np.ix_(dof, dof)])
 
     def _payload_torques(self, payload: Payload, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
         """Return the torques for the weight and inertia of a point mass.  # (k,)."""

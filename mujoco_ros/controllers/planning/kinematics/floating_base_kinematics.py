@@ -23,19 +23,14 @@ class FloatingBaseKinematics:
         mass: Mass of the robot [kg].
         dofs: Addresses of the degrees of freedom in qvel.  # (6 + n,)
         size: Number of degrees of freedom.
+        position: View of the base's position in ``world`` [m].  # (3,)
+        quat_wxyz: View of the base's orientation in ``world``.  # (4,)
+        com: View of the centre of mass in ``world`` [m].  # (3,)
+        com_velocity: View of its velocity, after `update_velocity` [m/s].  # (3,)
     """
 
     def __init__(self, model: mujoco.MjModel, qpos: np.ndarray, dof: np.ndarray, part: str) -> None:
-        """Find the base.
-
-        Args:
-            qpos: Addresses of the robot's joints in qpos.  # (n,)
-            dof: Addresses of the robot's joints in qvel.  # (n,)
-            part: Name of a body of the robot, with its prefix.
-
-        Raises:
-            UserInputError: The body does not exist, or belongs to no floating base.
-        """
+        """Find the base of a body `part`, by addresses of the robot's joints (n,)."""
         self.model, self.data = model, mujoco.MjData(model)
         self.base = int(model.body_rootid[tool_ids(model, part)[1]])
         joint = int(model.body_jntadr[self.base])
@@ -49,24 +44,14 @@ class FloatingBaseKinematics:
         self._columns = as_slice(self.dofs)
         self._qpos: np.ndarray = data.qpos
         self._qvel: np.ndarray = data.qvel
-        self._position: np.ndarray = self._qpos[at : at + 3]
-        self._quat: np.ndarray = self._qpos[at + 3 : at + 7]
+        self.position: np.ndarray = self._qpos[at : at + 3]
+        self.quat_wxyz: np.ndarray = self._qpos[at + 3 : at + 7]
         self._joints = as_slice(qpos)
-        self._com: np.ndarray = data.subtree_com[self.base]
-        self._com_velocity: np.ndarray = data.subtree_linvel[self.base]
+        self.com: np.ndarray = data.subtree_com[self.base]
+        self.com_velocity: np.ndarray = data.subtree_linvel[self.base]
         self._full = np.zeros((6, model.nv))
         self._forces, self._linear = np.zeros(model.nv), slice(first, first + 3)
         self._inertia, self._block = np.zeros((model.nv, model.nv)), np.ix_(self.dofs, self.dofs)
-
-    @property
-    def position(self) -> np.ndarray:
-        """View of the base's position in ``world`` [m].  # (3,)"""
-        return self._position
-
-    @property
-    def quat_wxyz(self) -> np.ndarray:
-        """View of the base's orientation in ``world``.  # (4,)"""
-        return self._quat
 
     @property
     def q(self) -> np.ndarray:
@@ -74,20 +59,10 @@ class FloatingBaseKinematics:
         joints: np.ndarray = self._qpos[self._joints]
         return joints
 
-    @property
-    def com(self) -> np.ndarray:
-        """View of the centre of mass in ``world`` [m].  # (3,)"""
-        return self._com
-
-    @property
-    def com_velocity(self) -> np.ndarray:
-        """View of the velocity of the centre of mass, after `update_velocity` [m/s].  # (3,)"""
-        return self._com_velocity
-
     def update(self, position: np.ndarray, quat_wxyz: np.ndarray, q: np.ndarray) -> None:
         """Set the pose of the base and the joint positions."""
-        self._position[:] = position
-        self._quat[:] = quat_wxyz
+        self.position[:] = position
+        self.quat_wxyz[:] = quat_wxyz
         self._qpos[self._joints] = q
         self.refresh()
 
@@ -109,13 +84,10 @@ class FloatingBaseKinematics:
         self.refresh()
 
     def jacobian(self, point: np.ndarray, body: int, out: np.ndarray) -> None:
-        """Compute the Jacobian of a point of a body.
+        """Compute the Jacobian of a point (in ``world``) of a body.  # (6, 6 + n)
 
-        Args:
-            point: Position in ``world``.  # (3,)
-            body: Id of the body.
-            out: Linear velocity of the point in the first three rows, angular velocity of the body
-                in the others, along the axes of ``world``.  # (6, 6 + n)
+        The first three rows are the linear velocity of the point, the others the angular velocity
+        of the body, along the axes of ``world``.
         """
         full = self._full
         mujoco.mj_jac(self.model, self.data, full[:3], full[3:], point, body)

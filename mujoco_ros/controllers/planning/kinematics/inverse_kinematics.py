@@ -89,21 +89,11 @@ class InverseKinematics:
         seed: int = 0,
         ignore_collisions: bool = False,
     ) -> np.ndarray:
-        """Return the configuration that brings the tool to `pose`.
+        """Return the configuration (k,) near `near` (k,) that brings the tool to `pose` in
+        ``world``.
 
-        Args:
-            pose: Pose of the tool in ``world``.
-            near: The solution is near this configuration.  # (k,)
-            starts: Number of starts: `near` and random ones.
-            seed: Seed of the random starts.
-            ignore_collisions: Whether collisions are allowed.
-
-        Returns:
-            A solution within `POSITION_TOLERANCE` and `ROTATION_TOLERANCE`.  # (k,)
-
-        Raises:
-            IkError: There is none; a BlockedError if all solutions are in collision.
-            UserInputError: `near` does not fit the chain.
+        There are `starts`: `near` and random ones. IkError if no configuration is within
+        `POSITION_TOLERANCE` and `ROTATION_TOLERANCE`; a BlockedError if all are in collision.
         """
         self._set_target(pose, near)
         checker = None if ignore_collisions else self._checker
@@ -134,9 +124,6 @@ class InverseKinematics:
         """Return the configuration of a pose that is a small step away from the tool at `near`.
 
         Collisions are not checked.
-
-        Raises:
-            IkError: There is none.
         """
         self._set_target(pose, near)
         attempt = self._descend(near, near)
@@ -193,10 +180,7 @@ class InverseKinematics:
         return _Attempt(q=self._unwound(q, near), error=error)
 
     def _step(
-        self,
-        q: np.ndarray,
-        to_near: np.ndarray | None,
-        avoid: mink.CollisionAvoidanceLimit | None,
+        self, q: np.ndarray, to_near: np.ndarray | None, avoid: mink.CollisionAvoidanceLimit | None
     ) -> np.ndarray | None:
         """Return the step with the smallest error within all limits; None if there is none."""
         chain = self.chain

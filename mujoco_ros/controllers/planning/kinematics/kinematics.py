@@ -26,11 +26,9 @@ class Kinematics:
         return self.chain.tool_pose(self._data)
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """Return the Jacobian of the tool.
+        """Return the Jacobian of the tool's origin, along the axes of ``world``.  # (6, k)
 
-        Returns:
-            Linear velocity of the tool's origin in the first three rows, angular velocity in the
-            others, both along the axes of ``world``.  # (6, k)
+        The first three rows are the linear velocity, the others the angular velocity.
         """
         model, data = self.chain.model, self._data
         data.qpos[self.chain.qpos] = q

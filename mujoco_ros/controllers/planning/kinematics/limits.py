@@ -9,12 +9,7 @@ from mujoco_ros.model.errors import UserInputError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Payload:
-    """The payload of the hand, a point mass.
-
-    Attributes:
-        mass: Mass [kg].
-        com: Position in the tool's frame [m].  # (3,)
-    """
+    """The payload of the hand: a point mass [kg] at `com` in the tool's frame [m].  # (3,)"""
 
     mass: float
     com: np.ndarray
@@ -49,11 +44,7 @@ class MotionLimits:
                 raise UserInputError(f"limits of {name} must be more than 0, got {limit}")
 
     def check(self, size: int) -> None:
-        """Check the number of joints.
-
-        Raises:
-            UserInputError: The limits are of another number of joints than `size`.
-        """
+        """Raise UserInputError unless the limits are of `size` joints."""
         for name in ("velocity", "acceleration", "torque"):
             limit = getattr(self, name)
             if limit is not None and np.shape(limit) != (size,):

@@ -45,15 +45,10 @@ class Sole:
 def find_soles(
     model: mujoco.MjModel, data: mujoco.MjData, prefix: str, feet: Sequence[str]
 ) -> tuple[Sole, ...]:
-    """Return the soles of feet.
+    """Return the soles of feet, by the names of their bodies without the prefix.
 
-    Args:
-        data: Frames of the initial configuration with an upright base, facing along x of ``world``.
-        prefix: Prefix of the names in the model.
-        feet: Names of the bodies.
-
-    Raises:
-        UserInputError: A foot does not exist or cannot collide.
+    `data` has the frames of the initial configuration with an upright base, facing along x of
+    ``world``. UserInputError if a foot does not exist or cannot collide.
     """
     return tuple(_sole(model, data, prefix, foot) for foot in feet)
 
@@ -81,9 +76,7 @@ def _sole(model: mujoco.MjModel, data: mujoco.MjData, prefix: str, foot: str) ->
 
 
 def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> np.ndarray:
-    """Return the vertices of a mesh, the lowest point of a sphere, or the corners of the bounding
-    box of another geom.  # (m, 3)
-    """
+    """Return vertices of a mesh, lowest point of a sphere, or corners of a box around.  # (m, 3)"""
     if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_SPHERE):
         return np.array([data.geom_xpos[geom] - (0.0, 0.0, model.geom_size[geom, 0])])
     if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_MESH):

@@ -16,7 +16,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION, ControlledJoints
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.wire.conversions import stamp
+from mujoco_ros.wire.conversions import split, stamp
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
@@ -106,7 +106,6 @@ class GripperGoals:
     """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one."""
 
     def __init__(self, caller: ServiceCaller, namespace: str, joint: int, name: str) -> None:
-        """Create a client for the joint with an index and a name."""
         self.joint = joint
         self._caller, self._name = caller, name
         self._service = in_namespace(
@@ -149,10 +148,8 @@ class Trajectories(CommandOutput):
     ) -> None:
         """Open the topic.
 
-        Args:
-            period: Time between two ticks [s].
-            efforts: Whether to send efforts; pure position controllers reject them.
-            lockstep: Whether to publish an empty trajectory in a tick without a command.
+        Pure position controllers reject `efforts`. In `lockstep`, an empty trajectory is published
+        in a tick without a command.
         """
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
@@ -195,7 +192,7 @@ class Trajectories(CommandOutput):
 def _point(
     after: float, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
 ) -> JointTrajectoryPoint:
-    seconds, nanoseconds = divmod(round(after * 1e9), 1_000_000_000)
+    seconds, nanoseconds = split(after)
     return JointTrajectoryPoint(
         positions=positions.tolist(),
         velocities=velocities.tolist(),

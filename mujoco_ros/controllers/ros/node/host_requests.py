@@ -1,6 +1,7 @@
 """What a controller requests from a robot or simulator: gains and poses of bodies."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -15,30 +16,24 @@ from mujoco_ros.controllers.interface.host import check_gains
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 
+@dataclass(eq=False)
 class PlacementClient:
-    """Sets poses of entities, if a simulator runs."""
+    """Sets poses of entities, if a simulator runs; `failed` gets the reason of a failure."""
 
-    def __init__(
-        self,
-        caller: ServiceCaller,
-        service: str,
-        *,
-        failed: Callable[[str], object],
-        changed: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Create a client of a service.
+    caller: ServiceCaller
+    service: str
+    _: KW_ONLY
+    failed: Callable[[str], object]
+    changed: Callable[[], object] = lambda: None
 
-        Args:
-            failed: Called with the reason if a pose was not set.
-        """
-        self._caller, self._service, self._failed = caller, service, failed
-        self._changed = changed
+    def __post_init__(self) -> None:
         self._pending = 0
-        caller.is_served(SetEntityState, service)  # starts the discovery
+        self.caller.is_served(SetEntityState, self.service)  # starts the discovery
 
     @property
     def busy(self) -> bool:
@@ -47,31 +42,25 @@ class PlacementClient:
 
     def set_pose(self, name: str, pose: Pose) -> None:
         """Request a pose in ``world`` with zero velocity; LookupError without a simulator."""
-        if not self._caller.is_served(SetEntityState, self._service):
+        if not self.caller.is_served(SetEntityState, self.service):
             raise LookupError(
-                f"cannot set the pose of '{name}': no simulator offers {self._service}"
+                f"cannot set the pose of '{name}': no simulator offers {self.service}"
             )
         request = SetEntityState.Request(entity=name, set_pose=True, set_twist=True)
         request.state.header.frame_id = WORLD
-        position, orientation = request.state.pose.position, request.state.pose.orientation
-        position.x, position.y, position.z = map(float, pose.position)
-        orientation.w, orientation.x, orientation.y, orientation.z = map(float, pose.quat_wxyz)
+        request.state.pose = pose_message(pose.position, pose.quat_wxyz)
         self._pending += 1
-        self._caller.call(SetEntityState, self._service, request, self._check, self._fail)
+        self.caller.call(SetEntityState, self.service, request, self._check, self._finish)
 
     def _check(self, response: Any) -> None:
-        if response.result.result != Result.RESULT_OK:
-            self._fail(response.result.error_message)
-        else:
-            self._finish()
+        is_set = response.result.result == Result.RESULT_OK
+        self._finish(None if is_set else response.result.error_message)
 
-    def _fail(self, reason: str) -> None:
-        self._failed(f"a pose was not set: {reason}")
-        self._finish()
-
-    def _finish(self) -> None:
+    def _finish(self, problem: str | None) -> None:
+        if problem is not None:
+            self.failed(f"a pose was not set: {problem}")
         self._pending -= 1
-        self._changed()
+        self.changed()
 
 
 _ROWS = ("kp", "kd")
@@ -81,10 +70,8 @@ class RemoteGains:
     """Mirrors the gain parameters of another node, and changes them.
 
     Only one change is in flight at a time, followed by the newest one, because requests may be sent
-    twice and a repeated request must not undo a later one.
-
-    Attributes:
-        settled: Whether the first response was received, or no request is needed.
+    twice and a repeated request must not undo a later one. `settled` is true after the first
+    response, or if no request is needed.
     """
 
     def __init__(
@@ -97,13 +84,10 @@ class RemoteGains:
         failed: Callable[[str], object],
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Request the gains.
+        """Request the gains of the `driven` joints from `node`; an empty name is none.
 
-        Args:
-            node: Full name of the other node; empty for none.
-            driven: Indices of the joints with gains.
-            failed: Called with the reason after a failed change.
-            changed: Called when `busy` may have ended.
+        `failed` is called with the reason after a failed change, `changed` when `busy` may have
+        ended.
         """
         self._caller, self._node, self._failed = caller, node, failed
         self._changed = changed
@@ -217,6 +201,7 @@ class RemoteGains:
         self._changed()
 
 
+@dataclass(frozen=True, slots=True)
 class HostRequests:
     """The gains, poses and images that a controller requests.
 
@@ -225,21 +210,20 @@ class HostRequests:
     before it shows the state of the tick.
     """
 
-    def __init__(
-        self, gains: RemoteGains, placement: PlacementClient, images: ImageRequests
-    ) -> None:
-        self._gains, self._placement, self._images = gains, placement, images
+    gains: RemoteGains
+    placement: PlacementClient
+    images: ImageRequests
 
     @property
     def settled(self) -> bool:
         """Whether all changes of gains and poses act, and the images of the tick are there."""
-        return not (self._gains.busy or self._placement.busy or self._images.busy)
+        return not (self.gains.busy or self.placement.busy or self.images.busy)
 
     def deliver(self, time: float, awaited: Sequence[object]) -> None:
         """Deliver the images that are due at a tick at a time [s], or awaited."""
-        self._images.deliver(time, awaited)
+        self.images.deliver(time, awaited)
 
     def restart(self) -> None:
         """Discard requested images, and read the gains again, which a reset may have changed."""
-        self._images.reset()
-        self._gains.refresh()
+        self.images.reset()
+        self.gains.refresh()

@@ -1,9 +1,10 @@
 """Images of a robot's cameras for its controller: the next one after a request."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import cv2
 import mujoco
@@ -13,12 +14,12 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 from std_msgs.msg import Empty
 
-from mujoco_ros.controllers.interface.host import Image, ImageFuture
+from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
 from mujoco_ros.controllers.runtime.robot_model import (
-    is_image_due,
+    PendingImage,
     optical_pose,
     robot_cameras,
     unknown_camera,
@@ -32,6 +33,7 @@ from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
+T = TypeVar("T")
 _MAX_OBSERVATIONS = 1000
 """Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
@@ -49,21 +51,12 @@ _TO_RGB: dict[str, int | None] = {
 """Encodings of colour and their conversion to RGB."""
 
 
-@dataclass(eq=False)
-class _Request:
-    """A request for an image.
+class _Request(PendingImage):
+    """A request at the tick of an observation; None before the first."""
 
-    Attributes:
-        stamp: Stamp of its tick [ns].
-        observation: The observation of that tick; None before the first.
-        image: The image for the controller.
-        received: The received image or the error, in lockstep before it is due.
-    """
-
-    stamp: int
-    observation: Observation | None
-    image: ImageFuture = field(default_factory=ImageFuture)
-    received: Image | Exception | None = None
+    def __init__(self, observation: Observation | None) -> None:
+        super().__init__(0.0 if observation is None else observation.time, Future())
+        self.observation, self.stamp = observation, stamp_of(self.time)
 
 
 @dataclass(eq=False)
@@ -77,6 +70,11 @@ class _Subscribed:
     trigger: Publisher | None
     pending: list[_Request] = field(default_factory=list)
     requests: int = 0
+
+    def deliver(self, requests: Sequence[_Request]) -> None:
+        self.pending = [request for request in self.pending if request not in requests]
+        for request in requests:
+            request.deliver()
 
     @property
     def inboxes(self) -> tuple[Inbox, Inbox, Inbox]:
@@ -106,9 +104,8 @@ class ImageRequests:
     ) -> None:
         """Serve the robot with an index, by its own cameras and the scene's cameras.
 
-        Args:
-            lockstep: Whether the clock of a simulator waits for the controller.
-            changed: Called when `busy` may have ended.
+        In `lockstep`, the clock of a simulator waits; `changed` is called when `busy` may have
+        ended.
         """
         own = layout.robots[index]
         self._cameras = robot_cameras(layout, index)
@@ -125,7 +122,7 @@ class ImageRequests:
     def busy(self) -> bool:
         """Whether the image of a request in lockstep has not been received."""
         return self._lockstep and any(
-            request.received is None
+            not request.received.done()
             for camera in self._subscribed.values()
             for request in camera.pending
         )
@@ -139,7 +136,7 @@ class ImageRequests:
         self._observations.clear()
         for subscribed in self._subscribed.values():
             for request in subscribed.pending:
-                request.image.cancel()
+                request.delivered.cancel()
             subscribed.pending.clear()
 
     def request(self, camera: str) -> "Future[Image]":
@@ -147,24 +144,20 @@ class ImageRequests:
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)
         subscribed = self._subscribed.get(camera) or self._subscribe(self._cameras[camera])
-        newest = self._observations[-1] if self._observations else None
-        request = _Request(0 if newest is None else stamp_of(newest.time), newest)
+        request = _Request(self._observations[-1] if self._observations else None)
         subscribed.pending.append(request)
         subscribed.requests += 1
         number = subscribed.requests
         self._endpoints.later(self._idle_s, lambda: self._close_idle(camera, number))
         if self._lockstep:
             self._trigger(subscribed, request)
-        return request.image
+        return request.delivered
 
     def deliver(self, time: float, awaited: Sequence[object]) -> None:
         """Deliver the images of lockstep that are due at a tick at a time [s], or awaited."""
         for subscribed in self._subscribed.values() if self._lockstep else ():
-            for request in tuple(subscribed.pending):
-                requested = 0.0 if request.observation is None else request.observation.time
-                if is_image_due(requested, time) or request.image in awaited:
-                    subscribed.pending.remove(request)
-                    _complete(request.image, request.received)
+            due = [request for request in subscribed.pending if request.is_due(time, awaited)]
+            subscribed.deliver(due)
 
     def _subscribe(self, camera: Camera) -> _Subscribed:
         topics = camera_topics(camera.namespace, camera.name)
@@ -191,7 +184,7 @@ class ImageRequests:
 
     def _trigger(self, subscribed: _Subscribed, request: _Request) -> None:
         """Trigger the camera until the image of a request is received; messages may be lost."""
-        if request in subscribed.pending and request.received is None:
+        if request in subscribed.pending and not request.received.done():
             assert subscribed.trigger is not None
             subscribed.trigger.publish(Empty())
             self._endpoints.later(_TRIGGER_S, lambda: self._trigger(subscribed, request))
@@ -201,10 +194,10 @@ class ImageRequests:
         subscribed = self._subscribed.get(camera)
         if subscribed is None or subscribed.requests != number:
             return
-        error = TimeoutError(f"camera '{camera}' published no image")
-        if self._lockstep and any(request.received is None for request in subscribed.pending):
-            for request in subscribed.pending:
-                request.received = request.received or error
+        silent = [request for request in subscribed.pending if not request.received.done()]
+        for request in silent:
+            request.received.set_exception(TimeoutError(f"camera '{camera}' published no image"))
+        if self._lockstep and silent:
             self._changed()
         if self._lockstep and subscribed.pending:  # they are not due yet
             self._endpoints.later(self._idle_s, lambda: self._close_idle(camera, number))
@@ -213,53 +206,54 @@ class ImageRequests:
             inbox.close()
         if subscribed.trigger is not None:
             self._endpoints.close(subscribed.trigger)
-        for request in subscribed.pending:
-            _complete(request.image, error)
+        subscribed.deliver(subscribed.pending)
         del self._subscribed[camera]
 
     def _receive(self, subscribed: _Subscribed) -> None:
         """Complete the requests that precede all messages of the newest image."""
         stamps = [-1 if inbox.stamp is None else inbox.stamp for inbox in subscribed.inboxes]
+        unanswered = [request for request in subscribed.pending if not request.received.done()]
         if self._lockstep:
             ready = [
                 request
-                for request in subscribed.pending
-                if request.received is None
-                and all(abs(stamp - request.stamp) <= 1 for stamp in stamps)
+                for request in unanswered
+                if all(abs(stamp - request.stamp) <= 1 for stamp in stamps)
             ]
         else:
-            ready = [request for request in subscribed.pending if request.stamp <= min(stamps)]
+            ready = [request for request in unanswered if request.stamp <= min(stamps)]
         if not ready:
             return
-        received = self._image(subscribed, ready[0])
-        if self._lockstep:
-            for request in ready:
-                request.received = received
-            self._changed()
-            return
-        subscribed.pending = [request for request in subscribed.pending if request not in ready]
+        image = self._image(subscribed, ready[0])
         for request in ready:
-            _complete(request.image, received)
+            request.received = image
+        if self._lockstep:
+            self._changed()
+        else:
+            subscribed.deliver(ready)
 
-    def _image(self, subscribed: _Subscribed, request: _Request) -> Image | Exception:
+    def _image(self, subscribed: _Subscribed, request: _Request) -> Future[Image]:
         stamp = subscribed.depth.stamp or 0
-        time, observation = stamp / NANOSECONDS, self._nearest(stamp / NANOSECONDS)
-        if self._lockstep and request.observation is not None:
-            time, observation = request.observation.time, request.observation
+        time, observation = stamp / NANOSECONDS, request.observation
+        if self._lockstep and observation is not None:
+            time = observation.time
+        else:
+            at = time
+            observation = min(
+                self._observations, key=lambda seen: abs(seen.time - at), default=None
+            )
+        future: Future[Image] = Future()
         try:
-            return Image(
+            image = Image(
                 time=time,
                 depth=_depth(subscribed.depth.message),
                 colour=_colour(subscribed.colour.message),
                 matrix=np.array(subscribed.info.message.k).reshape(3, 3),
                 pose=self._pose(subscribed.camera, observation),
             )
+            future.set_result(image)
         except Exception as error:
-            return error
-
-    def _nearest(self, time: float) -> Observation | None:
-        """Return the observation nearest to a time [s]."""
-        return min(self._observations, key=lambda seen: abs(seen.time - time), default=None)
+            future.set_exception(error)
+        return future
 
     def _pose(self, camera: Camera, observation: Observation | None) -> Pose:
         """Return the pose of the optical frame in the world in an observation."""
@@ -280,35 +274,26 @@ def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
     data.qpos[base.qpos + 3 : base.qpos + 7] = pose.quat_wxyz
 
 
-def _complete(image: "Future[Image]", received: Image | Exception | None) -> None:
-    if image.cancelled():
-        return
-    if isinstance(received, Image):
-        image.set_result(received)
-    else:
-        image.set_exception(received)
-
-
 def _depth(message: ImageMessage) -> np.ndarray:
     """Return distances [m], inf without a surface.  # (h, w)"""
-    if message.encoding not in DEPTH_TYPES:
-        raise ValueError(
-            f"the encoding of a depth image is {message.encoding}, not {' or '.join(DEPTH_TYPES)}"
-        )
-    kind, unit = DEPTH_TYPES[message.encoding]
+    kind, unit = _encoding(message, DEPTH_TYPES, "depth")
     return from_encoding(_pixels(message, np.dtype(kind).itemsize).view(kind), unit)
 
 
 def _colour(message: ImageMessage) -> np.ndarray:
     """Return RGB.  # (h, w, 3)"""
-    if message.encoding not in _TO_RGB:
-        raise ValueError(
-            f"the encoding of a colour image is {message.encoding}, not {' or '.join(_TO_RGB)}"
-        )
+    conversion = _encoding(message, _TO_RGB, "colour")
     channels = 4 if "a" in message.encoding else 3
     pixels = _pixels(message, channels).reshape(message.height, message.width, channels)
-    conversion = _TO_RGB[message.encoding]
     return pixels if conversion is None else np.asarray(cv2.cvtColor(pixels, conversion))
+
+
+def _encoding(message: ImageMessage, known: Mapping[str, T], what: str) -> T:
+    if message.encoding not in known:
+        raise ValueError(
+            f"the encoding of a {what} image is {message.encoding}, not {' or '.join(known)}"
+        )
+    return known[message.encoding]
 
 
 def _pixels(message: ImageMessage, size: int) -> np.ndarray:

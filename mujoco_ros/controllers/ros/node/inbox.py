@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,36 +30,26 @@ DISCOVERY_S = 2.0
 
 
 class StampedMessage:
-    """A serialized message that starts with a header.
+    """A serialized message that starts with a header with a `stamp` [ns].
 
     Robots publish far more messages than a controller reads, and deserialization is the main cost.
-
-    Attributes:
-        stamp: Stamp of the header [ns].
     """
 
     def __init__(self, kind: Any, data: bytes) -> None:
-        """Create a message from its type and its serialized data."""
         seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _HEADER_SIZE)
         self.stamp = int(seconds * NANOSECONDS + nanoseconds)
         self._kind, self._data = kind, data
-        self._message: Any = None
 
-    @property
+    @cached_property
     def message(self) -> Any:
         """The deserialized message."""
-        if self._message is None:
-            self._message = deserialize_message(self._data, self._kind)
-        return self._message
+        return deserialize_message(self._data, self._kind)
 
 
 class Inbox:
     """Subscribes to a topic and keeps its newest message.
 
     The subscription has a queue of depth 1, because a slow machine would process old messages.
-
-    Attributes:
-        newest: The newest message; None before the first.
     """
 
     def __init__(
@@ -71,12 +62,7 @@ class Inbox:
         *,
         polled: bool = False,
     ) -> None:
-        """Subscribe.
-
-        Args:
-            qos: Quality of service; its depth is ignored.
-            polled: Whether messages arrive in `poll` only. Others then cost nothing.
-        """
+        """Subscribe; the depth of `qos` is ignored. If `polled`, messages arrive in `poll` only."""
         self.topic = topic
         self.newest: StampedMessage | None = None
         self.count = 0
@@ -130,22 +116,18 @@ class SensorReadings(Mapping[str, T], Generic[T]):
     """Readings of some sensors at one instant, by name; later messages do not change them."""
 
     def __init__(self, messages: Mapping[str, StampedMessage], read: Callable[[Any], T]) -> None:
-        """Store messages that `read` converts to readings."""
         self._messages, self._read = messages, read
         self._readings: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        """Return the reading of a sensor."""
         if name not in self._readings:
             self._readings[name] = self._read(self._messages[name].message)
         return self._readings[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names."""
         return iter(self._messages)
 
     def __len__(self) -> int:
-        """Return the number of sensors."""
         return len(self._messages)
 
 
@@ -191,11 +173,10 @@ class ObjectFrames:
         self._endpoints = endpoints
         self._fixed: set[str] = set()
         self._subscriptions = [
-            endpoints.subscription(TFMessage, topic, receive, qos)
-            for topic, receive, qos in (
-                (_TF, self.receive, TF),
-                ("/tf_static", self.receive_static, LATCHED),
+            endpoints.subscription(
+                TFMessage, topic, partial(self.receive, is_static=is_static), qos
             )
+            for topic, is_static, qos in ((_TF, False, TF), ("/tf_static", True, LATCHED))
             if objects
         ]
 
@@ -242,28 +223,20 @@ class ObjectFrames:
         It is `time` while the pose is extrapolated, and for frames of ``/tf_static``.
         """
         return {
-            name: time if name in self._fixed else min(time, self._end(name))
+            name: time
+            if name in self._fixed
+            else min(time, self._frames[name].stamp / NANOSECONDS + _MAX_EXTRAPOLATION_S)
             for name in self._objects
             if name in self._frames
         }
 
-    def _end(self, name: str) -> float:
-        """Return the time until which the pose of a frame is extrapolated [s]."""
-        return self._frames[name].stamp / NANOSECONDS + _MAX_EXTRAPOLATION_S
-
-    def receive(self, message: TFMessage) -> None:
-        """Process one message."""
-        self._update(message)
+    def receive(self, message: TFMessage, *, is_static: bool = False) -> None:
+        """Process one message; of ``/tf_static`` if `is_static`."""
+        self._update(message, is_static=is_static)
         if self._received is not None:
             self._received()
 
-    def receive_static(self, message: TFMessage) -> None:
-        """Process one message of ``/tf_static``."""
-        self._update(message, is_static=True)
-        if self._received is not None:
-            self._received()
-
-    def _update(self, message: TFMessage, *, is_static: bool = False) -> None:
+    def _update(self, message: TFMessage, *, is_static: bool) -> None:
         for transform in message.transforms:
             name = transform.child_frame_id
             if is_static:

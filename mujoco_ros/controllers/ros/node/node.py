@@ -25,15 +25,7 @@ from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
 from mujoco_ros.controllers.ros.controller_settings import CONTROLLER_PARAMETERS, controller_name
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
-from mujoco_ros.controllers.ros.node.command_output import (
-    JOINT_COMMANDS,
-    OUTPUTS,
-    TRAJECTORY_EFFORT,
-    CommandOutput,
-    GripperGoals,
-    JointCommands,
-    Trajectories,
-)
+from mujoco_ros.controllers.ros.node import command_output
 from mujoco_ros.controllers.ros.node.host_requests import HostRequests, PlacementClient, RemoteGains
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
@@ -58,41 +50,38 @@ from mujoco_ros.wire.service_caller import ServiceCaller
 
 _HOSTED = {spec.name: spec for spec in CONTROLLER_PARAMETERS}
 
+_read_only = partial(ParameterSpec, read_only=True)
 CONTROLLER_NODE_PARAMETERS = (
-    ParameterSpec(
-        name="scene",
-        default="arm",
-        description="Scene with the robot and its environment, for kinematics and planning: name "
-        "of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB file",
-        read_only=True,
+    _read_only(
+        "scene",
+        "arm",
+        "Scene with the robot and its environment, for kinematics and planning: name of a shipped "
+        "scene, or path of a scene YAML, MJCF, URDF or MJB file",
     ),
     replace(_HOSTED["controller_robot"], name="robot"),
     replace(_HOSTED["controller_seed"], name="seed"),
     replace(_HOSTED["controller_time_limit"], name="time_limit"),
-    ParameterSpec(
-        name="rate",
-        default=0.0,
-        description="Ticks per second of the robot's stamps [Hz]; 0 is the controller's own rate",
+    _read_only(
+        "rate",
+        0.0,
+        "Ticks per second of the robot's stamps [Hz]; 0 is the controller's own rate",
         low=0.0,
         high=10_000.0,
         least=0.1,
-        read_only=True,
     ),
-    ParameterSpec(
-        name="timeout",
-        default=0.5,
-        description="Time without joint_states after which the controller pauses [s], and gap in "
-        "their stamps after which it restarts [s]",
+    _read_only(
+        "timeout",
+        0.5,
+        "Time without joint_states after which the controller pauses [s], and gap in their stamps "
+        "after which it restarts [s]",
         low=0.01,
         high=3600.0,
-        read_only=True,
     ),
-    ParameterSpec(
-        name="lockstep",
-        default=False,
-        description="Whether the clock of a simulator waits for this controller: a tick then waits "
-        "for all sensors and for plans, and is at a multiple of the period",
-        read_only=True,
+    _read_only(
+        "lockstep",
+        False,
+        "Whether the clock of a simulator waits for this controller: a tick then waits for all "
+        "sensors and for plans, and is at a multiple of the period",
     ),
     replace(
         REALTIME_PRIORITY,
@@ -101,32 +90,27 @@ CONTROLLER_NODE_PARAMETERS = (
         "other programs are busy; dropped for 10 to 300 s when ticks are too slow, not used in "
         "lockstep; 0 is none",
     ),
-    ParameterSpec(
-        name="output",
-        default=OUTPUTS[0],
-        description="Type of commands: a stream of joint commands, or short trajectories, without "
-        "or with efforts, and goals for the gripper",
-        choices=OUTPUTS,
-        read_only=True,
+    _read_only(
+        "output",
+        command_output.OUTPUTS[0],
+        "Type of commands: a stream of joint commands, or short trajectories, without or with "
+        "efforts, and goals for the gripper",
+        choices=command_output.OUTPUTS,
     ),
-    ParameterSpec(
-        name="without",
-        default="",
-        description="Topics of the scene that the robot does not publish, such as 'odom, "
-        "imu/pelvis_imu, tf/box'; the controller waits for all others",
-        read_only=True,
+    _read_only(
+        "without",
+        "",
+        "Topics of the scene that the robot does not publish, such as 'odom, imu/pelvis_imu, "
+        "tf/box'; the controller waits for all others",
     ),
-    ParameterSpec(
-        name="simulator",
-        default="/mujoco",
-        description="Full name of the node with the gain parameters of the robot, used if it runs "
-        "at the start; empty for none",
-        read_only=True,
+    _read_only(
+        "simulator",
+        "/mujoco",
+        "Full name of the node with the gain parameters of the robot, used if it runs at the "
+        "start; empty for none",
     ),
     WRENCH_SIGN,
 )
-
-
 T = TypeVar("T")
 _POLL_S = 0.05
 _SEPARATOR = re.compile(r"[\s,]+")
@@ -144,12 +128,7 @@ class ControllerNode(Node):
     leaving = False
 
     def __init__(self, controller: str) -> None:
-        """Load a controller, by name or path of a YAML file, and its scene, and open all topics.
-
-        Raises:
-            UserInputError: The controller or the robot does not exist, they do not match, or a
-                parameter is invalid.
-        """
+        """Load a controller, by name or path of a YAML file, and its scene, and open all topics."""
         try:
             super().__init__(controller_name(controller))
         except InvalidParameterTypeException as error:
@@ -256,17 +235,17 @@ class ControllerNode(Node):
         index: int,
         values: Mapping[str, Any],
         period: float,
-    ) -> CommandOutput:
+    ) -> command_output.CommandOutput:
         namespace, joints = plant.layout.robots[index].namespace, plant.controlled[index]
-        if values["output"] == JOINT_COMMANDS:
-            return JointCommands(endpoints, namespace, joints)
+        if values["output"] == command_output.JOINT_COMMANDS:
+            return command_output.JointCommands(endpoints, namespace, joints)
         gripper = None
         if joints.gripper is not None:
             name = joints.names[joints.gripper]
-            gripper = GripperGoals(self._caller, namespace, joints.gripper, name)
-        return Trajectories(
+            gripper = command_output.GripperGoals(self._caller, namespace, joints.gripper, name)
+        return command_output.Trajectories(
             *(endpoints, namespace, joints, period, gripper),
-            efforts=values["output"] == TRAJECTORY_EFFORT,
+            efforts=values["output"] == command_output.TRAJECTORY_EFFORT,
             lockstep=values["lockstep"],
         )
 

@@ -16,7 +16,7 @@ from mujoco_ros.controllers.runtime.ticks import tick_time
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement, SensorKind
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.message_template import get_field, message_type
@@ -25,13 +25,7 @@ from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
 
 class JointArrays(NamedTuple):
-    """Joint states in the robot's order; NaN where the message has no value.
-
-    Attributes:
-        q: Positions [rad or m].  # (n,)
-        dq: Velocities [rad/s or m/s].  # (n,)
-        effort: Efforts [Nm or N].  # (n,)
-    """
+    """Joint states in the robot's order; NaN where the message has no value.  # (n,)"""
 
     q: np.ndarray
     dq: np.ndarray
@@ -47,28 +41,20 @@ class JointReader:
         self._order = np.empty(0, dtype=np.intp)
 
     def read(self, message: JointState) -> JointArrays:
-        """Return the values of a message.
-
-        Raises:
-            UserInputError: A joint is missing, or there are not as many values as names.
-        """
+        """Return the values of a message; UserInputError if joints or values are missing."""
         names = tuple(message.name)
         if names != self._names:
-            self._order = self._order_of(names)
+            missing = [joint for joint in self._joints if joint not in names]
+            if missing:
+                known = ", ".join(names) or "none"
+                raise UserInputError(f"joint_states lack {', '.join(missing)}; they have: {known}")
+            self._order = np.array([names.index(joint) for joint in self._joints], dtype=np.intp)
             self._names = names
         return JointArrays(
             q=self._column("positions", message.position),
             dq=self._column("velocities", message.velocity),
             effort=self._column("efforts", message.effort),
         )
-
-    def _order_of(self, names: tuple[str, ...]) -> np.ndarray:
-        missing = [joint for joint in self._joints if joint not in names]
-        if missing:
-            raise UserInputError(
-                f"joint_states lack {', '.join(missing)}; they have: {', '.join(names) or 'none'}"
-            )
-        return np.array([names.index(joint) for joint in self._joints], dtype=np.intp)
 
     def _column(self, what: str, values: Sequence[float]) -> np.ndarray:
         if not len(values):
@@ -108,14 +94,9 @@ class TopicObservationSource:
     ) -> None:
         """Subscribe to the topics of the robot with an index.
 
-        Args:
-            on_message: Called after each message of its joint states.
-            every: Whether `on_message` is also called after each message of its sensors.
-            wrench_sign: Sign of the robot's wrenches.
-            without: Topics that the real robot lacks; ``tf/box`` is the pose of a box.
-
-        Raises:
-            UserInputError: `without` names a topic that is not in the scene.
+        `on_message` is called after each message of its joint states, and with `every` after each
+        message of its sensors. The real robot lacks the topics `without`; ``tf/box`` is the pose of
+        a box. UserInputError if one of them is not in the scene.
         """
         self._period = period
         robot = layout.robots[index]
@@ -131,15 +112,9 @@ class TopicObservationSource:
         for topic, key, name in rows:
             if topic not in without:
                 kind = self._kinds[key]
+                name_in_ros = in_namespace(robot.namespace, topic)
                 self._inboxes[key][name] = Inbox(
-                    *(
-                        endpoints,
-                        kind.message,
-                        in_namespace(robot.namespace, topic),
-                        kind.qos,
-                        on_sensor,
-                    ),
-                    polled=not every,
+                    *(endpoints, kind.message, name_in_ros, kind.qos, on_sensor), polled=not every
                 )
         self._reader = JointReader(robot.joints.names)
         self._frames = ObjectFrames(endpoints, objects, on_sensor)
@@ -173,11 +148,6 @@ class TopicObservationSource:
         return (*silent, *unseen)
 
     @property
-    def complete(self) -> bool:
-        """Whether all sensors and objects have the stamp of the joint states."""
-        return self.stamp is not None and not self.incomplete
-
-    @property
     def incomplete(self) -> tuple[str, ...]:
         """Topics without a message of the stamp of the joint states, and such objects."""
         stamp, ended = self.stamp, self._ended
@@ -188,10 +158,7 @@ class TopicObservationSource:
         )
 
     def end(self, topics: Collection[str]) -> None:
-        """Expect no message of some topics or objects until the next one arrives.
-
-        A sensor may be switched off, and an object be deleted.
-        """
+        """Expect no message of topics or objects, switched off or deleted, until the next."""
         stamps = self._stamps()
         self._ended |= {topic: stamps[topic] for topic in topics}
 
@@ -236,11 +203,7 @@ class TopicObservationSource:
         self._frames.forget(self.stamp or 0)
 
     def observe(self) -> Observation:
-        """Return the observation at the stamp of the newest joint states.
-
-        Raises:
-            UserInputError: The joint states lack a joint of the robot, or values.
-        """
+        """Return the observation at the stamp of the newest joint states; see `JointReader`."""
         joints = self._reader.read(self._joint_states.message)
         self._poll()
         self._frames.drain()
@@ -323,23 +286,19 @@ def _kinds(load_sign: float) -> dict[str, _Kind]:
 
 
 def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
-    values = {
-        measurement.name: (load_sign if measurement.is_load else 1.0) * _value(message, measurement)
-        for measurement in kind.measurements
-        if not _is_absent(message, measurement)
-    }
+    values: dict[str, Any] = {}
+    for measurement in kind.measurements:
+        marks = measurement.absence
+        if marks and all(_is_equal(message, path, mark) for path, mark in marks.items()):
+            continue
+        numbers = [float(get_field(message, path)) for path in measurement.paths]
+        value = np.array(numbers) if measurement.axes else numbers[0]
+        values[measurement.name] = (load_sign if measurement.is_load else 1.0) * value
     return reading(kind.observation, values)
 
 
-def _is_absent(message: Any, measurement: Measurement) -> bool:
-    marks = measurement.absence.items()
-    equal = (np.array_equal(get_field(message, path), mark, equal_nan=True) for path, mark in marks)
-    return bool(marks) and all(equal)
-
-
-def _value(message: Any, measurement: Measurement) -> Any:
-    values = [float(get_field(message, path)) for path in measurement.paths]
-    return np.array(values) if measurement.axes else values[0]
+def _is_equal(message: Any, path: str, mark: float) -> bool:
+    return np.array_equal(get_field(message, path), mark, equal_nan=True)
 
 
 def _states(message: DynamicJointState) -> dict[str, np.ndarray]:

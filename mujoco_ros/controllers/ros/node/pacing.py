@@ -4,7 +4,6 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
 from mujoco_ros.controllers.ros.node.host_requests import HostRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
-from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, FirstTick, LostMessages, Ticker
+from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, LostMessages, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.controllers.runtime.ticks import TickCosts
 from mujoco_ros.model.errors import UserInputError
@@ -29,13 +28,6 @@ _UNEVEN = 0.1
 """Part of a period by which the time between two ticks may differ from it without a log line."""
 _LOST_TIMEOUTS = 10.0
 """Timeouts after which a tick of a stopped clock runs without the messages that are missing."""
-
-
-class _Response(NamedTuple):
-    """Commands of a tick that are not published yet; None to hold, as the controller has failed."""
-
-    values: np.ndarray | None
-    time: float
 
 
 class ControllerPacing:
@@ -60,16 +52,14 @@ class ControllerPacing:
         stepped: Callable[[float], object] = lambda _time: None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        """Pause the controller until the robot is complete.
+        """Pause a configured controller until the robot is complete.
 
         Args:
-            supervised: The controller, already configured.
             lockstep: Whether the robot's clock waits for this controller. A tick then waits for all
                 sensors and for the controller's futures, and its commands for what it requested.
             timeout: Wall time without joint states after which the controller pauses, and gap in
                 their stamps after which it restarts [s].
             missing: Returns the names of all inputs that are still missing before the start.
-            requests: What the controller requests beside commands.
             stepped: Called with the time of each tick after it [s].
             clock: Returns the wall time with which the cost of each tick is measured [s].
         """
@@ -83,14 +73,14 @@ class ControllerPacing:
         self._due = Due.NOTHING
         self._observed, self._requests, self._stopped = observed, requests, stopped
         self._stepped, self._clock = stepped, clock
-        self._response: _Response | None = None
+        # Commands and time of a tick that are not published yet; None to hold, after a failure.
+        self._response: tuple[np.ndarray | None, float] | None = None
         self._stamp: int | None = None
         self._received_at = math.inf
         self._missing = missing
         self._logged_missing: tuple[str, ...] = ()
         self._log_missing_at = math.inf
         self._lost = LostMessages(observations)
-        self._first_tick = FirstTick(period)
         self._restart_requested = self._ended = self._evenness_checked = False
         self._costs = TickCosts(supervised.controller.table.name)
         self._reported = (0, 0, 0.0)
@@ -111,7 +101,7 @@ class ControllerPacing:
         stamp = self._observations.stamp
         if stamp is None or self._ended or (not self.begun and self._missing()):
             return
-        if self._first_tick.is_void(stamp, self._observations.count):
+        if self._ticker.is_void(stamp, self._observations.count):
             return
         if stamp != self._stamp:
             self._stamp, self._received_at = stamp, now
@@ -125,7 +115,7 @@ class ControllerPacing:
                 self._requests.restart()
         if self._response is not None and self._requests.settled:
             self._received_at = now  # the clock of the robot has waited
-            self._respond(self._response)
+            self._respond(*self._response)
         if self._due is not Due.NOTHING and self._can_tick(now):
             due, self._due = self._due, Due.NOTHING
             self._received_at = now  # the robot may have waited for this tick
@@ -134,8 +124,8 @@ class ControllerPacing:
     def poll(self, now: float) -> None:
         """Check for missing inputs and timeouts at the wall time `now` [s]."""
         is_silent = now - self._received_at > self._timeout
-        if self._first_tick.is_expected:
-            self._lost.poll_all(now)
+        if self._ticker.is_reset:
+            self._lost.poll(now, every=True)
         if self._due is not Due.NOTHING or self._response is not None:
             self.receive(now)
         elif self.begun and is_silent and self.supervised.state != WAITING:
@@ -170,16 +160,12 @@ class ControllerPacing:
         self._requests.restart()
 
     def follow_reset(self, stamp: int, *, rewinds: bool) -> None:
-        """Restart after a reset of the simulation.
+        """Restart after a reset of the simulation to a stamp [ns].
 
-        Args:
-            stamp: Time after the reset [ns].
-            rewinds: Whether it set the time. Without lockstep, the jump of the stamps restarts the
-                controller.
+        If it `rewinds` the time, the jump of the stamps restarts the controller without lockstep.
         """
         if self._lockstep:
-            self._first_tick.expect(stamp, self._observations.count)
-            self._ticker.restart()
+            self._ticker.expect(stamp, self._observations.count)
             self._stamp, self._due, self._response = None, Due.NOTHING, None
         if self._lockstep or not rewinds:
             self.restart("simulation reset")
@@ -213,12 +199,11 @@ class ControllerPacing:
         if supervised.state == WAITING:
             missing = ", ".join(self._missing()) or "joint_states"
             return DiagnosticReport(f"waiting for {missing}", values, WARN)
+        complaints = [slow] if slow else []
         if ticker.missed > missed:
-            text = f"{ticker.missed - missed} periods without a message"
-            text = f"{slow}; {text}" if slow else text
-            return DiagnosticReport(text, values, WARN)
-        if slow:
-            return DiagnosticReport(slow, values, WARN)
+            complaints.append(f"{ticker.missed - missed} periods without a message")
+        if complaints:
+            return DiagnosticReport("; ".join(complaints), values, WARN)
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def _can_tick(self, now: float) -> bool:
@@ -262,9 +247,9 @@ class ControllerPacing:
         if values is None and was_stopped:
             self._output.acknowledge(time)
         else:
-            self._response = _Response(values, time)
+            self._response = values, time
             if not self._lockstep or self._requests.settled:
-                self._respond(self._response)
+                self._respond(*self._response)
         if not self._evenness_checked and self._ticker.ticks >= _SETTLED_TICKS:
             self._evenness_checked = True
             self._report_unevenness()
@@ -284,13 +269,13 @@ class ControllerPacing:
                 *(1e3 * ticker.interval, 1e3 * period, 1e3 * ticker.unevenness),
             )
 
-    def _respond(self, response: _Response) -> None:
+    def _respond(self, values: np.ndarray | None, time: float) -> None:
         """Publish the commands of a tick, unless a request of it has failed meanwhile."""
         self._response = None
-        if response.values is not None and not self.supervised.error:
-            self._output.command(response.values, response.time)
+        if values is not None and not self.supervised.error:
+            self._output.command(values, time)
         else:
-            self._output.hold(response.time)
+            self._output.hold(time)
             self._stopped()
 
     def _begin(self, due: Due) -> None:

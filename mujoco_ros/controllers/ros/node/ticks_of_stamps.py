@@ -16,6 +16,10 @@ _ROUNDING = 1e-6
 """Part of a period."""
 
 
+_MAX_VOID = 3
+"""Messages of before a reset that arrive after its report; subscriptions hold one."""
+
+
 class Due(Enum):
     """The action for a message with a new stamp."""
 
@@ -34,15 +38,13 @@ class Ticker:
         missed: Periods without a message.
         interval: Time between two messages, smoothed [s].
         unevenness: Difference of the time between two ticks from the period, smoothed [s].
+        is_reset: Whether the first tick after a reset in lockstep has not been received yet.
     """
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
-        """Create a ticker; the next message restarts the controller.
+        """Restart the controller at the next message, and after gaps of `timeout` [s].
 
-        Args:
-            period: Time between two ticks [s].
-            timeout: Gap between two stamps after which the controller restarts [s].
-            exact: Whether only exact multiples of the period are ticks.
+        If `exact`, only exact multiples of the period [s] are ticks.
         """
         self.ticks = self.missed = 0
         self.interval = self.unevenness = 0.0
@@ -50,6 +52,7 @@ class Ticker:
         self._period, self._exact = period, exact
         self._last: float | None = None  # message [s]
         self._tick = 0.0  # last one [s]
+        self.is_reset, self._reset, self._count = False, 0, 0
 
     def action(self, stamp: int) -> Due:
         """Return the action for a message with a stamp [ns]."""
@@ -74,9 +77,17 @@ class Ticker:
         self.ticks += 1
         return Due.TICK
 
-    def restart(self) -> None:
-        """Make the next message restart the controller."""
+    def expect(self, stamp: int, count: int) -> None:
+        """Restart at the first tick after a reset to a stamp [ns]; `count` is of the one before."""
+        self.is_reset, self._reset, self._count = True, stamp, count
         self._last = None
+
+    def is_void(self, stamp: int, count: int) -> bool:
+        """Return whether a message, by stamp [ns] and number, is from before the reset."""
+        if self.is_reset and count > self._count:
+            is_first = -1 <= stamp - self._reset <= round(self._period * NANOSECONDS) + 1
+            self.is_reset = not is_first and count - self._count <= _MAX_VOID
+        return self.is_reset
 
     def is_multiple(self, time: float) -> bool:
         """Return whether a time [s] is a multiple of the period."""
@@ -98,47 +109,10 @@ class Ticker:
         return due
 
 
-_MAX_VOID = 3
-"""Messages of before a reset that arrive after its report; subscriptions hold one."""
 _RENEW_S, _LONGEST_RENEW_S = 0.3, 10.0
 """Wall time after which messages that a stopped clock has sent count as lost.
 
 It doubles with each attempt, because a simulator may be paused for hours."""
-
-
-class FirstTick:
-    """Distinguishes the first tick after a reset in lockstep from messages of before the reset.
-
-    Attributes:
-        is_expected: Whether it has not been received since the reset.
-    """
-
-    def __init__(self, period: float) -> None:
-        """Expect none; `period` is the time between two ticks [s]."""
-        self.is_expected = False
-        self._period = round(period * NANOSECONDS)
-        self._reset = self._count = 0
-
-    def expect(self, stamp: int, count: int) -> None:
-        """Expect the first tick after a reset.
-
-        Args:
-            stamp: Time after the reset [ns].
-            count: Number of the last message of before it.
-        """
-        self.is_expected, self._reset, self._count = True, stamp, count
-
-    def is_void(self, stamp: int, count: int) -> bool:
-        """Return whether a message is from before the reset.
-
-        Args:
-            stamp: Stamp of the message [ns].
-            count: Its number.
-        """
-        if self.is_expected and count > self._count:
-            is_first = -1 <= stamp - self._reset <= self._period + 1
-            self.is_expected = not is_first and count - self._count <= _MAX_VOID
-        return self.is_expected
 
 
 class LostMessages:
@@ -152,28 +126,21 @@ class LostMessages:
         self._stamp: int | None = None
         self._renew_at, self._interval = 0.0, _RENEW_S
 
-    def poll(self, now: float) -> tuple[str, ...]:
-        """Return the topics that are incomplete, and renew them if they are for too long.
+    def poll(self, now: float, *, every: bool = False) -> tuple[str, ...]:
+        """Return the topics that are incomplete at a wall time [s], or else `every` one.
 
-        Args:
-            now: Wall time [s].
+        They are renewed if they are the same tick's for too long.
         """
-        stamp = self._observations.stamp
+        observations = self._observations
+        stamp = -1 if every else observations.stamp
         if stamp is None:
             return ()
-        incomplete = self._observations.incomplete
-        self._poll(now, stamp, incomplete)
-        return incomplete
-
-    def poll_all(self, now: float) -> None:
-        """Renew all topics if this is called for too long, at wall times `now` [s]."""
-        self._poll(now, -1, self._observations.topics)
-
-    def _poll(self, now: float, stamp: int, topics: tuple[str, ...]) -> None:
+        topics = observations.topics if every else observations.incomplete
         if stamp != self._stamp or not topics:
             self._stamp, self._interval = stamp, _RENEW_S
             self._renew_at = now + _RENEW_S
         elif now > self._renew_at:
             self._interval = min(2.0 * self._interval, _LONGEST_RENEW_S)
             self._renew_at = now + self._interval
-            self._observations.renew(topics)
+            observations.renew(topics)
+        return topics

@@ -55,7 +55,7 @@ def test_a_pose_has_the_time_until_which_it_is_known(frames):
     receive(frames, "box", (0, 0, 0), 1.00)
     assert frames.times(1.05) == {"box": 1.05}
     assert frames.times(3.0)["box"] == pytest.approx(1.1), "after the longest extrapolation"
-    frames.receive_static(TFMessage(transforms=[placed("cup", (0, 0, 0), 0.0)]))
+    frames.receive(TFMessage(transforms=[placed("cup", (0, 0, 0), 0.0)]), is_static=True)
     assert frames.times(3.0)["cup"] == 3.0, "a static transform does not age"
 
 

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
+from mujoco_ros.controllers.library.stand.stance import Shift, Stance
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble

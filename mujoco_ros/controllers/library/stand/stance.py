@@ -66,17 +66,7 @@ class Stance:
         initial: np.ndarray,
         feet: Sequence[str],
     ) -> None:
-        """Set the initial configuration.
-
-        Args:
-            qpos: Addresses of the robot's joints in qpos.  # (n,)
-            dof: Addresses of the robot's joints in qvel.  # (n,)
-            initial: Initial positions of the joints.  # (n,)
-            feet: Bodies on the ground.
-
-        Raises:
-            UserInputError: The feet do not belong to one floating base.
-        """
+        """Set the initial positions of joints at addresses (n,), with feet on the ground."""
         bodies = [int(model.body(foot).id) for foot in feet]
         base, *others = {int(model.body_rootid[body]) for body in bodies}
         joint = int(model.body_jntadr[base])
@@ -115,10 +105,10 @@ class Stance:
         self._frozen = [mink.DofFreezingTask(model, fixed)] if fixed else None
 
     def sweep(self, shifts: Sequence[Shift]) -> np.ndarray:
-        """Return the configurations of closely spaced shifts, up to the last reachable one.
+        """Return the configurations of closely spaced shifts, up to the last reachable one.  # (m,
+        k)
 
-        Returns:
-            Positions of the joints in `legs`.  # (m, k), m <= len(shifts)
+        They are positions of the joints in `legs`, with m <= len(shifts).
         """
         self._configuration.update(self._start)
         configurations = []

@@ -1,7 +1,7 @@
 """Positions of the boxes and arrows of a graph of states, computed by Graphviz."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 _PIXELS_PER_INCH = 72.0
@@ -21,30 +21,13 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiagramBox:
-    """A state, with the size of its box [px]."""
+    """A state, with the size of its box, and its upper left corner in a layout [px]."""
 
     name: str
     width: float
     height: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiagramLink:
-    """An arrow between two boxes, by name; one that is `aside` may be long and bent."""
-
-    start: str
-    goal: str
-    aside: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BoxPlacement:
-    """Upper left corner and size of a box [px]."""
-
-    x: float
-    y: float
-    width: float
-    height: float
+    x: float = 0.0
+    y: float = 0.0
 
     @property
     def right(self) -> float:
@@ -63,13 +46,19 @@ class BoxPlacement:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Route:
-    """The course of an arrow.
+class DiagramLink:
+    """An arrow between two boxes, by name; one that is `aside` may be long and bent."""
 
-    Attributes:
-        link: The arrow.
-        points: Its start, then three control points for each cubic Bézier curve.
-        tip: Where the arrow head ends; the curve ends at its foot.
+    start: str
+    goal: str
+    aside: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Route:
+    """The course of an arrow: its start, then three control points for each cubic Bézier curve.
+
+    The arrow head is from the end of the curve to `tip`.
     """
 
     link: DiagramLink
@@ -83,23 +72,18 @@ class DiagramLayout:
 
     width: float
     height: float
-    places: Mapping[str, BoxPlacement]
+    places: Mapping[str, DiagramBox]
     routes: tuple[Route, ...]
 
 
 def lay_out(
     boxes: Sequence[DiagramBox], links: Sequence[DiagramLink], *, gap: float, head: float
 ) -> DiagramLayout:
-    """Return positions of all boxes and arrows.
+    """Return positions of all boxes (one or more) and arrows, and of arrow heads of a length
+    `head`.
 
-    Without the extra ``diagrams``, and of a very large graph, it is a list: all boxes below each
-    other, without arrows.
-
-    Args:
-        boxes: The boxes, at least one.
-        links: The arrows.
-        gap: Gap between two rows, and between two boxes of a row [px].
-        head: Length of an arrow head [px].
+    Rows, and boxes of a row, are `gap` apart [px]. Without the extra ``diagrams``, and of a very
+    large graph, it is a list: all boxes below each other, without arrows.
     """
     if len(boxes) > _MOST_BOXES or len(links) > _MOST_LINKS:
         return _column(boxes, gap)
@@ -128,7 +112,7 @@ def lay_out(
     places, routes = {}, []
     for box in boxes:
         x, y = point(graph.get_node(numbers[box.name]).attr["pos"])
-        places[box.name] = _placed(box, x - 0.5 * box.width, y - 0.5 * box.height)
+        places[box.name] = replace(box, x=x - 0.5 * box.width, y=y - 0.5 * box.height)
     for link, edge in zip(links, ends, strict=True):
         end, *curve = graph.get_edge(*edge).attr["pos"].split()
         points = tuple(map(point, curve))
@@ -142,14 +126,10 @@ def _floats(text: str) -> list[float]:
     return [float(number) for number in text.split(",")]
 
 
-def _placed(box: DiagramBox, x: float, y: float) -> BoxPlacement:
-    return BoxPlacement(x=x, y=y, width=box.width, height=box.height)
-
-
 def _column(boxes: Sequence[DiagramBox], gap: float) -> DiagramLayout:
     """Return the boxes below each other."""
     width, y, places = max(box.width for box in boxes), 0.0, {}
     for box in boxes:
-        places[box.name] = _placed(box, 0.5 * (width - box.width), y)
+        places[box.name] = replace(box, x=0.5 * (width - box.width), y=y)
         y += box.height + gap
     return DiagramLayout(width=width, height=y - gap, places=places, routes=())

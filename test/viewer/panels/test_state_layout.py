@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.controllers.fsm.diagram_layout import (
-    BoxPlacement,
+from mujoco_ros.viewer.panels.state_layout import (
     DiagramBox,
     DiagramLink,
     Point,
@@ -37,14 +36,14 @@ def graphs(draw: st.DrawFn) -> tuple[list[DiagramBox], list[DiagramLink]]:
     return boxes, links
 
 
-def overlap(one: BoxPlacement, other: BoxPlacement, by: float = 0.5) -> bool:
+def overlap(one: DiagramBox, other: DiagramBox, by: float = 0.5) -> bool:
     return (
         min(one.right, other.right) - max(one.x, other.x) > by
         and min(one.bottom, other.bottom) - max(one.y, other.y) > by
     )
 
 
-def distance(point: Point, place: BoxPlacement) -> float:
+def distance(point: Point, place: DiagramBox) -> float:
     """Return the distance of a point from the edge of a box."""
     outside = max(place.x - point.x, point.x - place.right, place.y - point.y)
     return abs(max(outside, point.y - place.bottom))
