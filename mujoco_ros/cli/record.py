@@ -158,6 +158,9 @@ class _Session:
         if overruns := self._recorder.overruns:
             topics = ", ".join(f"'{topic}'" for topic in overruns)
             _LOG.warning("more messages than the queue holds, so some may be lost: %s", topics)
+        if absent := self._recorder.absent:
+            topics = ", ".join(f"'{topic}'" for topic in absent)
+            _LOG.warning("not recorded, as nothing published them: %s", topics)
 
     def _progress(self) -> str:
         seconds = time.monotonic() - self._began

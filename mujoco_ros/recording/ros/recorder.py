@@ -177,6 +177,14 @@ class Recorder:
         """Topics whose queue was full once, so that further messages may be lost."""
         return [name for name, source in self._inputs.items() if source.has_overrun]
 
+    @property
+    def absent(self) -> list[str]:
+        """Topics that were selected by their names and had no publisher."""
+        seen = {name for name, source in self._inputs.items() if source.topic.qos}
+        return sorted(
+            filter(self._selection.includes, self._selection.topics - seen - self._rejected)
+        )
+
     def _discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""
         for name, kinds in self._node.get_topic_names_and_types():

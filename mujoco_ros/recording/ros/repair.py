@@ -142,10 +142,10 @@ def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
     try:
         channels = _add_channels(contents, scan, file)
         for attachment in scan.attachments:
-            file.writer.add_attachment(**vars(attachment))
+            file.add_attachment(attachment)
         for record in scan.metadata:
             if record.name != _ROSBAG2:
-                file.writer.add_metadata(record.name, record.metadata)
+                file.add_metadata(record.name, record.metadata)
         for block in scan.blocks:
             for message in scan.messages(block):
                 number, log_time, publish_time, sequence, data = message
@@ -173,8 +173,8 @@ def _add_channels(contents: BagContents, scan: McapScan, file: BagFile) -> dict[
         if kind == UNTYPED:
             schemas[key] = 0
         elif key not in schemas:
-            schemas[key] = file.writer.register_schema(name, encoding, data)
-        channels[number] = file.writer.register_channel(
+            schemas[key] = file.add_schema(name, encoding, data)
+        channels[number] = file.add_channel(
             channel.topic, channel.message_encoding, schemas[key], channel.metadata
         )
     return channels
