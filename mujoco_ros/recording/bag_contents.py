@@ -1,7 +1,7 @@
 """Sound messages of a bag, and what is missing from it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from mcap.records import Channel, Schema
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
-from mujoco_ros.recording.metadata import Metadata
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
 
 _MOST_LISTED = 10
 """Most damages of a file in its description."""
@@ -45,11 +45,11 @@ class BagContents:
 
     Attributes:
         scans: Contents of the files, in order.
-        metadata: Contents of metadata.yaml.
+        metadata: Contents of metadata.yaml, with the files, topics and messages that were found.
         problems: What is damaged or missing, as sentences.
+        counts: Number of messages by topic.
         lost: Number of missing messages by topic, as far as it is known.
         is_lossy: Whether something is missing, or may be wrong.
-        unchecked: Number of messages that no check sum confirms.
     """
 
     def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
@@ -66,8 +66,6 @@ class BagContents:
         self.bag = bag
         self.metadata = Metadata.read(bag, distribution)
         self.scans: list[McapScan] = []
-        self.problems: list[str] = []
-        self.is_lossy = False
         expected = [(topic.name, topic.kind) for topic in self.metadata.topics.values()]
         errors = []
         for path in bag_files(bag):
@@ -79,34 +77,28 @@ class BagContents:
                 errors.append(error)
         if errors and not (skips and self.scans):
             raise errors[0]
-        self.problems += map(str, errors)
-        self._name_channels()
-        self.counts = sum(
-            (self._by_topic(scan, scan.counts) for scan in self.scans), Counter[str]()
-        )
-        self.lost = self._missing()
-        self.is_lossy |= bool(errors or self.lost or any(scan.is_lossy for scan in self.scans))
-        self.unchecked = sum(scan.unchecked for scan in self.scans)
+        self.problems = [*map(str, errors)]
+        self.is_lossy = bool(errors)
         for scan in self.scans:
-            self.problems += [
-                self._described(scan, damage) for damage in scan.damages[:_MOST_LISTED]
-            ]
+            self._name_channels(scan)
+        self.counts = _total(_by_topic(scan, scan.counts) for scan in self.scans)
+        self.lost = self._missing()
+        self.is_lossy |= bool(self.lost) or any(scan.is_lossy for scan in self.scans)
+        for scan in self.scans:
+            self.problems += [_described(scan, damage) for damage in scan.damages[:_MOST_LISTED]]
             if (more := len(scan.damages) - _MOST_LISTED) > 0:
                 self.problems.append(f"'{scan.path}': {more} more places are damaged")
-        if self.unchecked:
+        if unchecked := sum(scan.unchecked for scan in self.scans):
             self.problems.append(
-                f"'{bag}': {self.unchecked} messages have no check sum, so damaged values in them "
+                f"'{bag}': {unchecked} messages have no check sum, so damaged values in them "
                 "are not noticed"
             )
+        self._correct_metadata()
 
     @property
     def topics(self) -> dict[str, str]:
         """Types of the topics with messages by name."""
-        return {
-            scan.channels[channel].topic: self.kind(scan, scan.channels[channel])
-            for scan in self.scans
-            for channel in scan.counts
-        }
+        return {topic: self.metadata.topics[topic].kind for topic in self.counts}
 
     @property
     def summary(self) -> str:
@@ -124,7 +116,7 @@ class BagContents:
             for damage in scan.damages
             if damage.span is not None
             and damage.is_loss
-            and (not damage.lost or topic in self._by_topic(scan, damage.lost))
+            and (not damage.lost or topic in _by_topic(scan, damage.lost))
         ]
         if not spans:
             return None
@@ -154,42 +146,33 @@ class BagContents:
         waiting: list[tuple[int, int, McapScan, McapMessage]] = []
         place = 0
         for first, _, _, scan, block in blocks:
-            while waiting and waiting[0][0] < first:
-                _, _, source, message = heappop(waiting)
-                yield source, source.channels[message.channel], message
+            yield from _earlier(waiting, first)
             for message in scan.messages(block):
                 if scan.channels[message.channel].topic in topics:
                     heappush(waiting, (message.log_time, place, scan, message))
                     place += 1
-        while waiting:
-            _, _, source, message = heappop(waiting)
-            yield source, source.channels[message.channel], message
+        yield from _earlier(waiting, 1 << 64)
 
-    def _name_channels(self) -> None:
+    def _name_channels(self, scan: McapScan) -> None:
         """Name channels whose records are damaged, by what metadata.yaml has in addition."""
-        for scan in self.scans:
-            named = {channel.topic for channel in scan.channels.values()}
-            topics = self.metadata.topics.values()
-            others = [topic.name for topic in topics if topic.count and topic.name not in named]
-            unnamed = scan.counts.keys() - scan.channels.keys()
-            is_clear = len(unnamed) == len(others) == 1
-            for number in unnamed:
-                scan.channels[number] = Channel(
-                    id=number,
-                    topic=others[0] if is_clear else f"/unknown_channel_{number}",
-                    message_encoding="cdr",
-                    metadata={},
-                    schema_id=0 if is_clear else _UNKNOWN.id,
-                )
-                scan.schemas[_UNKNOWN.id] = _UNKNOWN
-                self.problems.append(
-                    f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
-                    f"taken as '{scan.channels[number].topic}'"
-                )
-                self.is_lossy |= not is_clear
+        named = {channel.topic for channel in scan.channels.values()}
+        topics = self.metadata.topics.values()
+        others = [topic.name for topic in topics if topic.count and topic.name not in named]
+        unnamed = scan.counts.keys() - scan.channels.keys()
+        is_clear = len(unnamed) == len(others) == 1
+        for number in unnamed:
+            topic = others[0] if is_clear else f"/unknown_channel_{number}"
+            schema = 0 if is_clear else _UNKNOWN.id
+            scan.channels[number] = Channel(number, topic, "cdr", {}, schema)
+            scan.schemas[_UNKNOWN.id] = _UNKNOWN
+            self.problems.append(
+                f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
+                f"taken as '{topic}'"
+            )
+            self.is_lossy |= not is_clear
 
     def _missing(self) -> Counter[str]:
-        lost = sum((self._by_topic(scan, scan.lost) for scan in self.scans), Counter[str]())
+        lost = _total(_by_topic(scan, scan.lost) for scan in self.scans)
         present = {scan.path.name for scan in self.scans}
         absent = [name for name in self.metadata.files if name not in present]
         if absent or any(scan.statistics is None for scan in self.scans):
@@ -199,26 +182,57 @@ class BagContents:
                 self.problems += [f"'{self.bag / name}' is missing" for name in absent]
         return lost
 
-    @staticmethod
-    def _by_topic(scan: McapScan, counts: Counter[int]) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for number, count in counts.items():
-            channel = scan.channels.get(number)
-            found[f"channel {number}" if channel is None else channel.topic] += count
-        return found
+    def _correct_metadata(self) -> None:
+        metadata = self.metadata
+        metadata.files.clear()
+        for scan in self.scans:
+            metadata.files[scan.path.name] = Span(
+                count=scan.counts.total(),
+                first=min((block.first for block in scan.blocks), default=Span.first),
+                last=max((block.last for block in scan.blocks), default=0),
+            )
+            for number in scan.counts:
+                channel = scan.channels[number]
+                kind = self.kind(scan, channel)
+                topic = RecordedTopic.of_channel(channel.topic, kind, channel.metadata)
+                metadata.topics.setdefault(channel.topic, topic)
+        for topic in metadata.topics.values():
+            topic.count = self.counts[topic.name]
 
-    def _described(self, scan: McapScan, damage: Damage) -> str:
-        reason = f": {damage.reason}" if damage.reason else ""
-        text = (
-            f"'{scan.path}': the {damage.what} of {damage.size} bytes at byte {damage.offset} is "
-            f"damaged{reason}"
-        )
-        if damage.span is not None and damage.is_loss:
-            first, last = (time / 1e9 for time in damage.span)
-            text += f"; it is from {first:.3f} s to {last:.3f} s"
-        if damage.lost:
-            text += f", and {listed(self._by_topic(scan, damage.lost))} are missing"
-        return text
+
+def _earlier(
+    waiting: list[tuple[int, int, McapScan, McapMessage]], time: int
+) -> Iterator[tuple[McapScan, Channel, McapMessage]]:
+    """Take the messages of a heap that are earlier than a time [ns], in order."""
+    while waiting and waiting[0][0] < time:
+        _, _, source, message = heappop(waiting)
+        yield source, source.channels[message.channel], message
+
+
+def _total(counts: Iterable[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter())
+
+
+def _by_topic(scan: McapScan, counts: Counter[int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for number, count in counts.items():
+        channel = scan.channels.get(number)
+        found[f"channel {number}" if channel is None else channel.topic] += count
+    return found
+
+
+def _described(scan: McapScan, damage: Damage) -> str:
+    reason = f": {damage.reason}" if damage.reason else ""
+    text = (
+        f"'{scan.path}': the {damage.what} of {damage.size} bytes at byte {damage.offset} is "
+        f"damaged{reason}"
+    )
+    if damage.span is not None and damage.is_loss:
+        first, last = (time / 1e9 for time in damage.span)
+        text += f"; it is from {first:.3f} s to {last:.3f} s"
+    if damage.lost:
+        text += f", and {listed(_by_topic(scan, damage.lost))} are missing"
+    return text
 
 
 def listed(counts: Counter[str]) -> str:

@@ -4,8 +4,9 @@ import os
 import re
 import struct
 import zlib
+from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
@@ -65,15 +66,28 @@ _COMPARED = 64
 
 
 class McapRecords:
-    """Sound records in `end` bytes.
+    """Sound records in a file or a chunk.
 
     Iterating yields the opcode, offset and size of each record, and DAMAGED with the offset and
     size of bytes that are none.
     """
 
-    def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
-        """Search from `start` to `end`; `read` returns bytes by their offset and number."""
+    def __init__(
+        self,
+        read: Callable[[int, int], bytes],
+        start: int,
+        end: int,
+        chunks: Mapping[int, int] | None = None,
+    ) -> None:
+        """Search from `start` to `end`.
+
+        Args:
+            read: Returns bytes by their offset and number.
+            chunks: Sizes of chunks by their offsets, from an index.
+        """
         self._read, self._start, self._end = read, start, end
+        self._chunks = chunks or {}
+        self._chunk_starts = sorted(self._chunks)
         self._sizes: defaultdict[bytes, deque[int]] = defaultdict(  # of messages by channel
             partial(deque, maxlen=_COMPARED)
         )
@@ -107,48 +121,46 @@ class McapRecords:
             opcode, size = self._find(at)
 
     def _find(self, at: int, end: int = 0) -> tuple[int, int]:
-        """Return the opcode and size of the record at an offset; size 0 if there is none.
-
-        Args:
-            at: The offset.
-            end: Latest end of the record; 0 for the end of all.
-        """
+        """Return the opcode and size of the record at an offset, up to `end`; size 0 if none is."""
         room = (end or self._end) - at
         head = self._read(at, min(HEAD.size + CHUNK.size + 12, room))
         if len(head) < HEAD.size:
             return DAMAGED, 0
         opcode, length = HEAD.unpack_from(head)
-        size = HEAD.size + length
-        if 0 < (chunk := _chunk_size(head)) <= LARGEST:
-            if chunk == size:  # whatever the opcode
-                return Opcode.CHUNK, min(size, room)  # a file may end in it
-            if opcode == Opcode.CHUNK:
-                sizes = [
-                    length
-                    for length in (size, chunk)
-                    if len(head) < length <= min(room, LARGEST) and self._may_start(at + length)
-                ]
-                return Opcode.CHUNK, sizes[0] if sizes else 0
-        if size > min(room, LARGEST):
-            return opcode, 0
-        if opcode == Opcode.MESSAGE:
-            if length < MESSAGE.size:
-                return opcode, 0
-            times = MESSAGE.unpack_from(head, HEAD.size)[2:]
-            return opcode, size if max(times) < _LATEST else 0
+        size, chunk = HEAD.size + length, chunk_size(head)
+        if 0 < chunk == size <= LARGEST:  # whatever the opcode
+            return Opcode.CHUNK, min(size, room)  # a file may end in it
+        if self._is_indexed(at, room):
+            return Opcode.CHUNK, self._chunks[at]
         if opcode == Opcode.CHUNK:
-            return opcode, size if size > len(head) and self._may_start(at + size) else 0
+            possible = (
+                one
+                for one in (size, chunk)
+                if len(head) < one <= min(room, LARGEST) and self._may_start(at + one)
+            )
+            return opcode, next(possible, 0)
+        return opcode, size if size <= min(room, LARGEST) and self._fits(opcode, at, head) else 0
+
+    def _fits(self, opcode: int, at: int, head: bytes) -> bool:
+        """Return whether the content of a record other than a chunk has the record's length."""
+        length = HEAD.unpack_from(head)[1]
+        if opcode == Opcode.MESSAGE:
+            return (
+                length >= MESSAGE.size and max(MESSAGE.unpack_from(head, HEAD.size)[2:]) < _LATEST
+            )
         if opcode == Opcode.MESSAGE_INDEX:
             entries = int.from_bytes(head[11:15], "little")
-            return opcode, size if length == 6 + entries and entries % 16 == 0 else 0
-        if opcode == Opcode.ATTACHMENT and length > _LARGEST_PARSED:
-            return opcode, size
-        if opcode not in _TYPES or length > _LARGEST_PARSED:
-            return opcode, 0
-        if length > _SMALL and not self._may_start(at + size):
-            return opcode, 0
-        content = self._read(at + HEAD.size, length)
-        return opcode, size if parsed(opcode, content) is not None else 0
+            return length == 6 + entries and entries % 16 == 0
+        if length > _LARGEST_PARSED or opcode not in _TYPES:
+            return opcode == Opcode.ATTACHMENT
+        if length > _SMALL and not self._may_start(at + HEAD.size + length):
+            return False
+        return parsed(opcode, self._read(at + HEAD.size, length)) is not None
+
+    def _is_indexed(self, at: int, room: int) -> bool:
+        """Return whether the index has a chunk at an offset, which another record follows."""
+        size = self._chunks.get(at, 0)
+        return 0 < size <= min(room, LARGEST) and self._may_start(at + size)
 
     def _may_start(self, at: int) -> bool:
         return at == self._end or _START.match(self._read(at, HEAD.size)) is not None
@@ -181,15 +193,18 @@ class McapRecords:
 
     def _search(self, at: int) -> int:
         """Return the next offset from which records follow each other; `end` if there is none."""
-        while at < self._end:
-            block, begin = self._read(at, min(_BLOCK + HEAD.size, self._end - at)), 0
+        indexed = self._chunk_starts[bisect_left(self._chunk_starts, at) :]
+        end = next((chunk for chunk in indexed if self._is_indexed(chunk, self._end - chunk)), 0)
+        end = end or self._end
+        while at < end:
+            block, begin = self._read(at, min(_BLOCK + HEAD.size, end - at)), 0
             is_empty = _ZEROS.startswith(block)
             while not is_empty and (found := _START.search(block, begin)):
                 if self._is_chain(at + found.start()):
                     return at + found.start()
                 begin = found.start() + 1
             at += _BLOCK
-        return self._end
+        return end
 
     def _is_chain(self, at: int) -> bool:
         for _ in range(_CHAIN):
@@ -202,7 +217,7 @@ class McapRecords:
         return True
 
 
-def _chunk_size(head: bytes) -> int:
+def chunk_size(head: bytes) -> int:
     """Return the size of a chunk by the size of its data; 0 if it is no chunk."""
     if len(head) < HEAD.size + CHUNK.size + 8:
         return 0
@@ -231,21 +246,18 @@ def parsed(opcode: int, content: bytes) -> McapRecord | None:
     return record if content.startswith(expected) else None
 
 
-def split(content: bytes, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the opcode, offset and size of consecutive records that a check sum confirms.
-
-    If the writer made a wrong record, DAMAGED is the rest after it.
-    """
-    at = begin
-    while at + HEAD.size <= end:
+def _split(content: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield opcodes, offsets and sizes of records in sound bytes, and DAMAGED for a wrong rest."""
+    at = 0
+    while at + HEAD.size <= len(content):
         opcode, length = HEAD.unpack_from(content, at)
         size = HEAD.size + length
-        if at + size > end or (opcode == Opcode.MESSAGE and length < MESSAGE.size):
+        if at + size > len(content) or (opcode == Opcode.MESSAGE and length < MESSAGE.size):
             break
         yield opcode, at, size
         at += size
-    if at < end:
-        yield DAMAGED, at, end - at
+    if at < len(content):
+        yield DAMAGED, at, len(content) - at
 
 
 _OPEN: dict[str, Callable[[bytes], Any]] = {
@@ -279,8 +291,8 @@ class Block:
         end: End of the chunk, or of the last message.
         data: Offset of the data.
         compression: Name of the compression of the data; empty for none.
-        parts: Begins and ends of sound records in the data without compression.
         is_checked: Whether a check sum confirms the data.
+        is_whole: Whether the data are records that follow each other, so that none is searched.
         counts: Number of messages by channel.
         first: Time of the earliest message [ns].
         last: Time of the latest message [ns].
@@ -290,8 +302,8 @@ class Block:
     end: int
     data: int
     compression: str = ""
-    parts: list[tuple[int, int]] = field(default_factory=list)
     is_checked: bool = False
+    is_whole: bool = False
     counts: Counter[int] = field(default_factory=Counter)
     first: int = 1 << 64
     last: int = 0
@@ -313,43 +325,39 @@ class Block:
             define: Called with the opcode and content of each schema and channel, and whether the
                 check sum confirms them.
         """
-        content, problem = _decompressed(self._read(file), self.compression)
-        found: Iterable[tuple[int, int, int]]
-        if crc:
-            if zlib.crc32(content) != crc:
-                return problem or "its check sum differs"
-            self.is_checked = True
-            found = split(content, 0, len(content))
-        else:
-            found = McapRecords(lambda at, size: content[at : at + size], 0, len(content))
-        for opcode, at, size in found:
+        content, problem = self._content(file)
+        if crc and zlib.crc32(content) != crc:
+            return problem or "its check sum differs"
+        self.is_checked = self.is_whole = crc != 0
+        for opcode, at, size in self._records(content):
             if opcode == DAMAGED:
                 problem = problem or "a record is damaged"
-                continue
-            if opcode == Opcode.MESSAGE:
+            elif opcode == Opcode.MESSAGE:
                 channel, _, time, _ = MESSAGE.unpack_from(content, at + HEAD.size)
                 self.count(channel, time)
             elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
                 define(opcode, content[at + HEAD.size : at + size], self.is_checked)
-            if self.parts and self.parts[-1][1] == at:
-                self.parts[-1] = self.parts[-1][0], at + size
-            else:
-                self.parts.append((at, at + size))
+        self.is_whole |= not problem
         return problem
 
     def messages(self, file: IO[bytes]) -> Iterator[McapMessage]:
         """Yield the messages."""
-        content, _ = _decompressed(self._read(file), self.compression)
-        for begin, end in self.parts:
-            for opcode, at, size in split(content, begin, end):
-                if opcode == Opcode.MESSAGE:
-                    start = at + HEAD.size
-                    channel, sequence, log, publish = MESSAGE.unpack_from(content, start)
-                    data = content[start + MESSAGE.size : at + size]
-                    yield McapMessage(channel, log, publish, sequence, data)
+        content, _ = self._content(file)
+        for opcode, at, size in self._records(content):
+            if opcode == Opcode.MESSAGE:
+                start = at + HEAD.size
+                channel, sequence, log, publish = MESSAGE.unpack_from(content, start)
+                data = content[start + MESSAGE.size : at + size]
+                yield McapMessage(channel, log, publish, sequence, data)
 
-    def _read(self, file: IO[bytes]) -> bytes:
-        return os.pread(file.fileno(), self.end - self.data, self.data)
+    def _content(self, file: IO[bytes]) -> tuple[bytes, str]:
+        data = os.pread(file.fileno(), self.end - self.data, self.data)
+        return _decompressed(data, self.compression)
+
+    def _records(self, content: bytes) -> Iterable[tuple[int, int, int]]:
+        if self.is_whole:
+            return _split(content)
+        return McapRecords(lambda at, size: content[at : at + size], 0, len(content))
 
 
 def _decompressed(data: bytes, compression: str) -> tuple[bytes, str]:

@@ -1,7 +1,7 @@
 """metadata.yaml of rosbag2, and message definitions with their dependencies."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,7 +13,7 @@ import yaml
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import OutputFile
 from mujoco_ros.model.packages import package_directory
-from mujoco_ros.model.strict import read_yaml
+from mujoco_ros.model.strict import parse_yaml, read_yaml
 
 _LINE = "=" * 80
 _TYPE = re.compile(r"(\w+)/(?:(\w+)/)?(\w+)")
@@ -152,6 +152,15 @@ class RecordedTopic:
     type_hash: str
     qos: Any
     count: int = 0
+
+    @classmethod
+    def of_channel(cls, name: str, kind: str, metadata: Mapping[str, str]) -> "RecordedTopic":
+        """Return the topic of a channel; QoS profiles that are none are left out."""
+        try:
+            qos = parse_yaml(metadata.get("offered_qos_profiles", ""), "QoS profiles") or []
+        except UserInputError:
+            qos = []
+        return cls(name=name, kind=kind, type_hash=metadata.get("topic_type_hash", ""), qos=qos)
 
     @property
     def channel_metadata(self) -> dict[str, str]:
