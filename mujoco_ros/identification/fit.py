@@ -35,6 +35,7 @@ _RESIDUALS = 250_000
 _DIVERGED = 1e6
 _EXACT = 0.1
 """Residuals of the scene over the noise below which it has no errors that can be found."""
+_NOTHING = "there is nothing to fit; is it of a simulation of this scene?"
 _WORSE = 1.1
 """Ratio of the residuals of the fit and of the scene from which the fit has failed."""
 
@@ -61,10 +62,8 @@ class Fit:
 
     @property
     def scene_delay(self) -> float:
-        """Return the delay of the commands in the scene [s]."""
-        return next(
-            estimate.before for estimate in self.estimates if estimate.parameter.kind == DELAY
-        )
+        """The delay of the commands in the scene [s]."""
+        return next(one.before for one in self.estimates if one.parameter.kind == DELAY)
 
 
 def fit(
@@ -92,13 +91,6 @@ def fit(
     fitted, skipped = _choose(robot, record, joints)
     columns = robot.index(fitted, f"robot '{robot.name}'")
     own = record.select(fitted, "the recording")
-    noise = _noise(own)
-
-    def residuals_of(most: int | None) -> _Residuals:
-        measured = _noise(record)[:2]
-        windows = Windows(robot, record, measured, _WINDOW_S, interpolation, most)
-        return _Residuals(robot, windows, record, own, noise)
-
     for signal in ("velocity", "effort"):
         missing = np.isnan(getattr(own, signal)).any(axis=0)
         if missing.any():
@@ -107,12 +99,17 @@ def fit(
     speeds = np.gradient(own.position, own.times, axis=0)
     velocity = np.where(np.isfinite(own.velocity), own.velocity, speeds)
     start = unknowns_of(robot, columns, velocity.std(axis=0))
+
+    def residuals_of(most: int | None) -> _Residuals:
+        measured = _noise(record)[:2]
+        windows = Windows(robot, record, measured, _WINDOW_S, interpolation, most)
+        return _Residuals(robot, windows, own, columns)
+
     residuals = residuals_of(None)
-    before = residuals.over_noise(*start.at(start.vector))
+    before = residuals.over_noise(start)
     if before < _EXACT:
         raise UserInputError(
-            f"the scene repeats the recording within {before:.2g} times its noise: there is "
-            "nothing to fit; is it of a simulation of this scene?"
+            f"the scene repeats the recording within {before:.2g} times its noise: {_NOTHING}"
         )
     rough, _ = _minimize(residuals_of(_FEW), start, progress)
     best, minimum = _minimize(residuals, rough, progress)
@@ -128,23 +125,20 @@ def fit(
         progress(f"{len(unsure)} parameters are not determined; fitting the others again")
         best, minimum = _minimize(residuals, best.without(unsure, start), progress)
     found = best.without(unsure, start)
-    after = residuals.over_noise(*found.at(found.vector))
+    after = residuals.over_noise(found)
     if after > _WORSE * before:
         raise UserInputError(
             f"the scene repeats the recording with {before:.2g} times its noise, and the fit with "
-            f"{after:.2g}: there is nothing to fit; is it of a simulation of this scene?"
+            f"{after:.2g}: {_NOTHING}"
         )
     check_bounds(found, estimates)
-    values, delay = found.at(found.vector)
-    delay = max(delay, 0.0)
+    found = replace(found, delay=max(found.delay, 0.0))
     return Fit(
         robot=robot.name,
-        estimates=tuple(
-            replace(estimate, value=max(estimate.value, 0.0)) for estimate in estimates.values()
-        ),
-        values=values,
-        delay=delay,
-        residual=residuals.over_noise(values, delay),
+        estimates=tuple(replace(one, value=max(one.value, 0.0)) for one in estimates.values()),
+        values=found.values,
+        delay=found.delay,
+        residual=residuals.over_noise(found),
         skipped=skipped,
     )
 
@@ -196,48 +190,40 @@ class _Residuals:
     """Differences between simulated and measured signals, over their noise."""
 
     def __init__(
-        self,
-        robot: IdentifiedRobot,
-        windows: Windows,
-        record: JointRecord,
-        own: JointRecord,
-        noise: np.ndarray,
+        self, robot: IdentifiedRobot, windows: Windows, own: JointRecord, columns: np.ndarray
     ) -> None:
+        """Compare the joints of a record, whose indices in the robot are `columns`."""
         self._robot, self._windows = robot, windows
-        columns = [record.joints.index(joint) for joint in own.joints]
+        self._columns = columns
+        noise = _noise(own)
         measured = np.stack([own.position, own.velocity, own.effort])[:, windows.counted]
-        probe = self._predict(robot.values, 0.0)[:, :, columns]
         usable = np.isfinite(measured).all(axis=1) & np.isfinite(noise)
-        usable &= ~np.isnan(probe).all(axis=1)
-        self.has_effort = bool(usable[2].all())
-        signals = np.flatnonzero(usable.ravel())
-        stride = max(1, int(np.ceil(measured.shape[1] * len(signals) / _RESIDUALS)))
-        self._stride, self._columns, self._usable = stride, columns, usable
+        self._usable = usable & ~np.isnan(self._predict(robot.values, 0.0)).all(axis=1)
+        self.has_effort = bool(self._usable[2].all())
+        rows = measured.shape[1] * int(self._usable.sum())
+        self._stride = max(1, int(np.ceil(rows / _RESIDUALS)))
         self._measured = self._flat(measured)
         self._noise = self._flat(np.broadcast_to(noise[:, None], measured.shape))
 
-    def __call__(self, values: np.ndarray, delay: float) -> np.ndarray:
-        """Return the residuals with parameters of joints (5, n) and a delay [s].  # (r,)"""
-        predicted = self._flat(self._predict(values, delay)[:, :, self._columns])
+    def __call__(self, parameters: ParameterSet) -> np.ndarray:
+        """Return the residuals.  # (r,)"""
+        predicted = self._flat(self._predict(parameters.values, parameters.delay))
         error = (predicted - self._measured) / self._noise
-        limited: np.ndarray = np.nan_to_num(
-            error, nan=_DIVERGED, posinf=_DIVERGED, neginf=-_DIVERGED
-        )
-        return limited
+        return np.nan_to_num(error, nan=_DIVERGED, posinf=_DIVERGED, neginf=-_DIVERGED)
 
-    def over_noise(self, values: np.ndarray, delay: float) -> float:
+    def over_noise(self, parameters: ParameterSet) -> float:
         """Return the root mean square of the residuals."""
-        return float(np.sqrt(np.mean(self(values, delay) ** 2)))
+        return float(np.sqrt(np.mean(self(parameters) ** 2)))
 
     def _predict(self, values: np.ndarray, delay: float) -> np.ndarray:
+        """Return the signals of the compared joints.  # (3, m, k)"""
         self._robot.apply(values)
-        return self._windows.simulate(delay)
+        return self._windows.simulate(delay, self._columns)
 
     def _flat(self, signals: np.ndarray) -> np.ndarray:
         """Return the usable signals among signals (3, m, k), thinned."""
         thinned = signals[:, :: self._stride].transpose(0, 2, 1)
-        result: np.ndarray = thinned[self._usable].ravel()
-        return result
+        return np.ravel(thinned[self._usable])
 
 
 def _minimize(
@@ -248,13 +234,13 @@ def _minimize(
     `mujoco.sysid.optimize` finds the same numbers with 3.2 times the simulations, or 1.1 times with
     its SciPy back end, and installs six packages that nothing else here needs.
     """
-    low, high = start.bounds
+    low, high = np.transpose([unknown.bounds for unknown in start.unknowns])
     kept: dict[bytes, np.ndarray] = {}
 
     def at(vector: np.ndarray) -> np.ndarray:
         if vector.tobytes() not in kept:
             kept.clear()
-            kept[vector.tobytes()] = residuals(*start.at(vector))
+            kept[vector.tobytes()] = residuals(start.with_vector(vector))
         return kept[vector.tobytes()]
 
     def derivatives(vector: np.ndarray) -> np.ndarray:
@@ -265,7 +251,7 @@ def _minimize(
             step = _STEP * max(1.0, abs(vector[index]))
             moved = vector.copy()
             moved[index] += step
-            columns[:, index] = (residuals(*start.at(moved)) - here) / step
+            columns[:, index] = (residuals(start.with_vector(moved)) - here) / step
         return columns
 
     # Away from the bounds, where its steps would be short.
