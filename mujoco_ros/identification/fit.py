@@ -181,9 +181,7 @@ def _choose(
 
 def _noise(record: JointRecord) -> np.ndarray:
     """Return the noise of position, velocity and effort.  # (3, k)"""
-    return np.stack(
-        [noise_of(signal) for signal in (record.position, record.velocity, record.effort)]
-    )
+    return np.stack([noise_of(one) for one in (record.position, record.velocity, record.effort)])
 
 
 class _Residuals:
@@ -246,25 +244,13 @@ def _minimize(
     def derivatives(vector: np.ndarray) -> np.ndarray:
         here = at(vector)
         progress(f"{np.sqrt(np.mean(here**2)):.4g} times the noise")
-        columns = np.empty((len(here), len(vector)))
-        for index in range(len(vector)):
-            step = _STEP * max(1.0, abs(vector[index]))
-            moved = vector.copy()
-            moved[index] += step
-            columns[:, index] = (residuals(start.with_vector(moved)) - here) / step
-        return columns
+        steps = _STEP * np.maximum(1.0, np.abs(vector))
+        moved = vector + np.diag(steps)
+        columns = [residuals(start.with_vector(row)) - here for row in moved]
+        return np.stack(columns, axis=1) / steps
 
     # Away from the bounds, where its steps would be short.
     first = np.clip(start.vector, low + _MARGIN, high - _MARGIN)
-    result = least_squares(
-        at,
-        first,
-        derivatives,
-        bounds=(low, high),
-        x_scale="jac",
-        ftol=_TOLERANCE,
-        xtol=None,
-        gtol=None,
-        max_nfev=_ITERATIONS,
-    )
+    limits = {"ftol": _TOLERANCE, "xtol": None, "gtol": None, "max_nfev": _ITERATIONS}
+    result = least_squares(at, first, derivatives, bounds=(low, high), x_scale="jac", **limits)
     return start.with_vector(result.x), result

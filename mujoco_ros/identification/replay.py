@@ -41,9 +41,7 @@ class DelayedReferences:
         """
         times = begin - delay
         if self._hold:
-            return np.asarray(
-                (self._function(times + timestep) - self._function(times)) / timestep
-            )
+            return np.asarray((self._function(times + timestep) - self._function(times)) / timestep)
         return np.asarray(self._function(np.clip(times, *self._span)))
 
 

@@ -1,7 +1,7 @@
 """The result of a fit, as text and as a scene that extends the scene of the robot."""
 
+import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -17,13 +17,7 @@ _DIGITS = 6
 
 
 def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
-    """Return the YAML of a scene with the parameters that a recording determines.
-
-    Args:
-        fit: The fit.
-        scene: The scene that it began with, as for `load_scene`.
-        robot: The robot, of that scene.
-    """
+    """Return the YAML of a scene that extends `scene` by the determined parameters of a robot."""
     determined = [estimate for estimate in fit.estimates if estimate.determined]
     joints: dict[str, dict[str, float]] = {}
     for estimate in determined:
@@ -49,15 +43,11 @@ def _comment(fit: Fit) -> list[str]:
         "Written by fit. ± is the half width of the interval of 95 %; parameters that are not",
         "determined have the values of the scene, for which the others hold.",
     ]
-    unsure = []
-    for estimate in fit.estimates:
-        if estimate.determined:
-            value, half_width = f"{estimate.value:.5g}", f"{estimate.half_width:.2g}"
-            before = f"before {estimate.before:.5g}"
-            lines.append(f"{estimate.parameter.name}: {value} ± {half_width}, {before}")
-        else:
-            unsure.append(f"{estimate.parameter.name}: not determined: {estimate.reason}")
-    return [*lines, *unsure, *_skipped(fit)]
+    for one in sorted(fit.estimates, key=lambda one: not one.determined):
+        found = f"{one.value:.5g} ± {one.half_width:.2g}, before {one.before:.5g}"
+        text = found if one.determined else f"not determined: {one.reason}"
+        lines.append(f"{one.parameter.name}: {text}")
+    return [*lines, *_skipped(fit)]
 
 
 def _skipped(fit: Fit) -> list[str]:
@@ -68,13 +58,13 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
 
 
-def _plain(value: Any) -> Any:
+def _plain(data: Any) -> Any:
     """Return data of plain types without shared parts, which YAML would write as aliases."""
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return str(value) if isinstance(value, Path) else value
+
+    def converted(value: object) -> object:
+        return dict(value) if isinstance(value, Mapping) else str(value)
+
+    return json.loads(json.dumps(data, default=converted))
 
 
 LARGEST_RESIDUAL = 1.2
@@ -101,13 +91,7 @@ def fit_report(fit: Fit) -> str:
 
 
 def replay_report(name: str, before: Replay, after: Replay) -> str:
-    """Return a table of the errors of positions over the noise, before and after a fit.
-
-    Args:
-        name: Name of the recording.
-        before: Its replay with the parameters of the scene.
-        after: Its replay with the fitted parameters.
-    """
+    """Return a table of the errors of positions of a recording, before and after a fit."""
     width = max(len(joint) for joint in after.joints)
     lines = [
         f"replay of {name}: errors of positions over the noise",

@@ -162,7 +162,9 @@ def test_a_recording_of_the_scene_itself_is_an_error(twin, robot, monkeypatch):
         fit(robot, record, MOVED[1:])
     monkeypatch.setattr(fit_module, "_EXACT", 0.0)
     monkeypatch.setattr(fit_module, "_ITERATIONS", 1)
-    with pytest.raises(UserInputError, match=rf"with {TINY} .* and the fit with .*: there is nothing"):
+    with pytest.raises(
+        UserInputError, match=rf"with {TINY} .* and the fit with .*: there is nothing"
+    ):
         fit(robot, record, MOVED[1:])
 
 
