@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -148,6 +148,39 @@ class DatasetWriter:
         for name, value in layout.items():
             if value != self._layout[name]:
                 raise UserInputError(f"{path} has other {name} than the episodes before it")
+
+
+def write_dataset(
+    folder: Path,
+    codec: str,
+    episodes: Iterable[tuple[Path, Mapping[str, Any]]],
+    description: Mapping[str, Any],
+    on_episode: Callable[[int], object],
+) -> str:
+    """Write a dataset of episodes with frames; return what was written, as text.
+
+    Args:
+        folder: The folder to create.
+        codec: Format of the videos, one of `CODECS`.
+        episodes: File and description of each episode.
+        description: Description of the dataset.
+        on_episode: Called with the number of episodes so far.
+
+    Raises:
+        UserInputError: A file is invalid, no episode has a frame, or LeRobot fails.
+        OSError: The dataset cannot be written.
+    """
+    written: list[dict[str, Any]] = []
+    with DatasetWriter(folder, codec) as writer:
+        for count, (path, own) in enumerate(episodes, 1):
+            if frames := writer.add(path):
+                written.append({**own, "frames": frames})
+            on_episode(count)
+        if not written:
+            raise UserInputError("all episodes are shorter than a frame: there is no dataset")
+        writer.finish({**description, "episodes": written})
+    frames = sum(episode["frames"] for episode in written)
+    return f"{len(written)} episodes, {frames} frames in {folder}"
 
 
 def read_description(folder: Path) -> dict[str, Any]:
