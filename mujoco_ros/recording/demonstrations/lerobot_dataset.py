@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -75,119 +75,74 @@ def check_new(folder: Path) -> None:
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
 
 
-class DatasetWriter:
-    """Writes a dataset, which appears in its folder, complete, with `finish`.
-
-    Until then it is in a new folder beside it, which the end of the context removes.
-
-    Attributes:
-        count: Number of episodes so far.
-    """
-
-    def __init__(self, folder: Path, codec: str) -> None:
-        """Write into a new `folder`, with a format of videos, one of `CODECS`."""
-        self._folder, self._codec = folder, CODECS[codec]
-        self._layout: dict[str, Any] | None = None
-        self._closing = ExitStack()
-        self.count = 0
-
-    def __enter__(self) -> "DatasetWriter":
-        parent = self._folder.absolute().parent
-        temporary = tempfile.TemporaryDirectory(
-            prefix=f".{self._folder.name}-", dir=parent, ignore_cleanup_errors=True
-        )
-        with ExitStack() as stack:
-            self._part = Path(stack.enter_context(temporary)) / "dataset"
-            self._child = _Child("write")
-            stack.callback(self._child.close)
-            self._child.send(json.dumps({"root": str(self._part), "codec": self._codec}).encode())
-            self._closing = stack.pop_all()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._closing.close()
-
-    def add(self, path: Path) -> int:
-        """Add the episode in a file of `DemonstrationFile`, unless it has no frames.
-
-        Returns:
-            The number of its frames.
-
-        Raises:
-            UserInputError: The file is invalid, its features differ from the episodes before, or
-                LeRobot fails.
-            OSError: The file cannot be read.
-        """
-        frames = -1
-        for frames, content in enumerate(read_messages(path)):
-            if frames == 0:
-                self._check_layout(path, layout_of(json.loads(content)))
-            self._child.send(content)
-        if frames < 1:
-            return 0
-        self._child.send(b"")
-        self._child.receive()
-        self.count += 1
-        return frames
-
-    def finish(self, description: Mapping[str, Any]) -> None:
-        """Complete the dataset, with the content of its file `DESCRIPTION`.
-
-        Raises:
-            UserInputError: LeRobot fails.
-            OSError: The folder exists or cannot be created.
-        """
-        self._child.send(b"")
-        self._child.receive()
-        text = json.dumps(dict(description), indent=2)
-        (self._part / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
-        os.rename(self._part, self._folder)
-
-    def _check_layout(self, path: Path, layout: dict[str, Any]) -> None:
-        self._layout = self._layout or layout
-        for name, value in layout.items():
-            if value != self._layout[name]:
-                raise UserInputError(f"{path} has other {name} than the episodes before it")
-
-
 def write_dataset(
     folder: Path,
     codec: str,
     episodes: Iterable[tuple[Path, Mapping[str, Any]]],
     description: Mapping[str, Any],
-    on_episode: Callable[[int], object],
+    on_episode: Callable[[int], object] = lambda _count: None,
 ) -> str:
-    """Write a dataset of episodes with frames; return what was written, as text.
+    """Write a dataset, which appears in its folder when it is complete; return its size, as text.
+
+    Until then it is in a new folder beside it, which an error removes.
 
     Args:
         folder: The folder to create.
         codec: Format of the videos, one of `CODECS`.
-        episodes: File and description of each episode.
-        description: Description of the dataset.
+        episodes: Files of `DemonstrationFile` with descriptions; those without frames are left out.
+        description: Content of its file `DESCRIPTION`, to which the episodes are added.
         on_episode: Called with the number of episodes so far.
 
     Raises:
-        UserInputError: A file is invalid, no episode has a frame, or LeRobot fails.
-        OSError: The dataset cannot be written.
+        UserInputError: A file is invalid, features differ, no episode has a frame, or LeRobot
+            fails.
+        OSError: A file cannot be read, or the folder exists or cannot be created.
     """
+    beside = tempfile.TemporaryDirectory(
+        prefix=f".{folder.name}-", dir=folder.absolute().parent, ignore_cleanup_errors=True
+    )
     written: list[dict[str, Any]] = []
-    with DatasetWriter(folder, codec) as writer:
+    layout: dict[str, Any] = {}
+    with beside as name, closing(_Child("write")) as child:
+        unfinished = Path(name) / "dataset"
+        child.send(json.dumps({"root": str(unfinished), "codec": CODECS[codec]}).encode())
         for count, (path, own) in enumerate(episodes, 1):
-            if frames := writer.add(path):
+            if frames := _send_episode(child, path, layout):
                 written.append({**own, "frames": frames})
             on_episode(count)
         if not written:
             raise UserInputError("all episodes are shorter than a frame: there is no dataset")
-        writer.finish({**description, "episodes": written})
+        child.send(b"")
+        child.receive()
+        text = json.dumps({**description, "episodes": written}, indent=2)
+        (unfinished / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+        os.rename(unfinished, folder)
     frames = sum(episode["frames"] for episode in written)
     return f"{len(written)} episodes, {frames} frames in {folder}"
+
+
+def _send_episode(child: "_Child", path: Path, layout: dict[str, Any]) -> int:
+    """Return the number of frames of an episode, which has the layout of the ones before."""
+    frames = -1
+    for frames, content in enumerate(read_messages(path)):
+        if frames == 0:
+            own = layout_of(json.loads(content))
+            for name in own:
+                if own[name] != layout.setdefault(name, own[name]):
+                    raise UserInputError(f"{path} has other {name} than the episodes before it")
+        child.send(content)
+    if frames < 1:
+        return 0
+    child.send(b"")
+    child.receive()
+    return frames
 
 
 def read_description(folder: Path) -> dict[str, Any]:
     """Return the description of a dataset.
 
     Raises:
-        UserInputError: The folder is not a dataset of `DatasetWriter`.
+        UserInputError: The folder is not a dataset of `write_dataset`.
     """
     try:
         found = json.loads((folder / DESCRIPTION).read_bytes())
