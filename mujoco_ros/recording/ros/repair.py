@@ -28,12 +28,8 @@ class RepairResult(NamedTuple):
 def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> RepairResult:
     """Write the sound messages of a bag, with an index and metadata.yaml, into another bag.
 
-    The original does not change. In place, it gets another name and the new bag its name.
-
-    Args:
-        bag: A folder, or one file.
-        output: Folder or file to create; by default beside the bag.
-        in_place: Whether to exchange the names.
+    The original does not change. In place, it gets another name and the new bag its name. Bag and
+    output are folders or files; by default, the output is beside the bag.
 
     Raises:
         UserInputError: There is no bag, it is being written, or the output exists or is the name
@@ -115,8 +111,8 @@ def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
             if record.name != _ROSBAG2:
                 file.add_metadata(record.name, record.metadata)
         for block in scan.blocks:
-            for number, *times, data in scan.messages(block):
-                file.write(channels[number], *times, data)
+            for message in scan.messages(block):
+                file.write(channels[message.channel], *message[1:])
         text = contents.metadata.text()
         file.finish({_ROSBAG2: {"serialized_metadata": text}} if scan.profile == "ros2" else {})
     except BaseException:
