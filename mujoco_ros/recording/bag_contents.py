@@ -55,10 +55,8 @@ class BagContents:
     def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
         """Read the whole bag.
 
-        Args:
-            bag: A folder, or one file.
-            distribution: ROS distribution, if metadata.yaml has none.
-            skips: Whether to leave out a file that is no MCAP file, if there are others.
+        `distribution` is used if metadata.yaml has none. `skips` leaves out a file that is no MCAP
+        file, if there are others.
 
         Raises:
             UserInputError: There is no bag, it is of another format, or a file cannot be read.
@@ -131,11 +129,7 @@ class BagContents:
         return UNTYPED if topic is None else topic.kind
 
     def messages(self, topics: Collection[str]) -> Iterator[tuple[McapScan, Channel, McapMessage]]:
-        """Yield the sound messages of topics in the order of their reception.
-
-        Raises:
-            OSError: A file cannot be read.
-        """
+        """Yield the sound messages of topics in the order of their reception."""
         blocks = [
             (block.first, number, index, scan, block)
             for number, scan in enumerate(self.scans)

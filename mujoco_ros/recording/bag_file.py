@@ -66,13 +66,7 @@ class BagFile:
         descriptor: int | None = None,
         profile: str = "ros2",
     ) -> None:
-        """Create the file, which only its user can read.
-
-        Args:
-            path: The file.
-            compression: One of COMPRESSIONS.
-            descriptor: An open and empty file to write instead, which is closed at the end.
-            profile: Profile in its header.
+        """Create the file, which only its user can read, or write into an open descriptor.
 
         Raises:
             OSError: The file exists or cannot be written.
@@ -129,11 +123,7 @@ class BagFile:
     def write(
         self, channel: int, log_time: int, publish_time: int, sequence: int, data: bytes
     ) -> None:
-        """Add a message; times in nanoseconds.
-
-        Raises:
-            OSError: A full chunk could not be written; `abandon` the file.
-        """
+        """Add a message; times in nanoseconds. `abandon` the file after an OSError."""
         length = _MESSAGE_FIELDS + len(data)
         head = _MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, publish_time)
         self._entries[channel] += (log_time, self._buffered)
@@ -143,11 +133,7 @@ class BagFile:
             self.flush()
 
     def flush(self) -> None:
-        """Write the buffered messages; a later crash of this process cannot lose them.
-
-        Raises:
-            OSError: They could not be written; `abandon` the file.
-        """
+        """Write the buffered messages; a later crash of this process cannot lose them."""
         if not self._entries:
             return
         content = b"".join(self._parts)
@@ -182,11 +168,7 @@ class BagFile:
         self._save(chunk + index)
 
     def finish(self, metadata: Mapping[str, Mapping[str, str]]) -> None:
-        """Write the buffered messages, metadata records and the summary, and close the file.
-
-        Raises:
-            OSError: The disk is full; messages flushed before remain readable.
-        """
+        """Write the buffered messages, metadata records and the summary, and close the file."""
         try:
             self.flush()
             for name, values in metadata.items():

@@ -81,9 +81,7 @@ class McapRecords:
     ) -> None:
         """Search from `start` to `end`.
 
-        Args:
-            read: Returns bytes by their offset and number.
-            chunks: Sizes of chunks by their offsets, from an index.
+        `read` returns bytes by offset and number; `chunks` are the sizes of an index by offset.
         """
         self._read, self._start, self._end = read, start, end
         self._chunks = chunks or {}
@@ -286,16 +284,8 @@ class McapMessage(NamedTuple):
 class Block:
     """Sound messages: of a chunk, or consecutive ones outside of chunks.
 
-    Attributes:
-        begin: Offset of the chunk, or of the first message.
-        end: End of the chunk, or of the last message.
-        data: Offset of the data.
-        compression: Name of the compression of the data; empty for none.
-        is_checked: Whether a check sum confirms the data.
-        is_whole: Whether the data are records that follow each other, so that none is searched.
-        counts: Number of messages by channel.
-        first: Time of the earliest message [ns].
-        last: Time of the latest message [ns].
+    `begin`, `end` and `data` are offsets, `counts` numbers of messages by channel, and `first` and
+    `last` times of messages [ns].
     """
 
     begin: int
@@ -303,7 +293,9 @@ class Block:
     data: int
     compression: str = ""
     is_checked: bool = False
+    """Whether a check sum confirms the data."""
     is_whole: bool = False
+    """Whether the data are records that follow each other, so that none is searched."""
     counts: Counter[int] = field(default_factory=Counter)
     first: int = 1 << 64
     last: int = 0
@@ -317,13 +309,10 @@ class Block:
             self.last = time
 
     def fill(self, file: IO[bytes], crc: int, define: Callable[[int, bytes, bool], None]) -> str:
-        """Find the sound records of a chunk; return what is wrong with it, or nothing.
+        """Find the sound records of a chunk with a check sum, or 0; return what is wrong with it.
 
-        Args:
-            file: The file.
-            crc: Check sum; 0 if there is none.
-            define: Called with the opcode and content of each schema and channel, and whether the
-                check sum confirms them.
+        `define` is called with the opcode and content of each schema and channel, and whether the
+        check sum confirms them.
         """
         content, problem = self._content(file)
         if crc and zlib.crc32(content) != crc:

@@ -5,7 +5,7 @@ import zlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,25 +37,19 @@ _Kind = TypeVar("_Kind", records.Channel, records.Schema)
 
 @dataclass(kw_only=True)
 class Damage:
-    """Damaged bytes of a file.
-
-    Attributes:
-        offset: Offset of the first byte.
-        size: Number of bytes.
-        what: What is damaged.
-        reason: How it shows; empty if it cannot be read at all.
-        span: Times between which messages may be missing [ns]; None if unknown.
-        lost: Number of missing messages by channel, as far as their index has them.
-        is_loss: Whether messages may be missing or wrong.
-    """
+    """Damaged bytes of a file."""
 
     offset: int
     size: int
     what: str
     reason: str = ""
+    """How it shows; empty if it cannot be read at all."""
     span: tuple[int, int] | None = None
+    """Times between which messages may be missing [ns]."""
     lost: Counter[int] = field(default_factory=Counter)
+    """Number of missing messages by channel, as far as their index has them."""
     is_loss: bool = True
+    """Whether messages may be missing or wrong."""
 
 
 @dataclass
@@ -73,10 +67,9 @@ class _Definition:
         return record.topic if isinstance(record, records.Channel) else record.name
 
     @property
-    def meaning(self) -> records.Schema | records.Channel:
+    def meaning(self) -> tuple[object, ...]:
         """The parts that decide how messages are read."""
-        record = self.record
-        return replace(record, metadata={}) if isinstance(record, records.Channel) else record
+        return tuple(value for name, value in vars(self.record).items() if name != "metadata")
 
 
 class McapScan:
@@ -86,15 +79,11 @@ class McapScan:
     records are sound.
 
     Attributes:
-        path: The file.
-        profile: Profile of the file, such as ``ros2``.
         schemas: Schemas by id.
         channels: Channels by id; a channel that has messages may be missing.
         blocks: Blocks of sound messages, in the order of the file.
         counts: Number of sound messages by channel.
         damages: Damaged bytes, in the order of the file.
-        attachments: Attachments.
-        metadata: Records of metadata.
         statistics: Numbers of messages when the file was written; None if they are damaged.
         is_indexed: Whether the file has an index, or no messages.
     """
@@ -102,9 +91,7 @@ class McapScan:
     def __init__(self, path: Path, topics: Collection[tuple[str, str]] = ()) -> None:
         """Read the whole file.
 
-        Args:
-            path: The file.
-            topics: Expected names and types of topics; they decide between definitions that differ.
+        Names and types of topics that are expected decide between definitions that differ.
 
         Raises:
             UserInputError: It is no MCAP file.
@@ -165,11 +152,7 @@ class McapScan:
         )
 
     def messages(self, block: Block) -> Iterator[McapMessage]:
-        """Yield the messages of a block.
-
-        Raises:
-            OSError: The file cannot be read.
-        """
+        """Yield the messages of a block."""
         with self.path.open("rb") as file:
             yield from block.messages(file)
 
@@ -313,9 +296,8 @@ class McapScan:
             for block in self.blocks:
                 block.is_checked = True
             return end
-        self._is_doubtful = self.unchecked > 0
-        reason = "its check sum differs"
-        self._add_damage(0, end, "data section", reason, is_loss=self._is_doubtful)
+        doubts = self._is_doubtful = self.unchecked > 0
+        self._add_damage(0, end, "data section", "its check sum differs", is_loss=doubts)
         return 0
 
     def _crc(self, begin: int, end: int) -> int:
@@ -351,8 +333,11 @@ class McapScan:
                 key=lambda known: (known.is_checked, known.name in expected, len(known.offsets)),
             )
             # Damaged bytes rarely repeat; a writer that uses a number twice does.
-            rivals = [known for known in definitions if known.is_checked == best.is_checked]
-            rivals = [known for known in rivals if known.is_checked or len(known.offsets) > 1]
+            rivals = [
+                known
+                for known in definitions
+                if known.is_checked or (not best.is_checked and len(known.offsets) > 1)
+            ]
             if all(known.meaning == rivals[0].meaning for known in rivals):
                 chosen[number] = best.record
                 continue

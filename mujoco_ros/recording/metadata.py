@@ -137,20 +137,15 @@ class Span:
 
 @dataclass(kw_only=True)
 class RecordedTopic:
-    """A topic of a bag.
-
-    Attributes:
-        name: Name of the topic.
-        kind: Message type, e.g. ``std_msgs/msg/String``.
-        type_hash: Hash of the type (REP-2016); empty if unknown.
-        qos: QoS profiles offered by its publishers, in the format of the version of rosbag2.
-        count: Number of messages.
-    """
+    """A topic of a bag, and its number of messages."""
 
     name: str
     kind: str
+    """Message type, e.g. ``std_msgs/msg/String``."""
     type_hash: str
+    """Hash of the type (REP-2016); empty if unknown."""
     qos: Any
+    """QoS profiles offered by its publishers, in the format of the version of rosbag2."""
     count: int = 0
 
     @classmethod
@@ -184,14 +179,7 @@ class RecordedTopic:
 
 @dataclass(kw_only=True)
 class Metadata:
-    """Contents of a bag.
-
-    Attributes:
-        distribution: ROS distribution of the recording.
-        topics: Topics by name.
-        files: Messages of each file by its name, in the order of recording.
-        others: Other keys, such as the version.
-    """
+    """Contents of a bag: topics and files by their names, and other keys."""
 
     distribution: str
     topics: dict[str, RecordedTopic] = field(default_factory=dict)
@@ -208,15 +196,10 @@ class Metadata:
 
     @classmethod
     def read(cls, folder: Path, distribution: str) -> "Metadata":
-        """Return the readable part of metadata.yaml; nothing without the file.
-
-        Args:
-            folder: The folder of the bag.
-            distribution: ROS distribution, if the file has none.
-        """
+        """Return the readable part of metadata.yaml; `distribution` is used if it has none."""
         metadata = cls(distribution=distribution)
         with suppress(
-            UserInputError, ValueError, OverflowError, LookupError, TypeError, AttributeError
+            UserInputError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError
         ):
             content = read_yaml(folder / FILE)["rosbag2_bagfile_information"]
             metadata.distribution = str(content.get("ros_distro") or distribution)
