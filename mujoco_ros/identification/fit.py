@@ -42,23 +42,14 @@ _WORSE = 1.1
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """The result of a fit.
-
-    Attributes:
-        robot: Name of the robot.
-        estimates: All parameters of the joints that were fitted, and the delay.
-        values: Parameters of all joints, rows as in `KINDS`.  # (5, n)
-        delay: Time from the stamp of a command until it acts [s].
-        residual: Root mean square of all residuals, over the noise.
-        skipped: Reasons by joint that was not fitted.
-    """
+    """The result of a fit."""
 
     robot: str
-    estimates: tuple[Estimate, ...]
-    values: np.ndarray
-    delay: float
-    residual: float
-    skipped: dict[str, str]
+    estimates: tuple[Estimate, ...]  # of the joints that were fitted, and of the delay
+    values: np.ndarray  # (5, n) parameters of all joints, rows as in `KINDS`
+    delay: float  # time from the stamp of a command until it acts [s]
+    residual: float  # root mean square of all residuals, over the noise
+    skipped: dict[str, str]  # reasons by joint that was not fitted
 
     @property
     def scene_delay(self) -> float:
@@ -76,12 +67,8 @@ def fit(
 ) -> Fit:
     """Fit armature, dry friction, damping and gains of joints, and the delay of their commands.
 
-    Args:
-        robot: The model of the robot; its parameters are changed.
-        record: The recording.
-        joints: Joints to fit; empty for all that move and have a torque motor.
-        interpolation: References between commands.
-        progress: Called with the state of the optimisation.
+    The parameters of the robot change. Without `joints`, all that move and have a torque motor are
+    fitted. `progress` is called with the state of the optimisation.
 
     Raises:
         UserInputError: A named joint does not move or is not commanded, no joint can be fitted, the

@@ -27,26 +27,18 @@ _SLOW = "record on a machine that has time for it"
 class JointRecord:
     """Measured states and references of joints, with stamps of one clock.
 
-    Attributes:
-        joints: Names of the joints, without prefix.  # k
-        times: Stamps of the states [s].  # (n,)
-        position: Measured positions [rad or m].  # (n, k)
-        velocity: Measured velocities; NaN where they are not measured [rad/s or m/s].  # (n, k)
-        effort: Measured efforts; NaN where they are not measured [Nm or N].  # (n, k)
-        command_times: Stamps of the references [s].  # (m,)
-        references: Positions, velocities and efforts that the drives are to follow; NaN where a
-            joint has no reference.  # (m, 3, k)
-        filled: Share of the references that are interpolated, because messages were lost.
+    What is not measured, and references that a joint does not have, are NaN.
     """
 
-    joints: tuple[str, ...]
-    times: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray
-    command_times: np.ndarray
-    references: np.ndarray
+    joints: tuple[str, ...]  # k names, without prefix
+    times: np.ndarray  # (n,) stamps of the states [s]
+    position: np.ndarray  # (n, k) [rad or m]
+    velocity: np.ndarray  # (n, k) [rad/s or m/s]
+    effort: np.ndarray  # (n, k) [Nm or N]
+    command_times: np.ndarray  # (m,) stamps of the references [s]
+    references: np.ndarray  # (m, 3, k) positions, velocities and efforts for the drives
     filled: float = 0.0
+    """Share of the references that are interpolated, because messages were lost."""
 
     @property
     def commanded(self) -> np.ndarray:
@@ -75,12 +67,8 @@ def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> J
     """Return the part of a record that has references, without repeated samples.
 
     Velocities and efforts of a joint that contain NaN or never change count as not measured.
-
-    Args:
-        record: The record.
-        where: Name of the bag, which begins error messages.
-        periodic: Whether references come in each period of a controller, so that lost ones are
-            seen and interpolated; others hold until the next one.
+    Periodic references come in each period of a controller, so that lost ones are seen and
+    interpolated; others hold until the next one. Error messages begin with `where`.
 
     Raises:
         UserInputError: Stamps jump, states are rare or have gaps, references are lost, or the

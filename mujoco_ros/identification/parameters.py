@@ -20,21 +20,14 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """An unknown.
+    """An unknown: a row and a column of the parameters of joints, or the delay."""
 
-    Attributes:
-        kind: One of `KINDS`, or `DELAY`.
-        joint: Name of the joint; empty for the delay.
-        row: Row in the parameters of joints.
-        column: Index of the joint.
-        scale: Size of a typical value, in which the optimiser counts.
-    """
-
-    kind: str
+    kind: str  # one of `KINDS`, or `DELAY`
     joint: str = ""
     row: int = -1
     column: int = -1
     scale: float = 1.0
+    """Size of a typical value, in which the optimiser counts."""
 
     @property
     def name(self) -> str:
@@ -51,17 +44,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ParameterSet:
-    """Unknowns as one vector, and the values of all parameters.
+    """Unknowns as one vector, and the values of all parameters."""
 
-    Attributes:
-        unknowns: The unknowns.  # p
-        values: Parameters of joints, rows as in `KINDS`.  # (5, n)
-        delay: Delay of the commands [s].
-    """
-
-    unknowns: Sequence[Parameter]
-    values: np.ndarray
-    delay: float
+    unknowns: Sequence[Parameter]  # p
+    values: np.ndarray  # (5, n) of joints, rows as in `KINDS`
+    delay: float  # of the commands [s]
 
     @property
     def vector(self) -> np.ndarray:
@@ -99,10 +86,8 @@ class ParameterSet:
 def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
     """Return the unknowns of joints, beginning with the parameters of the scene.
 
-    Args:
-        robot: The robot.
-        columns: Indices of the joints to fit.
-        velocity: Deviation of the velocity of each of them [rad/s or m/s].  # (k,)
+    `columns` are the indices of the joints to fit, and `velocity` the deviations of their
+    velocities [rad/s or m/s].  # (k,)
 
     Raises:
         UserInputError: The scene delays the commands by more than `LARGEST_DELAY_S`.
@@ -147,21 +132,13 @@ _ALMOST = 1.0 - 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The estimate of a parameter from a recording.
-
-    Attributes:
-        parameter: The parameter.
-        before: Its value in the scene.
-        value: Its fitted value, or its value in the scene if it is not determined.
-        half_width: Half width of the interval of 95 % of the value; inf if nothing determines it.
-        reason: Why it is not determined; empty if it is.
-    """
+    """The estimate of a parameter from a recording."""
 
     parameter: Parameter
-    before: float
-    value: float
-    half_width: float
-    reason: str = ""
+    before: float  # in the scene
+    value: float  # as in the scene if it is not determined
+    half_width: float  # of the interval of 95 %; inf if nothing determines it
+    reason: str = ""  # why it is not determined
 
     @property
     def determined(self) -> bool:

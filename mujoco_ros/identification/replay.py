@@ -32,13 +32,7 @@ class DelayedReferences:
             self._function = make_interp_spline(times, values, k=1)
 
     def at(self, begin: np.ndarray, timestep: float, delay: float) -> np.ndarray:
-        """Return the references of steps.  # (…, c)
-
-        Args:
-            begin: Times at which steps begin [s].  # (…,)
-            timestep: Their duration [s].
-            delay: Time from the stamp of a command until it acts [s].
-        """
+        """Return the references (…, c) of steps that begin at times (…,); all in seconds."""
         times = begin - delay
         if self._hold:
             return np.asarray((self._function(times + timestep) - self._function(times)) / timestep)
@@ -71,11 +65,8 @@ class Windows:
         """Divide a recording into windows.
 
         Args:
-            robot: The robot.
-            record: States and references of joints of the robot; others hold their start.
             noise: Deviations of position and velocity of the recorded joints.  # (2, k)
             duration: Time that counts of each window, but for the last [s]; inf for one window.
-            interpolation: References between commands.
             most: Largest number of windows, evenly spaced over the recording; None for all.
         """
         self._robot = robot
@@ -111,15 +102,11 @@ class Windows:
         self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
 
     def simulate(self, delay: float, columns: np.ndarray) -> np.ndarray:
-        """Simulate all windows.
-
-        Args:
-            delay: Time from the stamp of a command until it acts [s].
-            columns: Indices of joints of the robot.  # (k,)
+        """Simulate all windows, with a delay of commands [s], and return signals of joints (k,).
 
         Returns:
-            Positions, velocities and efforts of these joints at the counted samples. Efforts are of
-            the PD law, and NaN where there is none.  # (3, m, k)
+            Positions, velocities and efforts at the counted samples. Efforts are of the PD law, and
+            NaN where there is none.  # (3, m, k)
         """
         robot = self._robot
         references = self._references.at(self._times, robot.timestep, delay)
@@ -154,12 +141,9 @@ def _references(robot: IdentifiedRobot, record: JointRecord, columns: np.ndarray
 def smooth_states(
     record: JointRecord, starts: np.ndarray, noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and velocities at samples, from a cubic through the samples around.
+    """Return positions and velocities at samples (w,), from a cubic through the samples around.
 
-    Args:
-        record: The recording.
-        starts: Indices of samples.  # (w,)
-        noise: Deviations of position and velocity.  # (2, k)
+    `noise` has the deviations of position and velocity.  # (2, k)
     """
     q, dq = record.position[starts].copy(), np.nan_to_num(record.velocity[starts])
     powers = np.arange(_ORDER + 1)
@@ -209,21 +193,13 @@ def noise_of(samples: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """A simulated and a measured motion.
+    """Measured and simulated positions of joints [rad or m]."""
 
-    Attributes:
-        joints: Names of the joints.  # k
-        times: Stamps of the samples [s].  # (m,)
-        measured: Measured positions [rad or m].  # (m, k)
-        simulated: Simulated positions [rad or m].  # (m, k)
-        noise: Deviation of the noise of the measured positions [rad or m].  # (k,)
-    """
-
-    joints: tuple[str, ...]
-    times: np.ndarray
-    measured: np.ndarray
-    simulated: np.ndarray
-    noise: np.ndarray
+    joints: tuple[str, ...]  # k names
+    times: np.ndarray  # (m,) stamps [s]
+    measured: np.ndarray  # (m, k)
+    simulated: np.ndarray  # (m, k)
+    noise: np.ndarray  # (k,) deviation of the noise of the measured positions
 
     @property
     def error(self) -> np.ndarray:
@@ -243,14 +219,9 @@ def replay(
     delay: float,
     interpolation: Interpolation = "hold",
 ) -> Replay:
-    """Simulate a recording without any restart.
+    """Simulate a recording without any restart, with parameters of joints (5, n) as in `KINDS`.
 
-    Args:
-        robot: The model of the robot; its parameters are changed.
-        record: The recording.
-        values: Parameters of all joints, rows as in `KINDS`.  # (5, n)
-        delay: Time from the stamp of a command until it acts [s].
-        interpolation: References between commands.
+    The parameters of the robot change. `delay` is the time from a command's stamp until it acts.
     """
     robot.apply(values)
     noise = np.stack([noise_of(record.position), noise_of(record.velocity)])

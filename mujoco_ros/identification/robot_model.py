@@ -24,17 +24,11 @@ _TRANSPORT = ("delay", "interval", "jitter", "dropout")
 
 @dataclass(frozen=True, kw_only=True)
 class SceneRealism:
-    """Imperfections of drives and joint states that a scene has of a robot.
-
-    Attributes:
-        config: The realism of the robot.
-        joints: All joints of the robot.
-        actuated: The joints with an actuator, which entries of actuators apply to.
-    """
+    """Imperfections of drives and joint states that a scene has of a robot."""
 
     config: RealismConfig
     joints: tuple[str, ...]
-    actuated: tuple[str, ...]
+    actuated: tuple[str, ...]  # the joints with an actuator, which entries of actuators apply to
 
     def delay(self, joints: Sequence[str]) -> float:
         """Return the largest delay of the commands of some joints [s]."""

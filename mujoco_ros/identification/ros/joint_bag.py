@@ -28,17 +28,11 @@ _CLASSES = {
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """Topics of a bag; an empty one is searched under the names that this package uses.
+    """Topics of a bag; an empty one is searched under the names that this package uses."""
 
-    Attributes:
-        namespace: Namespace of the robot; empty for none.
-        states: Topic with the joint states.
-        commands: Topic with the references.
-    """
-
-    namespace: str = ""
+    namespace: str = ""  # of the robot
     states: str = ""
-    commands: str = ""
+    commands: str = ""  # the references
 
 
 def read_record(bag: Path, joints: Iterable[str], topics: BagTopics = BagTopics()) -> JointRecord:
@@ -81,19 +75,13 @@ def _find(names: list[str], found: dict[str, str], what: str, where: str) -> str
 
 @dataclass(kw_only=True)
 class _Samples:
-    """Samples of joints in the order of a topic.
-
-    Attributes:
-        holds: Whether a joint without a number has its last one, so that joints may be missing.
-        names: Names of the joints.
-        times: Stamps [s].
-        rows: Position, velocity and effort of the joints so far; NaN without one.  # (3, k) each
-    """
+    """Samples of joints in the order of a topic."""
 
     holds: bool
+    """Whether a joint without a number has its last one, so that joints may be missing."""
     names: tuple[str, ...] = ()
-    times: list[float] = field(default_factory=list)
-    rows: list[np.ndarray] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  # stamps [s]
+    rows: list[np.ndarray] = field(default_factory=list)  # (3, k) each, of the joints so far
 
     def add(self, message: Any, where: str) -> None:
         names, fields = _content(message)

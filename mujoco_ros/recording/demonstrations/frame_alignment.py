@@ -23,16 +23,12 @@ class MissingSampleError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlignedFrame:
-    """Samples of one frame.
-
-    Attributes:
-        time: Stamp of its newest image, or without images, when it is due [ns].
-        end: Time of the next frame [ns].
-        samples: Values by topic: images and states of its time, commands of its end.
-    """
+    """Samples of one frame by topic: images and states of its time, commands of its end."""
 
     time: int
+    """Stamp of its newest image, or without images, when it is due [ns]."""
     end: int
+    """Time of the next frame [ns]."""
     samples: Mapping[str, np.ndarray]
 
 

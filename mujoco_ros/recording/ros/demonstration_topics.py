@@ -67,13 +67,7 @@ def _image_topic(camera: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DemonstrationTopics:
-    """Topics by their contents.
-
-    Attributes:
-        states: Joint states, by the namespace of each robot with a dot for a slash.
-        commands: Position commands in force, with the same keys.
-        images: Images by the name of the camera.
-    """
+    """Joint states and position commands in force by namespace, with dots, and images by camera."""
 
     states: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
