@@ -32,6 +32,11 @@ _MESSAGE_FIELDS = 22
 _INDEX = struct.Struct("<BQHI")
 _FOOTER_FIELDS = struct.Struct("<BQQQ")
 """The part of the footer that the check sum of the summary includes."""
+_SUMMARY = (
+    *(Opcode.SCHEMA, Opcode.CHANNEL, Opcode.STATISTICS),
+    *(Opcode.CHUNK_INDEX, Opcode.ATTACHMENT_INDEX, Opcode.METADATA_INDEX),
+)
+"""Records of the summary, in their order."""
 
 
 def encoded(*several: records.McapRecord) -> bytes:
@@ -77,11 +82,8 @@ class BagFile:
         self._saved = self._buffered = 0  # bytes of the file, and of the chunk
         self._parts: list[bytes] = []  # of the chunk
         self._entries: defaultdict[int, list[int]] = defaultdict(list)  # time, offset, time, …
-        self._schemas: list[records.McapRecord] = []
-        self._channels: list[records.McapRecord] = []
-        self._chunks: list[records.ChunkIndex] = []
-        self._attachments: list[records.McapRecord] = []  # indexes of them
-        self._metadata_records: list[records.McapRecord] = []
+        self._summary: dict[Opcode, list[records.McapRecord]] = {opcode: [] for opcode in _SUMMARY}
+        self._times = (1 << 64) - 1, 0  # of the first and last message
         self._counts: Counter[int] = Counter()  # messages by channel
         self._save(MCAP0_MAGIC + encoded(records.Header(profile, "mujoco_ros")))
 
@@ -92,32 +94,32 @@ class BagFile:
 
     def add_schema(self, name: str, encoding: str, data: bytes) -> int:
         """Add the definition of a type; return its number."""
-        schema = records.Schema(len(self._schemas) + 1, data, encoding, name)
-        self._schemas.append(schema)
-        self._buffer(encoded(schema))
-        return schema.id
+        number = len(self._summary[Opcode.SCHEMA]) + 1
+        self._define(Opcode.SCHEMA, records.Schema(number, data, encoding, name))
+        return number
 
     def add_channel(
         self, topic: str, encoding: str, schema: int, metadata: Mapping[str, str]
     ) -> int:
         """Add a topic whose type is a schema, or 0; return its number."""
-        number = len(self._channels) + 1
+        number = len(self._summary[Opcode.CHANNEL]) + 1
         channel = records.Channel(number, topic, encoding, dict(metadata), schema)
-        self._channels.append(channel)
-        self._buffer(encoded(channel))
+        self._define(Opcode.CHANNEL, channel)
         return number
 
     def add_attachment(self, attachment: records.Attachment) -> None:
         """Write an attachment."""
         content, own = encoded(attachment), dict(vars(attachment))
         own["data_size"] = len(own.pop("data"))
-        self._attachments.append(records.AttachmentIndex(self._saved, len(content), **own))
+        index = records.AttachmentIndex(self._saved, len(content), **own)
+        self._summary[Opcode.ATTACHMENT_INDEX].append(index)
         self._save(content)
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Write a record of metadata."""
         content = encoded(records.Metadata(name, dict(values)))
-        self._metadata_records.append(records.MetadataIndex(self._saved, len(content), name))
+        index = records.MetadataIndex(self._saved, len(content), name)
+        self._summary[Opcode.METADATA_INDEX].append(index)
         self._save(content)
 
     def write(
@@ -141,6 +143,7 @@ class BagFile:
         name = "" if self._compression == "none" else self._compression
         times = [time for entries in self._entries.values() for time in entries[::2]]
         first, last = min(times), max(times)
+        self._times = min(first, self._times[0]), max(last, self._times[1])
         chunk = encoded(records.Chunk(name, data, last, first, zlib.crc32(content), len(content)))
         index, offsets = b"", {}
         for channel, entries in self._entries.items():
@@ -149,7 +152,7 @@ class BagFile:
             packed = struct.pack(f"<{len(entries)}Q", *entries)
             index += _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + len(packed), channel, len(packed))
             index += packed
-        self._chunks.append(
+        self._summary[Opcode.CHUNK_INDEX].append(
             records.ChunkIndex(
                 chunk_length=len(chunk),
                 chunk_start_offset=self._saved,
@@ -173,7 +176,7 @@ class BagFile:
             self.flush()
             for name, values in metadata.items():
                 self.add_metadata(name, values)
-            self._save(self._summary(), end=b"")
+            self._save(self._end(), end=b"")
         except OSError:
             self.abandon()
             raise
@@ -188,38 +191,36 @@ class BagFile:
             finally:
                 self._close()
 
-    def _buffer(self, record: bytes) -> None:
-        self._parts.append(record)
-        self._buffered += len(record)
+    def _define(self, opcode: Opcode, record: records.McapRecord) -> None:
+        self._summary[opcode].append(record)
+        self._parts.append(encoded(record))
+        self._buffered += len(self._parts[-1])
 
     def _save(self, data: bytes, end: bytes = _PROVISIONAL_END) -> None:
         """Write data with an end, which is overwritten later."""
         _write_at(self.descriptor, data + end, self._saved)
         self._saved += len(data)
 
-    def _summary(self) -> bytes:
+    def _end(self) -> bytes:
         """Return what follows the data."""
-        statistics = records.Statistics(
-            attachment_count=len(self._attachments),
-            channel_count=len(self._channels),
-            channel_message_counts=self._counts,
-            chunk_count=len(self._chunks),
-            message_count=self._counts.total(),
-            message_end_time=max((chunk.message_end_time for chunk in self._chunks), default=0),
-            message_start_time=min((chunk.message_start_time for chunk in self._chunks), default=0),
-            metadata_count=len(self._metadata_records),
-            schema_count=len(self._schemas),
-        )
+        groups = self._summary
+        chunks = groups[Opcode.CHUNK_INDEX]
+        groups[Opcode.STATISTICS] = [
+            records.Statistics(
+                attachment_count=len(groups[Opcode.ATTACHMENT_INDEX]),
+                channel_count=len(groups[Opcode.CHANNEL]),
+                channel_message_counts=self._counts,
+                chunk_count=len(chunks),
+                message_count=self._counts.total(),
+                message_end_time=self._times[1] if chunks else 0,
+                message_start_time=self._times[0] if chunks else 0,
+                metadata_count=len(groups[Opcode.METADATA_INDEX]),
+                schema_count=len(groups[Opcode.SCHEMA]),
+            )
+        ]
         end, content, offsets = encoded(records.DataEnd(0)), b"", []
         start = self._saved + len(end)
-        for opcode, group in (
-            (Opcode.SCHEMA, self._schemas),
-            (Opcode.CHANNEL, self._channels),
-            (Opcode.STATISTICS, [statistics]),
-            (Opcode.CHUNK_INDEX, self._chunks),
-            (Opcode.ATTACHMENT_INDEX, self._attachments),
-            (Opcode.METADATA_INDEX, self._metadata_records),
-        ):
+        for opcode, group in groups.items():
             part = encoded(*group)
             offsets.append(records.SummaryOffset(opcode, start + len(content), len(part)))
             content += part

@@ -29,19 +29,11 @@ CHUNK = struct.Struct("<QQQII")
 DAMAGED = 0
 """Opcode of bytes that are no record."""
 _TYPES: dict[int, type[McapRecord]] = {
-    Opcode.HEADER: records.Header,
-    Opcode.FOOTER: records.Footer,
-    Opcode.SCHEMA: records.Schema,
-    Opcode.CHANNEL: records.Channel,
-    Opcode.CHUNK_INDEX: records.ChunkIndex,
-    Opcode.ATTACHMENT: records.Attachment,
-    Opcode.ATTACHMENT_INDEX: records.AttachmentIndex,
-    Opcode.STATISTICS: records.Statistics,
-    Opcode.METADATA: records.Metadata,
-    Opcode.METADATA_INDEX: records.MetadataIndex,
-    Opcode.SUMMARY_OFFSET: records.SummaryOffset,
-    Opcode.DATA_END: records.DataEnd,
+    opcode: getattr(records, opcode.name.title().replace("_", ""))
+    for opcode in Opcode
+    if opcode not in (Opcode.MESSAGE, Opcode.CHUNK, Opcode.MESSAGE_INDEX)
 }
+"""Classes of the records that are parsed."""
 _COMPRESSIONS = b"", b"zstd", b"lz4"
 _CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX
 """Records that have their length twice."""

@@ -1,7 +1,7 @@
 """metadata.yaml of rosbag2, and message definitions with their dependencies."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,7 +33,6 @@ class Definition(NamedTuple):
 
 
 UNKNOWN = Definition("", "")
-_Read = Callable[[str], tuple[str, list[str]]]
 
 
 @cache
@@ -44,8 +43,11 @@ def definition(kind: str) -> Definition:
     """
     for encoding, label, read in (("ros2msg", "MSG", _read_msg), ("ros2idl", "IDL", _read_idl)):
         texts: dict[str, str] = {}
+        waiting = [kind]
         try:
-            _collect(kind, read, texts)
+            while waiting:
+                if (name := waiting.pop(0)) not in texts:
+                    texts[name], waiting[:0] = read(name)
         except (OSError, UserInputError):
             continue
         parts = [f"{_LINE}\n{label}: {name}\n{text}" for name, text in texts.items()]
@@ -53,14 +55,6 @@ def definition(kind: str) -> Definition:
             parts[0] = texts[kind]  # the only one without a header
         return Definition(encoding, "\n".join(parts))
     return UNKNOWN
-
-
-def _collect(kind: str, read: _Read, texts: dict[str, str]) -> None:
-    """Add the texts of a type and of its dependencies, each once."""
-    texts[kind], dependencies = read(kind)
-    for name in dependencies:
-        if name not in texts:
-            _collect(name, read, texts)
 
 
 def _read_msg(kind: str) -> tuple[str, list[str]]:
