@@ -7,10 +7,9 @@ import pytest
 
 from benchmark.hidden_twin import HiddenTwin
 from mujoco_ros.identification import fit as fit_module
-from mujoco_ros.identification.fit import Fit, fit
+from mujoco_ros.identification.fit import Fit, fit, fit_report, overlay_text, replay_report
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.replay import replay
-from mujoco_ros.identification.report import fit_report, overlay_text, replay_report
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import read_scene

@@ -21,6 +21,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.rclpy_ext.endpoints import losses
+from mujoco_ros.recording.bag_contents import listed
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.wire.conversions import nanoseconds
@@ -150,9 +151,6 @@ class Recorder:
 
     No executor is needed: messages are taken from each subscription in turn, with the reception
     time of the middleware, which costs a fraction of a callback per message.
-
-    Attributes:
-        topics: Number of recorded topics.
     """
 
     def __init__(
@@ -171,24 +169,17 @@ class Recorder:
         return len(self._inputs)
 
     @property
-    def lost(self) -> Counter[str]:
-        """Number of messages by topic that the middleware lost on the way to the recorder."""
-        return Counter(
-            {name: lost for name, source in self._inputs.items() if (lost := source.lost)}
-        )
-
-    @property
-    def overruns(self) -> list[str]:
-        """Topics whose queue was full once, so that further messages may be lost."""
-        return [name for name, source in self._inputs.items() if source.has_overrun]
-
-    @property
-    def absent(self) -> list[str]:
-        """Topics that were selected by their names and had no publisher."""
-        seen = {name for name, source in self._inputs.items() if source.topic.qos}
-        return sorted(
-            filter(self._selection.includes, self._selection.topics - seen - self._rejected)
-        )
+    def problems(self) -> Iterator[str]:
+        """What is or may be missing, as sentences."""
+        inputs = self._inputs.items()
+        if lost := Counter({name: lost for name, source in inputs if (lost := source.lost)}):
+            yield f"lost on the way to the recorder: {listed(lost)}"
+        if overruns := [name for name, source in inputs if source.has_overrun]:
+            topics = ", ".join(map(repr, overruns))
+            yield f"more messages than the queue holds, so some may be lost: {topics}"
+        seen = {name for name, source in inputs if source.topic.qos} | self._rejected
+        if absent := sorted(filter(self._selection.includes, self._selection.topics - seen)):
+            yield f"not recorded, as nothing published them: {', '.join(map(repr, absent))}"
 
     def _discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""
@@ -214,11 +205,8 @@ class Recorder:
     def close(self, deadline: float = math.inf) -> bool:
         """Write the remaining messages and end the subscriptions.
 
-        Args:
-            deadline: Monotonic time after which no more messages are taken [s].
-
         Returns:
-            Whether the messages of all topics were taken.
+            Whether the messages of all topics were taken before a monotonic time [s].
         """
         is_complete = self._write(until=_NEVER, deadline=deadline)
         for known in self._inputs.values():
