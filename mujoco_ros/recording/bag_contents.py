@@ -1,7 +1,9 @@
 """Sound messages of a bag, and what is missing from it."""
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from mcap.records import Channel, Schema
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
-from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
 
 _MOST_LISTED = 10
 """Most damages of a file in its description."""
@@ -78,7 +80,7 @@ class BagContents:
         self.problems = [*map(str, errors)]
         self.is_lossy = bool(errors)
         for scan in self.scans:
-            self._name_channels(scan)
+            self._complete_channels(scan)
         self.counts = _total(_by_topic(scan, scan.counts) for scan in self.scans)
         self.lost = self._missing()
         self.is_lossy |= bool(self.lost) or any(scan.is_lossy for scan in self.scans)
@@ -120,13 +122,11 @@ class BagContents:
             return None
         return min(first for first, _ in spans) / 1e9, max(last for _, last in spans) / 1e9
 
-    def kind(self, scan: McapScan, channel: Channel) -> str:
+    @staticmethod
+    def kind(scan: McapScan, channel: Channel) -> str:
         """Return the name of the type of a channel's messages."""
         schema = scan.schemas.get(channel.schema_id)
-        if schema is not None:
-            return schema.name
-        topic = self.metadata.topics.get(channel.topic)
-        return UNTYPED if topic is None else topic.kind
+        return UNTYPED if schema is None else schema.name
 
     def messages(self, topics: Collection[str]) -> Iterator[tuple[McapScan, Channel, McapMessage]]:
         """Yield the sound messages of topics in the order of their reception."""
@@ -147,23 +147,30 @@ class BagContents:
                     place += 1
         yield from _earlier(waiting, 1 << 64)
 
-    def _name_channels(self, scan: McapScan) -> None:
-        """Name channels whose records are damaged, by what metadata.yaml has in addition."""
+    def _complete_channels(self, scan: McapScan) -> None:
+        """Complete channels and schemas whose records are damaged by metadata.yaml."""
         named = {channel.topic for channel in scan.channels.values()}
         topics = self.metadata.topics.values()
         others = [topic.name for topic in topics if topic.count and topic.name not in named]
         unnamed = scan.counts.keys() - scan.channels.keys()
         is_clear = len(unnamed) == len(others) == 1
         for number in unnamed:
-            topic = others[0] if is_clear else f"/unknown_channel_{number}"
-            schema = 0 if is_clear else _UNKNOWN.id
-            scan.channels[number] = Channel(number, topic, "cdr", {}, schema)
-            scan.schemas[_UNKNOWN.id] = _UNKNOWN
+            name = others[0] if is_clear else f"/unknown_channel_{number}"
+            scan.channels[number] = Channel(number, name, "cdr", {}, 0 if is_clear else _UNKNOWN.id)
+            if not is_clear:
+                scan.schemas[_UNKNOWN.id] = _UNKNOWN
             self.problems.append(
                 f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
-                f"taken as '{topic}'"
+                f"taken as '{name}'"
             )
             self.is_lossy |= not is_clear
+        for number, channel in scan.channels.items():
+            topic = self.metadata.topics.get(channel.topic)
+            if topic is not None and channel.schema_id not in scan.schemas:
+                unused = next(other for other in itertools.count(1) if other not in scan.schemas)
+                encoding, text = definition(topic.kind)
+                scan.schemas[unused] = Schema(unused, text.encode(), encoding, topic.kind)
+                scan.channels[number] = replace(channel, schema_id=unused)
 
     def _missing(self) -> Counter[str]:
         lost = _total(_by_topic(scan, scan.lost) for scan in self.scans)

@@ -76,7 +76,8 @@ class DemonstrationFile:
             self.layout = layout_of(description)
             self._send(json.dumps(description).encode())
         content = io.BytesIO()
-        np.savez(content, **frame)  # type: ignore[arg-type]
+        columns: dict[str, Any] = dict(frame)
+        np.savez(content, **columns)
         self._send(content.getvalue())
 
     def finish(self) -> None:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import locked
-from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
+from mujoco_ros.recording.bag_contents import BagContents
 from mujoco_ros.recording.bag_file import BagFile
 from mujoco_ros.recording.mcap_scan import McapScan
-from mujoco_ros.recording.metadata import definition
 from mujoco_ros.wire.names import ros_distribution
 
 _ROSBAG2 = "rosbag2"
@@ -104,7 +103,16 @@ def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
     compression = max(sorted(set(compressions)), key=compressions.count, default="none")
     file = BagFile(path, compression, profile=scan.profile)
     try:
-        channels = _add_channels(contents, scan, file)
+        schemas = {
+            number: file.add_schema(schema.name, schema.encoding, schema.data)
+            for number, schema in scan.schemas.items()
+        }
+        channels = {
+            number: file.add_channel(
+                own.topic, own.message_encoding, schemas.get(own.schema_id, 0), own.metadata
+            )
+            for number, own in scan.channels.items()
+        }
         for attachment in scan.attachments:
             file.add_attachment(attachment)
         for record in scan.metadata:
@@ -118,24 +126,3 @@ def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
     except BaseException:
         file.abandon()
         raise
-
-
-def _add_channels(contents: BagContents, scan: McapScan, file: BagFile) -> dict[int, int]:
-    """Add schemas and channels to a file; return its channels by scanned channel."""
-    schemas: dict[tuple[int, str], int] = {}
-    channels: dict[int, int] = {}
-    for number, channel in scan.channels.items():
-        kind = contents.kind(scan, channel)
-        schema = scan.schemas.get(channel.schema_id)
-        key = channel.schema_id, kind
-        if kind == UNTYPED:
-            schemas[key] = 0
-        elif key not in schemas and schema is not None:
-            schemas[key] = file.add_schema(schema.name, schema.encoding, schema.data)
-        elif key not in schemas:
-            encoding, text = definition(kind)
-            schemas[key] = file.add_schema(kind, encoding, text.encode())
-        channels[number] = file.add_channel(
-            channel.topic, channel.message_encoding, schemas[key], channel.metadata
-        )
-    return channels
