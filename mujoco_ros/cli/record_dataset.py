@@ -127,36 +127,26 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
             its reading is interrupted, or there is no episode.
     """
     signals: list[int] = []
+    settings = {"fps": options.fps or _FPS, "task": options.task, "cameras": options.cameras}
+    place = options.lerobot
     try:
         check_new(options.lerobot)
-        folder = EpisodeFolder(options.lerobot.absolute(), resume=options.resume)
-    except OSError as error:
-        return _unwritable(options.lerobot, error)
-    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
-    with closing(folder):
-        with closing(
-            TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
-        ) as demonstrations:
-            if options.bag:
-                handle_signals(signals.append, signal.SIGHUP)
-                try:
+        with closing(EpisodeFolder(options.lerobot.absolute(), resume=options.resume)) as folder:
+            with closing(TopicDemonstrations(folder, **settings)) as demonstrations:
+                if options.bag:
+                    place = folder.path
+                    handle_signals(signals.append, signal.SIGHUP)
                     _read_bags(options, folder, demonstrations, signals)
-                except OSError as error:
-                    return _unwritable(folder.path, error)
-            else:
-                with ros(ros_arguments):
-                    _Session(demonstrations, options.cameras).run(signals)
-        try:
+                else:
+                    with ros(ros_arguments):
+                        _Session(demonstrations, options.cameras).run(signals)
+            place = options.lerobot
             _write(options, folder, signals)
-        except OSError as error:
-            return _unwritable(options.lerobot, error)
+    except OSError as error:
+        return fail(f"'{place}' cannot be written: {error.strerror or error}")
     if options.bag and (count := demonstrations.failures):
         return fail(f"{count} episodes of the bags were ended or discarded by an error, see above")
     return 0
-
-
-def _unwritable(path: Path, error: OSError) -> int:
-    return fail(f"'{path}' cannot be written: {error.strerror or error}")
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -175,31 +165,8 @@ def _command(options: argparse.Namespace) -> str:
     return shlex.join(("record", *chain.from_iterable(arguments)))
 
 
-class _Messages:
-    """Passes received messages to demonstrations."""
-
-    def __init__(self, demonstrations: TopicDemonstrations) -> None:
-        self._demonstrations = demonstrations
-        self._classes: dict[str, type] = {}
-
-    def add(self, topic: RecordedTopic) -> None:
-        kind = message_class(topic.kind)
-        if kind is None or not is_valid(topic.name, topic.kind):
-            _LOG.warning("'%s' is ignored: its type is %s", topic.name, topic.kind)
-            return
-        self._classes[topic.name] = kind
-        self._demonstrations.discover(topic.name)
-
-    def write(
-        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
-    ) -> None:
-        if topic.name in self._classes:
-            kind = self._classes[topic.name]
-            self._demonstrations.add(topic.name, partial(deserialize_message, data, kind))
-
-
 class _Session:
-    """A recording of topics, with its progress in the terminal."""
+    """A recording of topics, with its progress in the terminal; the recorder writes into it."""
 
     def __init__(self, demonstrations: TopicDemonstrations, cameras: Sequence[str] | None) -> None:
         self._demonstrations = demonstrations
@@ -213,16 +180,16 @@ class _Session:
         )
         restrict_shared_memory()
         chosen = Selection(regex=selection(cameras))
-        self._recorder = Recorder(self._listener, _Messages(demonstrations), chosen)
+        self._recorder = Recorder(self._listener, self, chosen)
+        self._classes: dict[str, type] = {}
         actions = (demonstrations.start, demonstrations.end, demonstrations.discard)
         self._keys = dict(zip("sed", actions, strict=True))
         self._services = [
             Service(self._node, Trigger, f"~/{name}_episode", partial(self._serve, action))
             for name, action in zip(("start", "end", "discard"), actions, strict=True)
         ]
-        self._executor = (
-            Executor()
-        )  # before our signal handlers, as rclpy 7.1.4's executor sets its own
+        # Before our signal handlers, as rclpy 7.1.4's executor sets its own.
+        self._executor = Executor()
         self._executor.add_node(self._node)
 
     def run(self, signals: list[int]) -> None:
@@ -250,6 +217,21 @@ class _Session:
             self._recorder.close()
             self._listener.destroy_node()
             self._node.destroy_node()
+
+    def add(self, topic: RecordedTopic) -> None:
+        kind = message_class(topic.kind)
+        if kind is None or not is_valid(topic.name, topic.kind):
+            _LOG.warning("'%s' is ignored: its type is %s", topic.name, topic.kind)
+            return
+        self._classes[topic.name] = kind
+        self._demonstrations.discover(topic.name)
+
+    def write(
+        self, topic: RecordedTopic, _log: int, _publish: int, _number: int, data: bytes
+    ) -> None:
+        if topic.name in self._classes:
+            kind = self._classes[topic.name]
+            self._demonstrations.add(topic.name, partial(deserialize_message, data, kind))
 
     def _press(self, key: str) -> None:
         if key in self._keys:

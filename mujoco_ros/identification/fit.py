@@ -198,7 +198,8 @@ class _Residuals:
         """Return the residuals.  # (r,)"""
         predicted = self._flat(self._predict(parameters.values, parameters.delay))
         error = (predicted - self._measured) / self._noise
-        return np.nan_to_num(error, nan=_DIVERGED, posinf=_DIVERGED, neginf=-_DIVERGED)
+        large = _DIVERGED
+        return np.asarray(np.nan_to_num(error, nan=large, posinf=large, neginf=-large))
 
     def over_noise(self, parameters: ParameterSet) -> float:
         """Return the root mean square of the residuals."""
@@ -238,7 +239,7 @@ def _minimize(
         steps = _STEP * np.maximum(1.0, np.abs(vector))
         moved = vector + np.diag(steps)
         columns = [residuals(start.with_vector(row)) - here for row in moved]
-        return np.stack(columns, axis=1) / steps
+        return np.asarray(np.stack(columns, axis=1) / steps)
 
     # Away from the bounds, where its steps would be short.
     first = np.clip(start.vector, low + _MARGIN, high - _MARGIN)

@@ -125,7 +125,7 @@ class Windows:
         left, right = (signals[self._window, self._left + step] for step in (0, 1))
         # Where the right one has no share, its state may have diverged.
         between = (1.0 - self._share) * left + self._share * right
-        return np.where(self._share > 0.0, between, left)
+        return np.asarray(np.where(self._share > 0.0, between, left))
 
 
 def _references(robot: IdentifiedRobot, record: JointRecord, columns: np.ndarray) -> np.ndarray:
@@ -188,7 +188,8 @@ def noise_of(samples: np.ndarray) -> np.ndarray:
     steps = np.abs(np.diff(samples, axis=0))
     step = np.min(np.where(steps > 0.0, steps, np.inf), axis=0, initial=np.inf)
     rounding = np.where(np.isfinite(step), step, 0.0) / np.sqrt(12.0)
-    return np.maximum.reduce([noise, least, rounding, np.full_like(noise, np.finfo(float).tiny)])
+    floor = np.maximum(np.maximum(least, rounding), np.finfo(float).tiny)
+    return np.asarray(np.maximum(noise, floor))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +205,7 @@ class Replay:
     @property
     def error(self) -> np.ndarray:
         """The root mean square of the position errors [rad or m].  # (k,)"""
-        return np.sqrt(np.mean((self.simulated - self.measured) ** 2, axis=0))
+        return np.asarray(np.sqrt(np.mean((self.simulated - self.measured) ** 2, axis=0)))
 
     @property
     def ratio(self) -> np.ndarray:

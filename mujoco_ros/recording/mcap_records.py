@@ -135,9 +135,8 @@ class McapRecords:
         """Return whether the content of a record other than a chunk has the record's length."""
         length = HEAD.unpack_from(head)[1]
         if opcode == Opcode.MESSAGE:
-            return (
-                length >= MESSAGE.size and max(MESSAGE.unpack_from(head, HEAD.size)[2:]) < _LATEST
-            )
+            is_long = length >= MESSAGE.size
+            return is_long and bool(max(MESSAGE.unpack_from(head, HEAD.size)[2:]) < _LATEST)
         if opcode == Opcode.MESSAGE_INDEX:
             entries = int.from_bytes(head[11:15], "little")
             return length == 6 + entries and entries % 16 == 0

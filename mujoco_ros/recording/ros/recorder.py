@@ -141,9 +141,9 @@ class MessageSink(Protocol):
         """Add a topic before its first message."""
 
     def write(
-        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
+        self, topic: RecordedTopic, log: int, publish: int, number: int, data: bytes, /
     ) -> None:
-        """Add a message; times in nanoseconds."""
+        """Add a message with its times [ns] and its sequence number."""
 
 
 class Recorder:
@@ -172,7 +172,7 @@ class Recorder:
     def problems(self) -> Iterator[str]:
         """What is or may be missing, as sentences."""
         inputs = self._inputs.items()
-        if lost := Counter({name: lost for name, source in inputs if (lost := source.lost)}):
+        if lost := Counter({name: count for name, source in inputs if (count := source.lost)}):
             yield f"lost on the way to the recorder: {listed(lost)}"
         if overruns := [name for name, source in inputs if source.has_overrun]:
             topics = ", ".join(map(repr, overruns))
