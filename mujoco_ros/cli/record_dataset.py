@@ -127,12 +127,14 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
             its reading is interrupted, or there is no episode.
     """
     signals: list[int] = []
-    settings = {"fps": options.fps or _FPS, "task": options.task, "cameras": options.cameras}
+    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
     place = options.lerobot
     try:
         check_new(options.lerobot)
         with closing(EpisodeFolder(options.lerobot.absolute(), resume=options.resume)) as folder:
-            with closing(TopicDemonstrations(folder, **settings)) as demonstrations:
+            with closing(
+                TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
+            ) as demonstrations:
                 if options.bag:
                     place = folder.path
                     handle_signals(signals.append, signal.SIGHUP)

@@ -73,11 +73,16 @@ class McapRecords:
     ) -> None:
         """Search from `start` to `end`.
 
-        `read` returns bytes by offset and number; `chunks` are the sizes of an index by offset.
+        `read` returns bytes by offset and number. `chunks` are sizes by offset, of an index; they
+        count where another record follows.
         """
         self._read, self._start, self._end = read, start, end
-        self._chunks = chunks or {}
-        self._chunk_starts = sorted(self._chunks)
+        self._chunks = {
+            at: size
+            for at, size in (chunks or {}).items()
+            if 0 < size <= min(LARGEST, end - at) and self._may_start(at + size)
+        }
+        self._stops = [*sorted(self._chunks), end]
         self._sizes: defaultdict[bytes, deque[int]] = defaultdict(  # of messages by channel
             partial(deque, maxlen=_COMPARED)
         )
@@ -120,7 +125,7 @@ class McapRecords:
         size, chunk = HEAD.size + length, chunk_size(head)
         if 0 < chunk == size <= LARGEST:  # whatever the opcode
             return Opcode.CHUNK, min(size, room)  # a file may end in it
-        if self._is_indexed(at, room):
+        if self._chunks.get(at, room + 1) <= room:
             return Opcode.CHUNK, self._chunks[at]
         if opcode == Opcode.CHUNK:
             possible = (
@@ -145,11 +150,6 @@ class McapRecords:
         if length > _SMALL and not self._may_start(at + HEAD.size + length):
             return False
         return parsed(opcode, self._read(at + HEAD.size, length)) is not None
-
-    def _is_indexed(self, at: int, room: int) -> bool:
-        """Return whether the index has a chunk at an offset, which another record follows."""
-        size = self._chunks.get(at, 0)
-        return 0 < size <= min(room, LARGEST) and self._may_start(at + size)
 
     def _may_start(self, at: int) -> bool:
         return at == self._end or _START.match(self._read(at, HEAD.size)) is not None
@@ -182,9 +182,7 @@ class McapRecords:
 
     def _search(self, at: int) -> int:
         """Return the next offset from which records follow each other; `end` if there is none."""
-        indexed = self._chunk_starts[bisect_left(self._chunk_starts, at) :]
-        end = next((chunk for chunk in indexed if self._is_indexed(chunk, self._end - chunk)), 0)
-        end = end or self._end
+        end = self._stops[bisect_left(self._stops, at)]
         while at < end:
             block, begin = self._read(at, min(_BLOCK + HEAD.size, end - at)), 0
             is_empty = _ZEROS.startswith(block)
