@@ -12,7 +12,7 @@ from mcap.records import Channel, Schema
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
-from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition, listed
 
 _MOST_LISTED = 10
 """Most damages of a file in its description."""
@@ -234,9 +234,3 @@ def _described(scan: McapScan, damage: Damage) -> str:
     if damage.lost:
         text += f", and {listed(_by_topic(scan, damage.lost))} are missing"
     return text
-
-
-def listed(counts: Counter[str]) -> str:
-    """Return numbers of messages by topic as text."""
-    topics = ", ".join(f"{count} of '{name}'" for name, count in sorted(counts.items()))
-    return f"{counts.total()} messages ({topics})"

@@ -1,6 +1,7 @@
 """metadata.yaml of rosbag2, and message definitions with their dependencies."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -169,6 +170,12 @@ class RecordedTopic:
             },
             "message_count": self.count,
         }
+
+
+def listed(counts: Counter[str]) -> str:
+    """Return numbers of messages by topic as text."""
+    topics = ", ".join(f"{count} of '{name}'" for name, count in sorted(counts.items()))
+    return f"{counts.total()} messages ({topics})"
 
 
 @dataclass(kw_only=True)

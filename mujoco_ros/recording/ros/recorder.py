@@ -21,8 +21,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.rclpy_ext.endpoints import losses
-from mujoco_ros.recording.bag_contents import listed
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic, listed
 from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class, subscription_qos
