@@ -87,12 +87,7 @@ class DatasetJob:
     def __init__(
         self, options: argparse.Namespace, trial: Trial, identity: Identity, assembly: Assembly
     ) -> None:
-        """Check all options, before the first episode; `assembly` is the trial's scene.
-
-        Raises:
-            UserInputError: An option is invalid, the dataset exists, or LeRobot is not installed.
-            OSError: A folder cannot be created.
-        """
+        """Check all options, before the first episode; `assembly` is the trial's scene."""
         settings = DemonstrationSettings(
             fps=options.fps or _FPS,
             cameras=options.cameras,
@@ -112,21 +107,13 @@ class DatasetJob:
         """Create the folder of the episodes' files, and delete unfinished files in it.
 
         Call it while no other evaluation can write into the output folder.
-
-        Raises:
-            OSError: The folder cannot be created.
         """
         self.run.folder.mkdir(exist_ok=True)
         for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()
 
     def write(self, episodes: Iterable[Episode]) -> None:
-        """Write the dataset from the files of the episodes, and delete the files.
-
-        Raises:
-            UserInputError: There is no episode, or LeRobot fails; the files are kept for --resume.
-            OSError: The dataset cannot be written.
-        """
+        """Write the dataset from the files of the episodes, which an error keeps for --resume."""
         chosen = [episode for episode in episodes if self.run.wants(episode)]
         if not chosen:
             raise UserInputError("no episode succeeded, so there is no dataset")
@@ -148,11 +135,7 @@ def _described(episode: Episode) -> dict[str, Any]:
 
 
 def replay(options: argparse.Namespace, trial: Trial) -> int:
-    """Repeat the episodes of a dataset; return the exit code.
-
-    Raises:
-        UserInputError: The dataset is of another trial or scene, or has no such episode.
-    """
+    """Repeat the episodes of a dataset; return the exit code."""
     assembly = assemble(trial.scene_config())
     here = identity_of(trial, options.seed, assembly)
     _check_identity(options.replay, read_description(options.replay), here)

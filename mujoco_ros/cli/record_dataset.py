@@ -120,12 +120,7 @@ def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) 
 
 
 def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
-    """Record until a signal, or from bags, and write the dataset; return the exit code.
-
-    Raises:
-        UserInputError: The dataset exists, LeRobot is not installed or fails, a bag is invalid or
-            its reading is interrupted, or there is no episode.
-    """
+    """Record until a signal, or from bags, and write the dataset; return the exit code."""
     signals: list[int] = []
     fps, task, cameras = options.fps or _FPS, options.task, options.cameras
     place = options.lerobot

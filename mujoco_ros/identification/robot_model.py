@@ -112,20 +112,14 @@ def find_robot_config(scene: SceneConfig, name: str | None) -> RobotConfig:
 
 
 class IdentifiedRobot:
-    """A robot with a fixed base, alone, without contacts and without imperfections.
+    """A robot with a fixed base and n scalar joints, alone, without contacts and imperfections.
 
     Attributes:
-        name: Name of the robot.
-        joints: Names of its scalar joints.  # n
-        driven: Which of them a torque motor drives under the PD law.  # (n,) bool
-        model: The model.
-        timestep: Simulated time of a step [s].
+        driven: Joints that a torque motor drives under the PD law.  # (n,) bool
+        measures_effort: Joints whose effort is from the PD law alone.  # (n,) bool
         realism: The imperfections that the scene has of it.
         values: Parameters of the scene, rows as in `KINDS`.  # (5, n)
-        qpos: Addresses of the joints in qpos.  # (n,)
-        dof: Addresses of the joints in qvel.  # (n,)
         inertia: Diagonal of the joint-space inertia at the start, without armature.  # (n,)
-        measures_effort: Joints whose effort is from the PD law alone.  # (n,) bool
     """
 
     def __init__(self, scene: SceneConfig, robot: RobotConfig) -> None:
@@ -187,12 +181,9 @@ class IdentifiedRobot:
         return np.asarray(references @ self._factors + self._offset)
 
     def efforts(self, references: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Return the efforts of the PD law, NaN for joints without it.  # (…, n)
+        """Return the efforts (…, n) of the PD law, NaN for joints without it.
 
-        Args:
-            references: Positions, velocities, efforts of all joints.  # (…, 3 n)
-            q: Positions.  # (…, n)
-            dq: Velocities.  # (…, n)
+        References (…, 3 n) are positions, velocities and efforts; q and dq the states (…, n).
         """
         position, velocity, effort = np.split(references, 3, axis=-1)
         kp, kd = self._gains

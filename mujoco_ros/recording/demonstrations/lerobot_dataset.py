@@ -35,13 +35,10 @@ _LAST_LINES = 3
 
 
 def lerobot_python() -> str:
-    """Return the interpreter that has LeRobot.
+    """Return the interpreter that has LeRobot; an error if there is none.
 
     The variable `PYTHON_VARIABLE` names it; else it is the interpreter of an environment
     ``.venv-lerobot`` beside this environment, or else this interpreter.
-
-    Raises:
-        UserInputError: There is none.
     """
     given = os.environ.get(PYTHON_VARIABLE, "")
     beside = Path(sys.prefix).parent / _ENVIRONMENT / "bin" / "python"
@@ -63,12 +60,7 @@ def lerobot_python() -> str:
 
 
 def check_new(folder: Path) -> None:
-    """Check that a dataset can be created.
-
-    Raises:
-        UserInputError: The folder exists, or LeRobot is not installed.
-        OSError: Its parent folder cannot be created.
-    """
+    """Check that a dataset can be created, with LeRobot, and create the folder around it."""
     if folder.exists():
         raise UserInputError(f"'{folder}' exists; name a new folder for the dataset")
     lerobot_python()
@@ -139,11 +131,7 @@ def _send_episode(child: "_Child", path: Path, layout: dict[str, Any]) -> int:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Return the description of a dataset.
-
-    Raises:
-        UserInputError: The folder is not a dataset of `write_dataset`.
-    """
+    """Return the description of a dataset of `write_dataset`."""
     try:
         found = json.loads((folder / DESCRIPTION).read_bytes())
     except (OSError, ValueError) as error:
@@ -154,11 +142,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def read_replays(folder: Path) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the columns ``replay.*`` of each episode, as LeRobot reads them.  # (t, ...) each
-
-    Raises:
-        UserInputError: LeRobot is missing or cannot read the dataset.
-    """
+    """Yield the columns ``replay.*`` of each episode, as LeRobot reads them.  # (t, ...) each"""
     with closing(_Child("read", str(folder.absolute()))) as child:
         while content := child.receive(at_end=True):
             with np.load(io.BytesIO(content), allow_pickle=False) as file:

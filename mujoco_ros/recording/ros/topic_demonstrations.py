@@ -106,7 +106,6 @@ class TopicDemonstrations:
 
         Raises:
             UserInputError: An episode is being recorded, or a topic is missing.
-            OSError: The file cannot be written.
         """
         if self.is_recording:
             raise UserInputError("an episode is being recorded; end or discard it first")
@@ -132,7 +131,6 @@ class TopicDemonstrations:
 
         Raises:
             UserInputError: No episode is being recorded, or it has no complete frame.
-            OSError: The file cannot be written.
         """
         self._check_recording()
         try:
@@ -152,11 +150,7 @@ class TopicDemonstrations:
         return message
 
     def discard(self, reason: str = "") -> str:
-        """Discard the episode; return a message.
-
-        Raises:
-            UserInputError: No episode is being recorded.
-        """
+        """Discard the episode; return a message."""
         self._check_recording()
         self._close()
         return f"episode {self._file.path.stem} is discarded{reason}"
