@@ -73,15 +73,11 @@ class McapRecords:
     ) -> None:
         """Search from `start` to `end`.
 
-        `read` returns bytes by offset and number. `chunks` are sizes by offset, of an index; they
-        count where another record follows.
+        `read` returns bytes by offset and number. `chunks` are the sizes of sound chunks whose own
+        lengths are damaged, by offset.
         """
         self._read, self._start, self._end = read, start, end
-        self._chunks = {
-            at: size
-            for at, size in (chunks or {}).items()
-            if 0 < size <= min(LARGEST, end - at) and self._may_start(at + size)
-        }
+        self._chunks = chunks or {}
         self._stops = [*sorted(self._chunks), end]
         self._sizes: defaultdict[bytes, deque[int]] = defaultdict(  # of messages by channel
             partial(deque, maxlen=_COMPARED)

@@ -20,6 +20,7 @@ from mujoco_ros.recording.mcap_records import (
     CHUNK,
     DAMAGED,
     HEAD,
+    LARGEST,
     MESSAGE,
     Block,
     McapMessage,
@@ -114,14 +115,14 @@ class McapScan:
             size, magic = os.fstat(self._file.fileno()).st_size, len(MCAP0_MAGIC)
             is_whole = size > magic and self._read(size - magic, magic) == MCAP0_MAGIC
             self._end = size - magic if is_whole else size
-            self._index: dict[int, records.ChunkIndex] = {}  # of chunks by their offsets
+            self._indexes: list[records.ChunkIndex] = []
             summary = self._read_summary() if is_whole else self._end
-            self._scan()
+            self._scan(summary)
             data = self._check_data()
         self.counts = sum((block.counts for block in self.blocks), Counter[int]())
-        self.is_indexed = is_whole and bool(self._index or not self.counts)
+        self.is_indexed = is_whole and bool(self._indexes or not self.counts)
         for known in self._definitions.values():
-            known.is_checked |= known.offsets[0] < data or known.offsets[-1] >= summary
+            known.is_checked |= min(known.offsets) < data or max(known.offsets) >= summary
         self.channels = self._chosen(records.Channel, {name for name, _ in topics})
         self.schemas = self._chosen(records.Schema, {kind for _, kind in topics})
         self._correct()
@@ -160,30 +161,36 @@ class McapScan:
         return os.pread(self._file.fileno(), size, offset)
 
     def _read_summary(self) -> int:
-        """Read the index of the chunks, and return its offset if its check sum confirms it."""
+        """Read the index of the chunks; return the offset up to which records are to be searched.
+
+        A summary that its check sum confirms is read here.
+        """
         at = self._end - HEAD.size - _FOOTER
         head = self._read(max(at, 0), HEAD.size)
         footer = parsed(Opcode.FOOTER, self._read(at + HEAD.size, _FOOTER)) if at > 0 else None
         if head != HEAD.pack(Opcode.FOOTER, _FOOTER) or not isinstance(footer, records.Footer):
             return self._end
-        begin, crc = footer.summary_start, footer.summary_crc
-        if crc and (begin > at or self._crc(begin, self._end - 4) != crc):
+        begin, crc = min(footer.summary_start or at, at), footer.summary_crc
+        is_checked = crc != 0 and self._crc(begin, self._end - 4) == crc
+        if crc and not is_checked:
             self._add_damage(begin, at - begin, "index", "its check sum differs", is_loss=False)
-            return self._end
-        for opcode, offset, size in McapRecords(self._read, begin or at, at):
+        for opcode, offset, size in McapRecords(self._read, begin, at):
             if opcode == Opcode.CHUNK_INDEX:
                 index = parsed(opcode, self._read(offset + HEAD.size, size - HEAD.size))
                 assert isinstance(index, records.ChunkIndex)
-                self._index[index.chunk_start_offset] = index
-        return begin if crc else self._end
+                self._indexes.append(index)
+            elif is_checked and opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.STATISTICS):
+                self._add_record(opcode, offset, size)
+        return begin if is_checked else self._end
 
-    def _scan(self) -> None:
+    def _scan(self, end: int) -> None:
         magic = len(MCAP0_MAGIC)
         is_mcap = self._read(0, magic) == MCAP0_MAGIC
         if not is_mcap:
-            self._add_damage(0, min(magic, self._end), "begin", is_loss=False)
-        chunks = {at: index.chunk_length for at, index in self._index.items()}
-        for opcode, at, size in McapRecords(self._read, min(magic, self._end), self._end, chunks):
+            self._add_damage(0, min(magic, end), "begin", is_loss=False)
+        self._found = {index.chunk_start_offset: index for index in self._sound_indexes()}
+        chunks = {at: index.chunk_length for at, index in self._found.items()}
+        for opcode, at, size in McapRecords(self._read, min(magic, end), end, chunks):
             is_mcap = is_mcap or opcode != DAMAGED
             if opcode != Opcode.MESSAGE:
                 self._run = None
@@ -198,10 +205,30 @@ class McapScan:
                 self._add_chunk(at, size)
             elif opcode == Opcode.MESSAGE_INDEX:
                 self._add_message_index(at)
-            else:
+            elif opcode != Opcode.CHUNK_INDEX:
                 self._add_record(opcode, at, size)
         if not is_mcap:
             raise UserInputError(f"'{self.path}' cannot be read: it is not an MCAP file")
+
+    def _sound_indexes(self) -> Iterator[records.ChunkIndex]:
+        """Yield the indexes of chunks with sound messages whose own lengths are damaged."""
+        left = self._end  # wrong indexes are not read without end
+        for index in self._indexes:
+            begin, size = index.chunk_start_offset, index.chunk_length
+            end, length = begin + size, index.compressed_size
+            head = self._read(begin, HEAD.size + CHUNK.size + 12) if end <= self._end else b""
+            if len(head) == HEAD.size + CHUNK.size + 12 and length <= size <= LARGEST:
+                if size == chunk_size(head) == HEAD.size + HEAD.unpack_from(head)[1]:
+                    continue
+                left -= size
+                block = Block(
+                    begin=begin, end=end, data=end - length, compression=index.compression
+                )
+                crc = CHUNK.unpack_from(head, HEAD.size)[3]
+                problem = block.fill(self._file, crc, lambda *_: None) if left >= 0 else "too many"
+                # Nothing but the index leads to messages in compressed data.
+                if not problem or (index.compression and block.counts):
+                    yield index
 
     def _add_damage(
         self, at: int, size: int, what: str, reason: str = "", *, is_loss: bool = True
@@ -226,10 +253,8 @@ class McapScan:
         name = head[start : start + letters].decode("latin-1")
         start = min(start + letters + 8, size)
         is_cut = HEAD.size + HEAD.unpack_from(head)[1] > size and not self._read(at + size, 1)
-        index = self._index.get(at)
-        if index is not None and index.chunk_length == size != chunk_size(head):
-            first, last = index.message_start_time, index.message_end_time
-            name, start = index.compression, max(size - index.compressed_size, 0)
+        if index := self._found.get(at):
+            name, start = index.compression, size - index.compressed_size
         block = Block(begin=at, end=at + size, data=at + start, compression=name)
         problem = block.fill(self._file, 0 if is_cut else crc, partial(self._define, at))
         problem = problem or ("it ends early" if is_cut else "")
