@@ -70,14 +70,15 @@ class McapRecords:
         start: int,
         end: int,
         chunks: Mapping[int, int] | None = None,
+        is_sound: Callable[[int], bool] = lambda _at: True,
     ) -> None:
         """Search from `start` to `end`.
 
-        `read` returns bytes by offset and number. `chunks` are the sizes of sound chunks whose own
-        lengths are damaged, by offset.
+        `read` returns bytes by offset and number. `chunks` are the sizes of chunks by offset of an
+        index, which count if they are sound.
         """
         self._read, self._start, self._end = read, start, end
-        self._chunks = chunks or {}
+        self._chunks, self._is_sound = chunks or {}, is_sound
         self._stops = [*sorted(self._chunks), end]
         self._sizes: defaultdict[bytes, deque[int]] = defaultdict(  # of messages by channel
             partial(deque, maxlen=_COMPARED)
@@ -121,7 +122,7 @@ class McapRecords:
         size, chunk = HEAD.size + length, chunk_size(head)
         if 0 < chunk == size <= LARGEST:  # whatever the opcode
             return Opcode.CHUNK, min(size, room)  # a file may end in it
-        if self._chunks.get(at, room + 1) <= room:
+        if self._chunks.get(at, room + 1) <= room and self._is_sound(at):
             return Opcode.CHUNK, self._chunks[at]
         if opcode == Opcode.CHUNK:
             possible = (
@@ -178,7 +179,10 @@ class McapRecords:
 
     def _search(self, at: int) -> int:
         """Return the next offset from which records follow each other; `end` if there is none."""
-        end = self._stops[bisect_left(self._stops, at)]
+        stop = bisect_left(self._stops, at)
+        while self._stops[stop] < self._end and not self._is_sound(self._stops[stop]):
+            del self._stops[stop]
+        end = self._stops[stop]
         while at < end:
             block, begin = self._read(at, min(_BLOCK + HEAD.size, end - at)), 0
             is_empty = _ZEROS.startswith(block)

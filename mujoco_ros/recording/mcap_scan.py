@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,12 +115,13 @@ class McapScan:
             size, magic = os.fstat(self._file.fileno()).st_size, len(MCAP0_MAGIC)
             is_whole = size > magic and self._read(size - magic, magic) == MCAP0_MAGIC
             self._end = size - magic if is_whole else size
-            self._indexes: list[records.ChunkIndex] = []
+            self._index: dict[int, records.ChunkIndex] = {}  # of chunks by their offsets
+            self._left = self._end  # bytes of chunks to which the index may lead
             summary = self._read_summary() if is_whole else self._end
             self._scan(summary)
             data = self._check_data()
         self.counts = sum((block.counts for block in self.blocks), Counter[int]())
-        self.is_indexed = is_whole and bool(self._indexes or not self.counts)
+        self.is_indexed = is_whole and bool(self._index or not self.counts)
         for known in self._definitions.values():
             known.is_checked |= min(known.offsets) < data or max(known.offsets) >= summary
         self.channels = self._chosen(records.Channel, {name for name, _ in topics})
@@ -178,7 +179,7 @@ class McapScan:
             if opcode == Opcode.CHUNK_INDEX:
                 index = parsed(opcode, self._read(offset + HEAD.size, size - HEAD.size))
                 assert isinstance(index, records.ChunkIndex)
-                self._indexes.append(index)
+                self._index[index.chunk_start_offset] = index
             elif is_checked and opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.STATISTICS):
                 self._add_record(opcode, offset, size)
         return begin if is_checked else self._end
@@ -188,9 +189,9 @@ class McapScan:
         is_mcap = self._read(0, magic) == MCAP0_MAGIC
         if not is_mcap:
             self._add_damage(0, min(magic, end), "begin", is_loss=False)
-        self._found = {index.chunk_start_offset: index for index in self._sound_indexes()}
-        chunks = {at: index.chunk_length for at, index in self._found.items()}
-        for opcode, at, size in McapRecords(self._read, min(magic, end), end, chunks):
+        chunks = {at: index.chunk_length for at, index in self._index.items() if at < end}
+        is_sound = cache(self._is_sound)
+        for opcode, at, size in McapRecords(self._read, min(magic, end), end, chunks, is_sound):
             is_mcap = is_mcap or opcode != DAMAGED
             if opcode != Opcode.MESSAGE:
                 self._run = None
@@ -210,25 +211,19 @@ class McapScan:
         if not is_mcap:
             raise UserInputError(f"'{self.path}' cannot be read: it is not an MCAP file")
 
-    def _sound_indexes(self) -> Iterator[records.ChunkIndex]:
-        """Yield the indexes of chunks with sound messages whose own lengths are damaged."""
-        left = self._end  # wrong indexes are not read without end
-        for index in self._indexes:
-            begin, size = index.chunk_start_offset, index.chunk_length
-            end, length = begin + size, index.compressed_size
-            head = self._read(begin, HEAD.size + CHUNK.size + 12) if end <= self._end else b""
-            if len(head) == HEAD.size + CHUNK.size + 12 and length <= size <= LARGEST:
-                if size == chunk_size(head) == HEAD.size + HEAD.unpack_from(head)[1]:
-                    continue
-                left -= size
-                block = Block(
-                    begin=begin, end=end, data=end - length, compression=index.compression
-                )
-                crc = CHUNK.unpack_from(head, HEAD.size)[3]
-                problem = block.fill(self._file, crc, lambda *_: None) if left >= 0 else "too many"
-                # Nothing but the index leads to messages in compressed data.
-                if not problem or (index.compression and block.counts):
-                    yield index
+    def _is_sound(self, at: int) -> bool:
+        """Return whether a chunk of the index has sound messages."""
+        index = self._index[at]
+        end = at + index.chunk_length
+        head = self._read(at, HEAD.size + CHUNK.size)
+        self._left -= index.chunk_length  # wrong indexes are not read without end
+        if self._left < 0 or len(head) < HEAD.size + CHUNK.size or index.chunk_length > LARGEST:
+            return False
+        data, crc = end - index.compressed_size, CHUNK.unpack_from(head, HEAD.size)[3]
+        block = Block(begin=at, end=end, data=data, compression=index.compression)
+        problem = data < at or block.fill(self._file, crc, lambda *_: None)
+        # Nothing but the index leads to messages in compressed data.
+        return not problem or bool(index.compression and block.counts)
 
     def _add_damage(
         self, at: int, size: int, what: str, reason: str = "", *, is_loss: bool = True
@@ -253,7 +248,8 @@ class McapScan:
         name = head[start : start + letters].decode("latin-1")
         start = min(start + letters + 8, size)
         is_cut = HEAD.size + HEAD.unpack_from(head)[1] > size and not self._read(at + size, 1)
-        if index := self._found.get(at):
+        index = self._index.get(at)
+        if index is not None and index.chunk_length == size != chunk_size(head):
             name, start = index.compression, size - index.compressed_size
         block = Block(begin=at, end=at + size, data=at + start, compression=name)
         problem = block.fill(self._file, 0 if is_cut else crc, partial(self._define, at))
