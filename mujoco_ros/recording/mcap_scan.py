@@ -116,7 +116,7 @@ class McapScan:
             is_whole = size > magic and self._read(size - magic, magic) == MCAP0_MAGIC
             self._end = size - magic if is_whole else size
             self._index: dict[int, records.ChunkIndex] = {}  # of chunks by their offsets
-            self._left = self._end  # bytes of chunks to which the index may lead
+            self._left = self._end  # bytes to which the index may lead: it may be wrong
             summary = self._read_summary() if is_whole else self._end
             self._scan(summary)
             data = self._check_data()
@@ -213,15 +213,14 @@ class McapScan:
 
     def _is_sound(self, at: int) -> bool:
         """Return whether a chunk of the index has sound messages."""
-        index = self._index[at]
-        end = at + index.chunk_length
-        head = self._read(at, HEAD.size + CHUNK.size)
-        self._left -= index.chunk_length  # wrong indexes are not read without end
-        if self._left < 0 or len(head) < HEAD.size + CHUNK.size or index.chunk_length > LARGEST:
+        index, head = self._index[at], self._read(at, HEAD.size + CHUNK.size)
+        size, data = index.chunk_length, at + index.chunk_length - index.compressed_size
+        if data < at or len(head) < HEAD.size + CHUNK.size or size > min(LARGEST, self._end - at):
             return False
-        data, crc = end - index.compressed_size, CHUNK.unpack_from(head, HEAD.size)[3]
-        block = Block(begin=at, end=end, data=data, compression=index.compression)
-        problem = data < at or block.fill(self._file, crc, lambda *_: None)
+        self._left -= size
+        crc = CHUNK.unpack_from(head, HEAD.size)[3]
+        block = Block(begin=at, end=at + size, data=data, compression=index.compression)
+        problem = self._left < 0 or block.fill(self._file, crc, lambda *_: None)
         # Nothing but the index leads to messages in compressed data.
         return not problem or bool(index.compression and block.counts)
 
