@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.cli.command_line import FAILED, integer_from
+from mujoco_ros.cli.command_line import FAILED
+from mujoco_ros.cli.dataset_options import add_shared_options, check_absent
 from mujoco_ros.cli.terminal import write
 from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.demonstration_recording import (
@@ -28,12 +29,11 @@ from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
-    CODECS,
     DEFAULT_CODEC,
-    DatasetWriter,
     check_new,
     read_description,
     read_replays,
+    write_dataset,
 )
 
 _FPS = 25
@@ -51,20 +51,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="record the successful episodes into a new LeRobot dataset",
     )
-    group.add_argument(
-        "--fps",
-        type=integer_from(1),
-        metavar="N",
-        help=f"frames a second, of which the controller's rate is a multiple; default: {_FPS}",
-    )
-    group.add_argument(
-        "--cameras",
-        metavar="NAME,NAME",
-        help="cameras of the dataset, or none; default: all of the scene",
-    )
-    group.add_argument("--task", metavar="TEXT", help="the task; default: name of the controller")
-    group.add_argument(
-        "--codec", choices=list(CODECS), help=f"of the videos; default: {DEFAULT_CODEC}"
+    add_shared_options(
+        group,
+        fps=f"of which the controller's rate is a multiple; default: {_FPS}",
+        cameras="all of the scene",
+        task="the task; default: name of the controller",
     )
     group.add_argument("--failures", action="store_true", help="record failed episodes as well")
     group.add_argument(
@@ -79,9 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with an error if the options of datasets do not fit the others."""
     if options.dataset is None:
-        for name in _DEPENDENT:
-            if getattr(options, name):
-                parser.error(f"--{name} is for --dataset")
+        check_absent(parser, options, _DEPENDENT, "is for --dataset")
     elif options.cluster or options.check or options.episode is not None:
         parser.error("--dataset is not for --cluster, --check and --episode")
     if options.replay is not None and (options.dataset or options.check or options.resume):
@@ -98,17 +87,10 @@ class DatasetJob:
     def __init__(
         self, options: argparse.Namespace, trial: Trial, identity: Identity, assembly: Assembly
     ) -> None:
-        """Check all options, before the first episode; `assembly` is the trial's scene.
-
-        Raises:
-            UserInputError: An option is invalid, the dataset exists, or LeRobot is not installed.
-            OSError: A folder cannot be created.
-        """
-        names = options.cameras
-        cameras = None if names is None else () if names == "none" else tuple(names.split(","))
+        """Check all options, before the first episode; `assembly` is the trial's scene."""
         settings = DemonstrationSettings(
             fps=options.fps or _FPS,
-            cameras=cameras,
+            cameras=options.cameras,
             failures=options.failures,
             task=options.task or trial.controller.replace("_", " "),
         )
@@ -125,52 +107,35 @@ class DatasetJob:
         """Create the folder of the episodes' files, and delete unfinished files in it.
 
         Call it while no other evaluation can write into the output folder.
-
-        Raises:
-            OSError: The folder cannot be created.
         """
         self.run.folder.mkdir(exist_ok=True)
         for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()
 
     def write(self, episodes: Iterable[Episode]) -> None:
-        """Write the dataset from the files of the episodes, and delete the files.
-
-        Raises:
-            UserInputError: There is no episode, or LeRobot fails; the files are kept for --resume.
-            OSError: The dataset cannot be written.
-        """
+        """Write the dataset from the files of the episodes, which an error keeps for --resume."""
         chosen = [episode for episode in episodes if self.run.wants(episode)]
         if not chosen:
             raise UserInputError("no episode succeeded, so there is no dataset")
         tenth = max(1, len(chosen) // 10)
-        written, total = [], 0
-        with DatasetWriter(self._folder, self._codec) as writer:
-            for count, episode in enumerate(chosen, 1):
-                frames = writer.add(self.run.path(episode.seed))
-                if frames:
-                    description = {
-                        "seed": episode.seed,
-                        "outcome": episode.outcome,
-                        "frames": frames,
-                    }
-                    written.append({**description, "conditions": dict(episode.conditions)})
-                    total += frames
-                if count % tenth == 0 or count == len(chosen):
-                    write(f"{count} of {len(chosen)} written into the dataset", "evaluate")
-            if not written:
-                raise UserInputError("all episodes are shorter than a frame: there is no dataset")
-            writer.finish({**self._description, "episodes": written})
+
+        def report(count: int) -> None:
+            if count % tenth == 0 or count == len(chosen):
+                write(f"{count} of {len(chosen)} written into the dataset", "evaluate")
+
+        described = [(self.run.path(episode.seed), _described(episode)) for episode in chosen]
+        written = write_dataset(self._folder, self._codec, described, self._description, report)
         shutil.rmtree(self.run.folder)
-        sys.stdout.write(f"{len(written)} episodes, {total} frames in {self._folder}\n")
+        sys.stdout.write(f"{written}\n")
+
+
+def _described(episode: Episode) -> dict[str, Any]:
+    conditions = dict(episode.conditions)
+    return {"seed": episode.seed, "outcome": episode.outcome, "conditions": conditions}
 
 
 def replay(options: argparse.Namespace, trial: Trial) -> int:
-    """Repeat the episodes of a dataset; return the exit code.
-
-    Raises:
-        UserInputError: The dataset is of another trial or scene, or has no such episode.
-    """
+    """Repeat the episodes of a dataset; return the exit code."""
     assembly = assemble(trial.scene_config())
     here = identity_of(trial, options.seed, assembly)
     _check_identity(options.replay, read_description(options.replay), here)

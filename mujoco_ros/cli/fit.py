@@ -8,14 +8,14 @@ from pathlib import Path
 
 from mujoco_ros.cli.command_line import create_parser, run_command
 from mujoco_ros.cli.terminal import report, write
-from mujoco_ros.identification.fit import fit
-from mujoco_ros.identification.replay import Replay, replay
-from mujoco_ros.identification.report import (
+from mujoco_ros.identification.fit import (
     SCENE_SUFFIXES,
+    fit,
     fit_report,
     overlay_text,
     replay_report,
 )
+from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError

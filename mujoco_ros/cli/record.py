@@ -27,7 +27,6 @@ from mujoco_ros.cli.terminal import show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.memory import restrict_shared_memory
-from mujoco_ros.recording.bag_contents import listed
 from mujoco_ros.recording.bag_file import COMPRESSIONS
 from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock
@@ -145,19 +144,13 @@ class _Session:
         self._bag.flush()
         if not self._recorder.close(time.monotonic() + _LAST_TAKE_S):
             _LOG.warning("the last messages of some topics are not recorded: the machine is slow")
-        self._warn_of_losses()
+        for problem in self._recorder.problems:
+            _LOG.warning("%s", problem)
         self._bag.flush()
         self._bag.finish()
         if self._terminal:
             show(sys.stderr, "\n")
         _LOG.info("%s in '%s'", self._progress(), self._bag.folder)
-
-    def _warn_of_losses(self) -> None:
-        if lost := self._recorder.lost:
-            _LOG.warning("lost on the way to the recorder: %s", listed(lost))
-        if overruns := self._recorder.overruns:
-            topics = ", ".join(f"'{topic}'" for topic in overruns)
-            _LOG.warning("more messages than the queue holds, so some may be lost: %s", topics)
 
     def _progress(self) -> str:
         seconds = time.monotonic() - self._began

@@ -18,7 +18,8 @@ from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import Trigger
 
 from mujoco_ros.cli import terminal
-from mujoco_ros.cli.command_line import fail, integer_from
+from mujoco_ros.cli.command_line import fail
+from mujoco_ros.cli.dataset_options import add_shared_options, cameras_text, check_absent
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
@@ -28,10 +29,9 @@ from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
 from mujoco_ros.recording.demonstrations.demonstration_file import EpisodeFolder
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
-    CODECS,
     DEFAULT_CODEC,
-    DatasetWriter,
     check_new,
+    write_dataset,
 )
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
@@ -48,7 +48,6 @@ from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class
 
 _FPS = 30
-_NO_CAMERAS = "none"
 _TAKE_S = 0.05
 _DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
 _OTHERS = (
@@ -72,23 +71,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="record joint states, position commands and images into a new LeRobot dataset",
     )
-    group.add_argument(
-        "--task", metavar="TEXT", help="what is done, in words; needed for --lerobot"
-    )
-    group.add_argument(
-        "--fps",
-        type=integer_from(1),
-        metavar="N",
-        help=f"frames a second of simulated time, not more than the cameras have; default: {_FPS}",
-    )
-    group.add_argument(
-        "--cameras",
-        type=_camera_names,
-        metavar="NAME,NAME",
-        help="cameras of the dataset, or none; default: all",
-    )
-    group.add_argument(
-        "--codec", choices=list(CODECS), help=f"of the videos; default: {DEFAULT_CODEC}"
+    add_shared_options(
+        group,
+        fps=f"of simulated time, not more than the cameras have; default: {_FPS}",
+        cameras="all",
+        task="what is done, in words; needed for --lerobot",
     )
     group.add_argument(
         "--bag",
@@ -108,15 +95,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _camera_names(text: str) -> tuple[str, ...]:
-    names = () if text == _NO_CAMERAS else tuple(text.split(","))
-    if not all(names) or _NO_CAMERAS in names or len(set(names)) < len(names):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a list of different names, or {_NO_CAMERAS} alone"
-        )
-    return names
-
-
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -130,60 +108,42 @@ def _seconds(text: str) -> float:
 def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with an error if the options of datasets do not fit the others."""
     if options.lerobot is None:
-        for name in _DEPENDENT:
-            value = getattr(options, name)
-            if value is not None and value is not False:
-                parser.error(f"--{name} is for --lerobot")
+        check_absent(parser, options, _DEPENDENT, "is for --lerobot")
         return
     if options.start is not None and not options.bag:
         parser.error("--start is for --bag")
     if not options.task:
         parser.error("--lerobot needs --task, what is done in words")
-    for name in _OTHERS:
-        if getattr(options, name):
-            parser.error(f"--{name.replace('_', '-')} is not for --lerobot")
+    check_absent(parser, options, _OTHERS, "is not for --lerobot")
     if options.compression != "none":
         parser.error("--compression is not for --lerobot")
 
 
 def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
-    """Record until a signal, or from bags, and write the dataset; return the exit code.
-
-    Raises:
-        UserInputError: The dataset exists, LeRobot is not installed or fails, a bag is invalid or
-            its reading is interrupted, or there is no episode.
-    """
+    """Record until a signal, or from bags, and write the dataset; return the exit code."""
     signals: list[int] = []
+    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
+    place = options.lerobot
     try:
         check_new(options.lerobot)
-        folder = EpisodeFolder(options.lerobot.absolute(), resume=options.resume)
-    except OSError as error:
-        return _unwritable(options.lerobot, error)
-    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
-    with closing(folder):
-        with closing(
-            TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
-        ) as demonstrations:
-            if options.bag:
-                handle_signals(signals.append, signal.SIGHUP)
-                try:
+        with closing(EpisodeFolder(options.lerobot.absolute(), resume=options.resume)) as folder:
+            with closing(
+                TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
+            ) as demonstrations:
+                if options.bag:
+                    place = folder.path
+                    handle_signals(signals.append, signal.SIGHUP)
                     _read_bags(options, folder, demonstrations, signals)
-                except OSError as error:
-                    return _unwritable(folder.path, error)
-            else:
-                with ros(ros_arguments):
-                    _Session(demonstrations, options.cameras).run(signals)
-        try:
+                else:
+                    with ros(ros_arguments):
+                        _Session(demonstrations, options.cameras).run(signals)
+            place = options.lerobot
             _write(options, folder, signals)
-        except OSError as error:
-            return _unwritable(options.lerobot, error)
+    except OSError as error:
+        return fail(f"'{place}' cannot be written: {error.strerror or error}")
     if options.bag and (count := demonstrations.failures):
         return fail(f"{count} episodes of the bags were ended or discarded by an error, see above")
     return 0
-
-
-def _unwritable(path: Path, error: OSError) -> int:
-    return fail(f"'{path}' cannot be written: {error.strerror or error}")
 
 
 def _command(options: argparse.Namespace) -> str:
@@ -193,7 +153,7 @@ def _command(options: argparse.Namespace) -> str:
         "lerobot": [options.lerobot],
         "task": [options.task],
         "fps": [options.fps or _FPS],
-        "cameras": [] if cameras is None else [",".join(cameras) or _NO_CAMERAS],
+        "cameras": [] if cameras is None else [cameras_text(cameras)],
         "codec": [options.codec or DEFAULT_CODEC],
         "start": [] if start is None else [start],
         "bag": options.bag or [],
@@ -202,31 +162,8 @@ def _command(options: argparse.Namespace) -> str:
     return shlex.join(("record", *chain.from_iterable(arguments)))
 
 
-class _Messages:
-    """Passes received messages to demonstrations."""
-
-    def __init__(self, demonstrations: TopicDemonstrations) -> None:
-        self._demonstrations = demonstrations
-        self._classes: dict[str, type] = {}
-
-    def add(self, topic: RecordedTopic) -> None:
-        kind = message_class(topic.kind)
-        if kind is None or not is_valid(topic.name, topic.kind):
-            _LOG.warning("'%s' is ignored: its type is %s", topic.name, topic.kind)
-            return
-        self._classes[topic.name] = kind
-        self._demonstrations.discover(topic.name)
-
-    def write(
-        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
-    ) -> None:
-        if topic.name in self._classes:
-            kind = self._classes[topic.name]
-            self._demonstrations.add(topic.name, partial(deserialize_message, data, kind))
-
-
 class _Session:
-    """A recording of topics, with its progress in the terminal."""
+    """A recording of topics, with its progress in the terminal; the recorder writes into it."""
 
     def __init__(self, demonstrations: TopicDemonstrations, cameras: Sequence[str] | None) -> None:
         self._demonstrations = demonstrations
@@ -240,16 +177,16 @@ class _Session:
         )
         restrict_shared_memory()
         chosen = Selection(regex=selection(cameras))
-        self._recorder = Recorder(self._listener, _Messages(demonstrations), chosen)
+        self._recorder = Recorder(self._listener, self, chosen)
+        self._classes: dict[str, type] = {}
         actions = (demonstrations.start, demonstrations.end, demonstrations.discard)
         self._keys = dict(zip("sed", actions, strict=True))
         self._services = [
             Service(self._node, Trigger, f"~/{name}_episode", partial(self._serve, action))
             for name, action in zip(("start", "end", "discard"), actions, strict=True)
         ]
-        self._executor = (
-            Executor()
-        )  # before our signal handlers, as rclpy 7.1.4's executor sets its own
+        # Before our signal handlers, as rclpy 7.1.4's executor sets its own.
+        self._executor = Executor()
         self._executor.add_node(self._node)
 
     def run(self, signals: list[int]) -> None:
@@ -277,6 +214,21 @@ class _Session:
             self._recorder.close()
             self._listener.destroy_node()
             self._node.destroy_node()
+
+    def add(self, topic: RecordedTopic) -> None:
+        kind = message_class(topic.kind)
+        if kind is None or not is_valid(topic.name, topic.kind):
+            _LOG.warning("'%s' is ignored: its type is %s", topic.name, topic.kind)
+            return
+        self._classes[topic.name] = kind
+        self._demonstrations.discover(topic.name)
+
+    def write(
+        self, topic: RecordedTopic, _log: int, _publish: int, _number: int, data: bytes
+    ) -> None:
+        if topic.name in self._classes:
+            kind = self._classes[topic.name]
+            self._demonstrations.add(topic.name, partial(deserialize_message, data, kind))
 
     def _press(self, key: str) -> None:
         if key in self._keys:
@@ -363,7 +315,7 @@ def _same(message: object) -> object:
 
 def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence[int]) -> None:
     """Write the episodes into the dataset, and delete their files."""
-    paths, frames = folder.finished, []
+    paths = folder.finished
     if not paths:
         raise UserInputError("no episode was recorded, so there is no dataset")
     kept = UserInputError(f"ended; the episodes are in '{folder.path}', and --resume continues")
@@ -375,17 +327,21 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
     handle_signals(_interrupt, signal.SIGHUP)
     withdraw_request()  # Ctrl-C ended the recording, not the program
     try:
-        with DatasetWriter(options.lerobot, options.codec or DEFAULT_CODEC) as writer:
-            for count, path in enumerate(paths, 1):
-                frames.append(writer.add(path))
-                _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))
-            episodes = [{"frames": count} for count in frames]
-            writer.finish({"command": _command(options), "episodes": episodes})
+        written = write_dataset(
+            options.lerobot,
+            options.codec or DEFAULT_CODEC,
+            [(path, {}) for path in paths],
+            {"command": _command(options)},
+            lambda count: _LOG.info(
+                "%d of %d episodes are written into the dataset", count, len(paths)
+            ),
+        )
     except KeyboardInterrupt as error:
         if not options.lerobot.exists():
             raise kept from error
+        written = f"{len(paths)} episodes in {options.lerobot}"
     folder.delete()
-    show(sys.stdout, f"{len(paths)} episodes, {sum(frames)} frames in {options.lerobot}\n")
+    show(sys.stdout, f"{written}\n")
 
 
 def _interrupt(number: int) -> None:

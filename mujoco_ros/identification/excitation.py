@@ -11,20 +11,16 @@ _RAMP_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Excitation:
-    """How joints are moved.
-
-    Attributes:
-        amplitude: Largest distance from the start [rad or m].
-        duration: Time of the motion [s].
-        fastest: Largest frequency [Hz].
-        sines: Number of sines of each joint.
-        seed: Seed of frequencies and phases.
-    """
+    """How joints are moved; `seed` is of frequencies and phases."""
 
     amplitude: float = 0.3
+    """Largest distance from the start [rad or m]."""
     duration: float = 60.0
+    """In seconds."""
     fastest: float = 1.5
+    """Largest frequency [Hz]."""
     sines: int = 5
+    """Number of sines of each joint."""
     seed: int = 1
 
 
@@ -33,13 +29,9 @@ def excite(settings: Excitation, joints: int, times: np.ndarray) -> tuple[np.nda
 
     Fast reversals show inertia and delay, slow ones dry friction, and the mean over both damping.
 
-    Args:
-        settings: The motion.
-        joints: Number of joints.
-        times: Times since its begin [s].  # (t,)
-
     Returns:
-        Distances from the start [rad or m], and their velocities.  # (t, joints) each
+        Distances from the start [rad or m] at times since the begin [s] (t,), and velocities.
+        # (t, joints) each
     """
     random = np.random.default_rng(settings.seed)
     shape = (joints, settings.sines)

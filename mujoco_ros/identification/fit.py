@@ -1,9 +1,12 @@
-"""Least squares over the parameters of a robot, with the confidence of each."""
+"""Least squares over the parameters of a robot, as a report and as a scene with the result."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import yaml
 from scipy.optimize import OptimizeResult, least_squares
 
 from mujoco_ros.identification.joint_record import JointRecord
@@ -16,9 +19,10 @@ from mujoco_ros.identification.parameters import (
     judge,
     unknowns_of,
 )
-from mujoco_ros.identification.replay import Interpolation, Windows, noise_of
+from mujoco_ros.identification.replay import Interpolation, Replay, Windows, noise_of
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import scene_path, shipped_scenes
 
 LEAST_MOTION = 100.0
 """Range of positions over their noise, below which a joint does not move."""
@@ -35,36 +39,26 @@ _RESIDUALS = 250_000
 _DIVERGED = 1e6
 _EXACT = 0.1
 """Residuals of the scene over the noise below which it has no errors that can be found."""
+_NOTHING = "there is nothing to fit; is it of a simulation of this scene?"
 _WORSE = 1.1
 """Ratio of the residuals of the fit and of the scene from which the fit has failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """The result of a fit.
-
-    Attributes:
-        robot: Name of the robot.
-        estimates: All parameters of the joints that were fitted, and the delay.
-        values: Parameters of all joints, rows as in `KINDS`.  # (5, n)
-        delay: Time from the stamp of a command until it acts [s].
-        residual: Root mean square of all residuals, over the noise.
-        skipped: Reasons by joint that was not fitted.
-    """
+    """The result of a fit."""
 
     robot: str
-    estimates: tuple[Estimate, ...]
-    values: np.ndarray
-    delay: float
-    residual: float
-    skipped: dict[str, str]
+    estimates: tuple[Estimate, ...]  # of the joints that were fitted, and of the delay
+    values: np.ndarray  # (5, n) parameters of all joints, rows as in `KINDS`
+    delay: float  # time from the stamp of a command until it acts [s]
+    residual: float  # root mean square of all residuals, over the noise
+    skipped: dict[str, str]  # reasons by joint that was not fitted
 
     @property
     def scene_delay(self) -> float:
-        """Return the delay of the commands in the scene [s]."""
-        return next(
-            estimate.before for estimate in self.estimates if estimate.parameter.kind == DELAY
-        )
+        """The delay of the commands in the scene [s]."""
+        return next(one.before for one in self.estimates if one.parameter.kind == DELAY)
 
 
 def fit(
@@ -77,12 +71,8 @@ def fit(
 ) -> Fit:
     """Fit armature, dry friction, damping and gains of joints, and the delay of their commands.
 
-    Args:
-        robot: The model of the robot; its parameters are changed.
-        record: The recording.
-        joints: Joints to fit; empty for all that move and have a torque motor.
-        interpolation: References between commands.
-        progress: Called with the state of the optimisation.
+    The parameters of the robot change. Without `joints`, all that move and have a torque motor are
+    fitted. `progress` is called with the state of the optimisation.
 
     Raises:
         UserInputError: A named joint does not move or is not commanded, no joint can be fitted, the
@@ -92,13 +82,6 @@ def fit(
     fitted, skipped = _choose(robot, record, joints)
     columns = robot.index(fitted, f"robot '{robot.name}'")
     own = record.select(fitted, "the recording")
-    noise = _noise(own)
-
-    def residuals_of(most: int | None) -> _Residuals:
-        measured = _noise(record)[:2]
-        windows = Windows(robot, record, measured, _WINDOW_S, interpolation, most)
-        return _Residuals(robot, windows, record, own, noise)
-
     for signal in ("velocity", "effort"):
         missing = np.isnan(getattr(own, signal)).any(axis=0)
         if missing.any():
@@ -107,12 +90,17 @@ def fit(
     speeds = np.gradient(own.position, own.times, axis=0)
     velocity = np.where(np.isfinite(own.velocity), own.velocity, speeds)
     start = unknowns_of(robot, columns, velocity.std(axis=0))
+
+    def residuals_of(most: int | None) -> _Residuals:
+        measured = _noise(record)[:2]
+        windows = Windows(robot, record, measured, _WINDOW_S, interpolation, most)
+        return _Residuals(robot, windows, own, columns)
+
     residuals = residuals_of(None)
-    before = residuals.over_noise(*start.at(start.vector))
+    before = residuals.over_noise(start)
     if before < _EXACT:
         raise UserInputError(
-            f"the scene repeats the recording within {before:.2g} times its noise: there is "
-            "nothing to fit; is it of a simulation of this scene?"
+            f"the scene repeats the recording within {before:.2g} times its noise: {_NOTHING}"
         )
     rough, _ = _minimize(residuals_of(_FEW), start, progress)
     best, minimum = _minimize(residuals, rough, progress)
@@ -128,23 +116,20 @@ def fit(
         progress(f"{len(unsure)} parameters are not determined; fitting the others again")
         best, minimum = _minimize(residuals, best.without(unsure, start), progress)
     found = best.without(unsure, start)
-    after = residuals.over_noise(*found.at(found.vector))
+    after = residuals.over_noise(found)
     if after > _WORSE * before:
         raise UserInputError(
             f"the scene repeats the recording with {before:.2g} times its noise, and the fit with "
-            f"{after:.2g}: there is nothing to fit; is it of a simulation of this scene?"
+            f"{after:.2g}: {_NOTHING}"
         )
     check_bounds(found, estimates)
-    values, delay = found.at(found.vector)
-    delay = max(delay, 0.0)
+    found = replace(found, delay=max(found.delay, 0.0))
     return Fit(
         robot=robot.name,
-        estimates=tuple(
-            replace(estimate, value=max(estimate.value, 0.0)) for estimate in estimates.values()
-        ),
-        values=values,
-        delay=delay,
-        residual=residuals.over_noise(values, delay),
+        estimates=tuple(replace(one, value=max(one.value, 0.0)) for one in estimates.values()),
+        values=found.values,
+        delay=found.delay,
+        residual=residuals.over_noise(found),
         skipped=skipped,
     )
 
@@ -187,57 +172,48 @@ def _choose(
 
 def _noise(record: JointRecord) -> np.ndarray:
     """Return the noise of position, velocity and effort.  # (3, k)"""
-    return np.stack(
-        [noise_of(signal) for signal in (record.position, record.velocity, record.effort)]
-    )
+    return np.stack([noise_of(one) for one in (record.position, record.velocity, record.effort)])
 
 
 class _Residuals:
     """Differences between simulated and measured signals, over their noise."""
 
     def __init__(
-        self,
-        robot: IdentifiedRobot,
-        windows: Windows,
-        record: JointRecord,
-        own: JointRecord,
-        noise: np.ndarray,
+        self, robot: IdentifiedRobot, windows: Windows, own: JointRecord, columns: np.ndarray
     ) -> None:
+        """Compare the joints of a record, whose indices in the robot are `columns`."""
         self._robot, self._windows = robot, windows
-        columns = [record.joints.index(joint) for joint in own.joints]
+        self._columns = columns
+        noise = _noise(own)
         measured = np.stack([own.position, own.velocity, own.effort])[:, windows.counted]
-        probe = self._predict(robot.values, 0.0)[:, :, columns]
         usable = np.isfinite(measured).all(axis=1) & np.isfinite(noise)
-        usable &= ~np.isnan(probe).all(axis=1)
-        self.has_effort = bool(usable[2].all())
-        signals = np.flatnonzero(usable.ravel())
-        stride = max(1, int(np.ceil(measured.shape[1] * len(signals) / _RESIDUALS)))
-        self._stride, self._columns, self._usable = stride, columns, usable
+        self._usable = usable & ~np.isnan(self._predict(robot.values, 0.0)).all(axis=1)
+        self.has_effort = bool(self._usable[2].all())
+        rows = measured.shape[1] * int(self._usable.sum())
+        self._stride = max(1, int(np.ceil(rows / _RESIDUALS)))
         self._measured = self._flat(measured)
         self._noise = self._flat(np.broadcast_to(noise[:, None], measured.shape))
 
-    def __call__(self, values: np.ndarray, delay: float) -> np.ndarray:
-        """Return the residuals with parameters of joints (5, n) and a delay [s].  # (r,)"""
-        predicted = self._flat(self._predict(values, delay)[:, :, self._columns])
+    def __call__(self, parameters: ParameterSet) -> np.ndarray:
+        """Return the residuals.  # (r,)"""
+        predicted = self._flat(self._predict(parameters.values, parameters.delay))
         error = (predicted - self._measured) / self._noise
-        limited: np.ndarray = np.nan_to_num(
-            error, nan=_DIVERGED, posinf=_DIVERGED, neginf=-_DIVERGED
-        )
-        return limited
+        large = _DIVERGED
+        return np.asarray(np.nan_to_num(error, nan=large, posinf=large, neginf=-large))
 
-    def over_noise(self, values: np.ndarray, delay: float) -> float:
+    def over_noise(self, parameters: ParameterSet) -> float:
         """Return the root mean square of the residuals."""
-        return float(np.sqrt(np.mean(self(values, delay) ** 2)))
+        return float(np.sqrt(np.mean(self(parameters) ** 2)))
 
     def _predict(self, values: np.ndarray, delay: float) -> np.ndarray:
+        """Return the signals of the compared joints.  # (3, m, k)"""
         self._robot.apply(values)
-        return self._windows.simulate(delay)
+        return self._windows.simulate(delay, self._columns)
 
     def _flat(self, signals: np.ndarray) -> np.ndarray:
         """Return the usable signals among signals (3, m, k), thinned."""
         thinned = signals[:, :: self._stride].transpose(0, 2, 1)
-        result: np.ndarray = thinned[self._usable].ravel()
-        return result
+        return np.ravel(thinned[self._usable])
 
 
 def _minimize(
@@ -248,37 +224,123 @@ def _minimize(
     `mujoco.sysid.optimize` finds the same numbers with 3.2 times the simulations, or 1.1 times with
     its SciPy back end, and installs six packages that nothing else here needs.
     """
-    low, high = start.bounds
+    low, high = np.transpose([unknown.bounds for unknown in start.unknowns])
     kept: dict[bytes, np.ndarray] = {}
 
     def at(vector: np.ndarray) -> np.ndarray:
         if vector.tobytes() not in kept:
             kept.clear()
-            kept[vector.tobytes()] = residuals(*start.at(vector))
+            kept[vector.tobytes()] = residuals(start.with_vector(vector))
         return kept[vector.tobytes()]
 
     def derivatives(vector: np.ndarray) -> np.ndarray:
         here = at(vector)
         progress(f"{np.sqrt(np.mean(here**2)):.4g} times the noise")
-        columns = np.empty((len(here), len(vector)))
-        for index in range(len(vector)):
-            step = _STEP * max(1.0, abs(vector[index]))
-            moved = vector.copy()
-            moved[index] += step
-            columns[:, index] = (residuals(*start.at(moved)) - here) / step
-        return columns
+        steps = _STEP * np.maximum(1.0, np.abs(vector))
+        moved = vector + np.diag(steps)
+        columns = [residuals(start.with_vector(row)) - here for row in moved]
+        return np.asarray(np.stack(columns, axis=1) / steps)
 
     # Away from the bounds, where its steps would be short.
     first = np.clip(start.vector, low + _MARGIN, high - _MARGIN)
-    result = least_squares(
-        at,
-        first,
-        derivatives,
-        bounds=(low, high),
-        x_scale="jac",
-        ftol=_TOLERANCE,
-        xtol=None,
-        gtol=None,
-        max_nfev=_ITERATIONS,
-    )
+    limits = {"ftol": _TOLERANCE, "xtol": None, "gtol": None, "max_nfev": _ITERATIONS}
+    result = least_squares(at, first, derivatives, bounds=(low, high), x_scale="jac", **limits)
     return start.with_vector(result.x), result
+
+
+SCENE_SUFFIXES = (".yaml", ".yml")
+_DIGITS = 6
+
+
+def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
+    """Return the YAML of a scene that extends `scene` by the determined parameters of a robot."""
+    determined = [estimate for estimate in fit.estimates if estimate.determined]
+    joints: dict[str, dict[str, float]] = {}
+    for estimate in determined:
+        joint, kind = estimate.parameter.joint, estimate.parameter.kind
+        if joint:
+            joints.setdefault(joint, {})[kind] = _rounded(estimate.value)
+    content: dict[str, Any] = {"name": fit.robot}
+    if joints:
+        content["joints"] = joints
+    delays = [estimate for estimate in determined if estimate.parameter.kind == DELAY]
+    if delays:
+        fitted = list(dict.fromkeys(estimate.parameter.joint for estimate in fit.estimates))
+        entries = robot.realism.delayed(fitted, _rounded(delays[0].value))
+        content["realism"] = {"actuators": entries}
+    extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
+    data = {"extends": extends, "robots": [content]}
+    head = "".join(f"# {line}\n" for line in _comment(fit))
+    return head + yaml.dump(_plain(data), sort_keys=False, default_flow_style=None, width=100)
+
+
+def _comment(fit: Fit) -> list[str]:
+    lines = [
+        "Written by fit. ± is the half width of the interval of 95 %; parameters that are not",
+        "determined have the values of the scene, for which the others hold.",
+    ]
+    for one in sorted(fit.estimates, key=lambda one: not one.determined):
+        found = f"{one.value:.5g} ± {one.half_width:.2g}, before {one.before:.5g}"
+        text = found if one.determined else f"not determined: {one.reason}"
+        lines.append(f"{one.parameter.name}: {text}")
+    return [*lines, *_skipped(fit)]
+
+
+def _skipped(fit: Fit) -> list[str]:
+    return [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _plain(data: Any) -> Any:
+    """Return data of plain types without shared parts, which YAML would write as aliases."""
+
+    def converted(value: object) -> object:
+        return dict(value) if isinstance(value, Mapping) else str(value)
+
+    return json.loads(json.dumps(data, default=converted))
+
+
+LARGEST_RESIDUAL = 1.2
+"""Residuals over the noise, beyond which the model lacks something."""
+
+
+def fit_report(fit: Fit) -> str:
+    """Return a table of all parameters, before and after, with intervals of 95 %."""
+    width = max(len(estimate.parameter.name) for estimate in fit.estimates)
+    lines = [f"{'parameter':{width}}  {'before':>10}  {'fitted':>10}  {'± 95 %':>8}"]
+    for estimate in fit.estimates:
+        lines.append(f"{estimate.parameter.name:{width}}  {_numbers(estimate)}")
+    if not all(estimate.determined for estimate in fit.estimates):
+        lines.append("the others and their intervals hold for the scene's values of these")
+    lines += _skipped(fit)
+    lines.append(f"residuals: {fit.residual:.3f} times the noise")
+    if fit.residual > LARGEST_RESIDUAL:
+        lines.append(
+            "warning: the model does not repeat the recording, so that the parameters contain its "
+            "errors, and the intervals do not: look for contacts, other masses, backlash, lost "
+            "messages, or other references than the drives have"
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def replay_report(name: str, before: Replay, after: Replay) -> str:
+    """Return a table of the errors of positions of a recording, before and after a fit."""
+    width = max(len(joint) for joint in after.joints)
+    lines = [
+        f"replay of {name}: errors of positions over the noise",
+        f"{'joint':{width}}  {'before':>10}  {'fitted':>10}",
+    ]
+    for joint, old, new in zip(after.joints, before.ratio, after.ratio, strict=True):
+        lines.append(f"{joint:{width}}  {old:>10.4g}  {new:>10.4g}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _numbers(estimate: Estimate) -> str:
+    factor, unit = (1e3, " ms") if estimate.parameter.kind == DELAY else (1.0, "")
+    before, half = f"{factor * estimate.before:>10.5g}", f"{factor * estimate.half_width:>8.2g}"
+    if not estimate.determined:
+        return f"{before}  {'':>10}  {'':>8}  not determined: {estimate.reason}"
+    return f"{before}  {factor * estimate.value:>10.5g}  {half}{unit}"

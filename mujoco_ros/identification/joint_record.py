@@ -20,38 +20,30 @@ LARGEST_GAP_S = 0.1
 """Longest silence of joint states, and of commands that change meanwhile."""
 LARGEST_COMMAND_PERIOD_S = 0.02
 """The references between two commands farther apart are a guess."""
+_SLOW = "record on a machine that has time for it"
 
 
 @dataclass(frozen=True, kw_only=True)
 class JointRecord:
     """Measured states and references of joints, with stamps of one clock.
 
-    Attributes:
-        joints: Names of the joints, without prefix.  # k
-        times: Stamps of the states [s].  # (n,)
-        position: Measured positions [rad or m].  # (n, k)
-        velocity: Measured velocities; NaN where they are not measured [rad/s or m/s].  # (n, k)
-        effort: Measured efforts; NaN where they are not measured [Nm or N].  # (n, k)
-        command_times: Stamps of the references [s].  # (m,)
-        references: Positions, velocities and efforts that the drives are to follow; NaN where a
-            joint has no reference.  # (m, 3, k)
-        filled: Share of the references that are interpolated, because messages were lost.
+    What is not measured, and references that a joint does not have, are NaN.
     """
 
-    joints: tuple[str, ...]
-    times: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    effort: np.ndarray
-    command_times: np.ndarray
-    references: np.ndarray
+    joints: tuple[str, ...]  # k names, without prefix
+    times: np.ndarray  # (n,) stamps of the states [s]
+    position: np.ndarray  # (n, k) [rad or m]
+    velocity: np.ndarray  # (n, k) [rad/s or m/s]
+    effort: np.ndarray  # (n, k) [Nm or N]
+    command_times: np.ndarray  # (m,) stamps of the references [s]
+    references: np.ndarray  # (m, 3, k) positions, velocities and efforts for the drives
     filled: float = 0.0
+    """Share of the references that are interpolated, because messages were lost."""
 
     @property
     def commanded(self) -> np.ndarray:
-        """Return which joints have position references throughout.  # (k,) bool"""
-        complete: np.ndarray = np.isfinite(self.references[:, 0]).all(axis=0)
-        return complete
+        """Which joints have position references throughout.  # (k,) bool"""
+        return np.asarray(np.isfinite(self.references[:, 0]).all(axis=0))
 
     def select(self, joints: Sequence[str], where: str) -> "JointRecord":
         """Return the record of some joints, in their order.
@@ -63,90 +55,109 @@ class JointRecord:
             if joint not in self.joints:
                 raise unknown("joint", joint, self.joints, where=where)
         columns = [self.joints.index(joint) for joint in joints]
-        return replace(
-            self,
-            joints=tuple(joints),
-            position=self.position[:, columns],
-            velocity=self.velocity[:, columns],
-            effort=self.effort[:, columns],
-            references=self.references[:, :, columns],
-        )
+        signals = {name: getattr(self, name)[:, columns] for name in _SIGNALS}
+        references = self.references[:, :, columns]
+        return replace(self, joints=tuple(joints), references=references, **signals)
+
+
+_SIGNALS = ("position", "velocity", "effort")
 
 
 def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> JointRecord:
     """Return the part of a record that has references, without repeated samples.
 
     Velocities and efforts of a joint that contain NaN or never change count as not measured.
-
-    Args:
-        record: The record.
-        where: Name of the bag, which begins error messages.
-        periodic: Whether references come in each period of a controller, so that lost ones are
-            seen and interpolated; others hold until the next one.
+    Periodic references come in each period of a controller, so that lost ones are seen and
+    interpolated; others hold until the next one. Error messages begin with `where`.
 
     Raises:
         UserInputError: Stamps jump, states are rare or have gaps, references are lost, or the
             common part is too short.
     """
-    _check_stamps(record.times, "joint states", where)
-    _check_stamps(record.command_times, "commands", where)
-    period = float(np.median(np.diff(record.command_times)))
-    if period > LARGEST_COMMAND_PERIOD_S:
-        raise UserInputError(
-            f"{where}: the commands come every {period:.3g} s, at most "
-            f"{LARGEST_COMMAND_PERIOD_S:g} s are allowed; record the references at the rate of "
-            "the controller, e.g. with publish_rate.controller_state 1000"
-        )
-    moved = ~_repeats(record.references)
-    silences = np.diff(record.command_times) * moved
-    if silences.max() > LARGEST_GAP_S:
-        raise UserInputError(
-            f"{where}: there are no commands for {silences.max():.3g} s after the stamp "
-            f"{record.command_times[int(silences.argmax())]:.3f} s, and then others; messages were "
-            "lost: record on a machine that has time for it"
-        )
-    if periodic:
-        record = _filled(record, period, where)
-    first = max(record.times[0], record.command_times[0])
-    last = min(record.times[-1], record.command_times[-1])
-    if last - first < LEAST_DURATION_S:
-        raise UserInputError(
-            f"{where}: joint states and commands overlap for {max(last - first, 0.0):.3g} s, at "
-            f"least {LEAST_DURATION_S:g} s are necessary, and 60 s are good"
-        )
-    kept = (record.times >= first) & (record.times <= last)
-    begin, end = record.times[kept][[0, -1]] if kept.any() else (first, last)
+    record = _checked_commands(record, where, periodic=periodic)
+    times = record.times
+    _check_stamps(times, "joint states", where)
+    first = max(times[0], record.command_times[0])
+    last = min(times[-1], record.command_times[-1])
+    _reject(
+        last - first < LEAST_DURATION_S,
+        f"{where}: joint states and commands overlap for {max(last - first, 0.0):.3g} s, at "
+        f"least {LEAST_DURATION_S:g} s are necessary, and 60 s are good",
+    )
+    kept = (times >= first) & (times <= last)
+    begin, end = times[kept][[0, -1]] if kept.any() else (first, last)
     # A driver that publishes faster than it measures repeats samples with later stamps. Where
     # references rest, positions of encoders do not change either.
-    measured = np.stack([record.position, record.velocity, record.effort], axis=1)
+    measured = np.stack([getattr(record, name) for name in _SIGNALS], axis=1)
     changes = np.concatenate([[0], np.cumsum(~_repeats(record.references))])
-    around = [
-        changes[np.searchsorted(record.command_times[1:], record.times + offset, "right")]
+    before, after = (
+        changes[np.searchsorted(record.command_times[1:], times + offset, "right")]
         for offset in (-0.5 * LARGEST_GAP_S, 0.5 * LARGEST_GAP_S)
-    ]
-    kept[1:] &= ~(_repeats(measured) & (around[0] != around[1])[1:])
-    times = record.times[kept]
-    stamps = np.concatenate([[begin], times, [end]])
+    )
+    kept[1:] &= ~(_repeats(measured) & (before != after)[1:])
+    stamps = np.concatenate([[begin], times[kept], [end]])
     gaps = np.diff(stamps)
-    if gaps.max() > LARGEST_GAP_S:
-        raise UserInputError(
-            f"{where}: there is no new joint state for {gaps.max():.3g} s after the stamp "
-            f"{stamps[int(gaps.argmax())]:.3f} s; gaps of at most {LARGEST_GAP_S:g} s are allowed: "
-            "messages were lost, or the driver repeats its measurements"
-        )
+    _reject(
+        gaps.max() > LARGEST_GAP_S,
+        f"{where}: there is no new joint state for {gaps.max():.3g} s after the stamp "
+        f"{stamps[int(gaps.argmax())]:.3f} s; gaps of at most {LARGEST_GAP_S:g} s are allowed: "
+        "messages were lost, or the driver repeats its measurements",
+    )
     period = float(np.median(gaps))
-    if period > LARGEST_STATE_PERIOD_S:
-        raise UserInputError(
-            f"{where}: there is a new joint state every {period:.3g} s; 200 Hz or more are "
-            "necessary"
-        )
+    _reject(
+        period > LARGEST_STATE_PERIOD_S,
+        f"{where}: there is a new joint state every {period:.3g} s; 200 Hz or more are necessary",
+    )
     return replace(
         record,
-        times=times,
+        times=times[kept],
         position=record.position[kept],
         velocity=_measured(record.velocity[kept]),
         effort=_measured(record.effort[kept]),
     )
+
+
+def _checked_commands(record: JointRecord, where: str, *, periodic: bool) -> JointRecord:
+    """Return a record in which periodic references of lost messages are interpolated.
+
+    Held references would be late by the gap, and a controller's references are smooth. Where they
+    are not, Akima's spline does not overshoot.
+    """
+    times, references = record.command_times, record.references
+    _check_stamps(times, "commands", where)
+    steps = np.diff(times)
+    period = float(np.median(steps))
+    _reject(
+        period > LARGEST_COMMAND_PERIOD_S,
+        f"{where}: the commands come every {period:.3g} s, at most "
+        f"{LARGEST_COMMAND_PERIOD_S:g} s are allowed; record the references at the rate of "
+        "the controller, e.g. with publish_rate.controller_state 1000",
+    )
+    silences = steps * ~_repeats(references)
+    _reject(
+        silences.max() > LARGEST_GAP_S,
+        f"{where}: there are no commands for {silences.max():.3g} s after the stamp "
+        f"{times[int(silences.argmax())]:.3f} s, and then others; messages were lost: {_SLOW}",
+    )
+    lost = np.maximum(np.round(steps / period).astype(np.intp), 1) - 1
+    lost[steps > LARGEST_GAP_S] = 0  # the references rested
+    if not periodic or not lost.any():
+        return record
+    share = float(lost.sum() / (lost.sum() + len(times)))
+    _reject(
+        share > LARGEST_LOSS,
+        f"{where}: {share:.0%} of the commands were lost, at most {LARGEST_LOSS:.0%} are "
+        f"allowed: {_SLOW}",
+    )
+    counts = np.append(lost + 1, 1)
+    # Places among the messages: 0, 0.5, 1, … if one is lost after the first one.
+    places = np.concatenate([at + np.arange(count) / count for at, count in enumerate(counts)])
+    filled = np.interp(places, np.arange(len(times)), times)
+    # What is not known throughout holds.
+    values = np.repeat(references, counts, axis=0)
+    known = np.isfinite(references).all(axis=0)
+    values[:, known] = Akima1DInterpolator(times, references[:, known])(filled)
+    return replace(record, command_times=filled, references=values, filled=share)
 
 
 def _measured(signals: np.ndarray) -> np.ndarray:
@@ -154,54 +165,26 @@ def _measured(signals: np.ndarray) -> np.ndarray:
 
     Drivers fill what they do not measure with zeros.
     """
-    result: np.ndarray = np.where(np.ptp(signals, axis=0) > 0.0, signals, np.nan)
-    return result
+    return np.where(np.ptp(signals, axis=0) > 0.0, signals, np.nan)
 
 
 def _repeats(samples: np.ndarray) -> np.ndarray:
     """Return which samples (n, …) are the same as those before them, NaN included.  # (n - 1,)"""
     before, after = samples[:-1], samples[1:]
     same = (before == after) | (np.isnan(before) & np.isnan(after))
-    result: np.ndarray = same.reshape(len(same), -1).all(axis=1)
-    return result
-
-
-def _filled(record: JointRecord, period: float, where: str) -> JointRecord:
-    """Return a record in which references of lost messages are interpolated.
-
-    Held references would be late by the gap, and a controller's references are smooth. Where they
-    are not, Akima's spline does not overshoot.
-    """
-    times, references = record.command_times, record.references
-    lost = np.maximum(np.round(np.diff(times) / period).astype(np.intp), 1) - 1
-    lost[np.diff(times) > LARGEST_GAP_S] = 0  # the references rested
-    if not lost.any():
-        return record
-    share = float(lost.sum() / (lost.sum() + len(times)))
-    if share > LARGEST_LOSS:
-        raise UserInputError(
-            f"{where}: {share:.0%} of the commands were lost, at most {LARGEST_LOSS:.0%} are "
-            "allowed: record on a machine that has time for it"
-        )
-    parts = [
-        before + (after - before) * np.arange(count) / count
-        for before, after, count in zip(times[:-1], times[1:], lost + 1, strict=True)
-    ]
-    filled = np.append(np.concatenate(parts), times[-1])
-    # What is not known throughout holds.
-    values = np.repeat(references, np.append(lost + 1, 1), axis=0)
-    known = np.isfinite(references).all(axis=0)
-    values[:, known] = Akima1DInterpolator(times, references[:, known])(filled)
-    return replace(record, command_times=filled, references=values, filled=share)
+    return np.asarray(same.reshape(len(same), -1).all(axis=1))
 
 
 def _check_stamps(times: np.ndarray, what: str, where: str) -> None:
-    if len(times) < 2:
-        raise UserInputError(f"{where}: there are only {len(times)} {what}")
-    steps = np.diff(times)
-    if steps.min() <= 0.0:
-        at = int(steps.argmin())
-        raise UserInputError(
-            f"{where}: the stamps of the {what} jump from {times[at]:.6f} s to "
-            f"{times[at + 1]:.6f} s; record one run of one publisher, without a reset"
-        )
+    _reject(len(times) < 2, f"{where}: there are only {len(times)} {what}")
+    at = int(np.diff(times).argmin())
+    _reject(
+        times[at + 1] <= times[at],
+        f"{where}: the stamps of the {what} jump from {times[at]:.6f} s to "
+        f"{times[at + 1]:.6f} s; record one run of one publisher, without a reset",
+    )
+
+
+def _reject(is_wrong: bool, problem: str) -> None:
+    if is_wrong:
+        raise UserInputError(problem)

@@ -15,68 +15,61 @@ LEAST_DELAY_S = -0.005
 _DELAY_SCALE_S = 0.005
 _LARGEST = 1e4
 """Largest value of a parameter in units of its scale."""
+_TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """An unknown.
+    """An unknown: a row and a column of the parameters of joints, or the delay."""
 
-    Attributes:
-        kind: One of `KINDS`, or `DELAY`.
-        joint: Name of the joint; empty for the delay.
-        row: Row in the parameters of joints.
-        column: Index of the joint.
-        scale: Size of a typical value, in which the optimiser counts.
-    """
-
-    kind: str
+    kind: str  # one of `KINDS`, or `DELAY`
     joint: str = ""
     row: int = -1
     column: int = -1
     scale: float = 1.0
+    """Size of a typical value, in which the optimiser counts."""
 
     @property
     def name(self) -> str:
-        """Return kind and joint."""
+        """Kind and joint."""
         return f"{self.kind} of {self.joint}" if self.joint else self.kind
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and largest value, in units of the scale."""
+        if self.kind == DELAY:
+            return LEAST_DELAY_S / self.scale, LARGEST_DELAY_S / self.scale
+        return 0.0, _LARGEST
 
+
+@dataclass(frozen=True)
 class ParameterSet:
-    """Unknowns as one vector, and the values of all other parameters.
+    """Unknowns as one vector, and the values of all parameters."""
 
-    Attributes:
-        unknowns: The unknowns.  # p
-    """
-
-    def __init__(self, unknowns: Sequence[Parameter], values: np.ndarray, delay: float) -> None:
-        """Store the values of all parameters: of joints (5, n), and the delay [s]."""
-        self.unknowns, self._shape = list(unknowns), values.shape
-        self._numbers = np.append(values, delay)
-        self._scales = np.array([unknown.scale for unknown in unknowns])
-        self._indices = np.array([self._index(unknown) for unknown in unknowns], dtype=np.intp)
+    unknowns: Sequence[Parameter]  # p
+    values: np.ndarray  # (5, n) of joints, rows as in `KINDS`
+    delay: float  # of the commands [s]
 
     @property
     def vector(self) -> np.ndarray:
-        """Return the values of the unknowns in units of their scales.  # (p,)"""
-        vector: np.ndarray = self._numbers[self._indices] / self._scales
-        return vector
-
-    @property
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and largest vector."""
-        is_delay = np.array([unknown.kind == DELAY for unknown in self.unknowns])
-        low = np.where(is_delay, LEAST_DELAY_S / self._scales, 0.0)
-        return low, np.where(is_delay, LARGEST_DELAY_S / self._scales, _LARGEST)
+        """The values of the unknowns in units of their scales.  # (p,)"""
+        return np.array([self.value(unknown) / unknown.scale for unknown in self.unknowns])
 
     def value(self, parameter: Parameter) -> float:
         """Return the value of a parameter, whether it is an unknown or not."""
-        return float(self._numbers[self._index(parameter)])
+        if parameter.kind == DELAY:
+            return float(self.delay)
+        return float(self.values[parameter.row, parameter.column])
 
-    def at(self, vector: np.ndarray) -> tuple[np.ndarray, float]:
+    def at(self, vector: Sequence[float] | np.ndarray) -> tuple[np.ndarray, float]:
         """Return the parameters of joints (5, n) and the delay [s] for a vector (p,)."""
-        numbers = self._numbers.copy()
-        numbers[self._indices] = vector * self._scales
-        return numbers[:-1].reshape(self._shape), float(numbers[-1])
+        values, delay = self.values.copy(), self.delay
+        for unknown, number in zip(self.unknowns, vector, strict=True):
+            if unknown.kind == DELAY:
+                delay = float(number * unknown.scale)
+            else:
+                values[unknown.row, unknown.column] = number * unknown.scale
+        return values, delay
 
     def with_vector(self, vector: np.ndarray) -> "ParameterSet":
         """Return the set with other values of the unknowns."""
@@ -84,25 +77,17 @@ class ParameterSet:
 
     def without(self, fixed: Sequence[Parameter], start: "ParameterSet") -> "ParameterSet":
         """Return the set in which some parameters are known: they have their value in `start`."""
-        left = [unknown for unknown in self.unknowns if unknown not in fixed]
-        changed = ParameterSet(left, self._numbers[:-1].reshape(self._shape), self._numbers[-1])
-        for parameter in fixed:
-            changed._numbers[self._index(parameter)] = start.value(parameter)
-        return changed
-
-    def _index(self, parameter: Parameter) -> int:
-        if parameter.kind == DELAY:
-            return -1
-        return parameter.row * int(self._shape[1]) + parameter.column
+        sources = [start if unknown in fixed else self for unknown in self.unknowns]
+        pairs = zip(sources, self.unknowns, strict=True)
+        values = self.at([source.value(unknown) / unknown.scale for source, unknown in pairs])
+        return ParameterSet([one for one in self.unknowns if one not in fixed], *values)
 
 
 def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
     """Return the unknowns of joints, beginning with the parameters of the scene.
 
-    Args:
-        robot: The robot.
-        columns: Indices of the joints to fit.
-        velocity: Deviation of the velocity of each of them [rad/s or m/s].  # (k,)
+    `columns` are the indices of the joints to fit, and `velocity` the deviations of their
+    velocities [rad/s or m/s].  # (k,)
 
     Raises:
         UserInputError: The scene delays the commands by more than `LARGEST_DELAY_S`.
@@ -114,7 +99,7 @@ def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarra
             f"{LARGEST_DELAY_S:g} s are possible"
         )
     found = [Parameter(kind=DELAY, scale=_DELAY_SCALE_S)]
-    for column, speed in zip(columns, velocity, strict=True):
+    for column, speed in zip(columns.tolist(), velocity, strict=True):
         inertia = max(float(robot.inertia[column]), 1e-6)
         kp, kd = robot.values[3:, column]
         # What damps the joint critically, for joints without gains.
@@ -126,14 +111,10 @@ def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarra
             "kp": max(kp, 10.0 * inertia),
             "kd": max(kd, inertia),
         }
-        for row, kind in enumerate(KINDS):
-            if kind in ("kp", "kd") and not robot.driven[column]:
-                continue
+        for row, kind in enumerate(KINDS if robot.driven[column] else KINDS[:3]):
             scale = max(typical[kind], float(robot.values[row, column]))
             joint = robot.joints[column]
-            found.append(
-                Parameter(kind=kind, joint=joint, row=row, column=int(column), scale=scale)
-            )
+            found.append(Parameter(kind=kind, joint=joint, row=row, column=column, scale=scale))
     return ParameterSet(found, robot.values, delay)
 
 
@@ -151,21 +132,13 @@ _ALMOST = 1.0 - 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The estimate of a parameter from a recording.
-
-    Attributes:
-        parameter: The parameter.
-        before: Its value in the scene.
-        value: Its fitted value, or its value in the scene if it is not determined.
-        half_width: Half width of the interval of 95 % of the value; inf if nothing determines it.
-        reason: Why it is not determined; empty if it is.
-    """
+    """The estimate of a parameter from a recording."""
 
     parameter: Parameter
-    before: float
-    value: float
-    half_width: float
-    reason: str = ""
+    before: float  # in the scene
+    value: float  # as in the scene if it is not determined
+    half_width: float  # of the interval of 95 %; inf if nothing determines it
+    reason: str = ""  # why it is not determined
 
     @property
     def determined(self) -> bool:
@@ -189,19 +162,19 @@ def judge(
         start: Unknowns with the values of the scene.
         effort: Whether efforts are measured.
     """
-    information = jacobian.T @ jacobian / max(scale, np.finfo(float).tiny)
-    numbers = found.vector
-    before = np.array([start.value(unknown) / unknown.scale for unknown in found.unknowns])
+    information = jacobian.T @ jacobian / max(scale, _TINY)
+    numbers, unknowns = found.vector, found.unknowns
+    before = np.array([start.value(unknown) / unknown.scale for unknown in unknowns])
     left, reasons, widths = list(range(len(numbers))), {}, np.zeros(len(numbers))
     while left:
         covariance = _covariance(information, left)
         widths[left] = CONFIDENCE * np.sqrt(np.diag(covariance))
-        excess = [_excess(found.unknowns[i], numbers[i], before[i], widths[i]) for i in left]
+        excess = [_excess(unknowns[i], numbers[i], before[i], widths[i]) for i in left]
         worst = int(np.argmax(excess))
         if excess[worst] <= 1.0:
             break
         index = left[worst]
-        reasons[index] = _reason(found, covariance, left, index, widths[index], effort)
+        reasons[index] = _reason(found, covariance, left, worst, effort)
         left.remove(index)
         # Where the others are best if this unknown has the value of the scene.
         change = before[index] - numbers[index]
@@ -210,33 +183,30 @@ def judge(
         Estimate(
             parameter=parameter,
             before=start.value(parameter),
-            value=start.value(parameter) if index in reasons else found.value(parameter),
+            value=(start if index in reasons else found).value(parameter),
             half_width=float(widths[index]) * parameter.scale,
             reason=reasons.get(index, ""),
         )
-        for index, parameter in enumerate(found.unknowns)
+        for index, parameter in enumerate(unknowns)
     ]
 
 
 def check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -> None:
-    """Check that a robot can have the estimated parameters.
-
-    Args:
-        found: The unknowns that are determined.
-        estimates: Estimates by unknown.
+    """Check that a robot can have the estimated parameters; `found` has the determined ones.
 
     Raises:
         UserInputError: A delay is below zero, or an estimate at the largest value.
     """
-    for parameter, number, high in zip(found.unknowns, found.vector, found.bounds[1], strict=True):
+    for parameter, number in zip(found.unknowns, found.vector, strict=True):
         value, half = estimates[parameter].value, estimates[parameter].half_width
-        if parameter.kind == DELAY and (value + half < 0.0 or number >= _ALMOST * high):
+        is_largest = number >= _ALMOST * parameter.bounds[1]
+        if parameter.kind == DELAY and (value + half < 0.0 or is_largest):
             raise UserInputError(
                 f"the delay of the commands is {1e3 * value:.3g} ms ± {1e3 * half:.2g} ms; from 0 "
                 f"to {1e3 * LARGEST_DELAY_S:g} ms are possible: the stamps of states and commands "
                 "are not of one clock, or the drives have other references"
             )
-        if number >= _ALMOST * high:
+        if is_largest:
             raise UserInputError(
                 f"the {parameter.name} grows beyond {value:.3g}: the drives have other references, "
                 "or positions or efforts have other units"
@@ -246,12 +216,11 @@ def check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -
 def _covariance(information: np.ndarray, left: Sequence[int]) -> np.ndarray:
     """Return the covariance of some unknowns if all others are known."""
     own = information[np.ix_(left, left)]
-    size = np.sqrt(np.maximum(np.diag(own), np.finfo(float).tiny))
+    size = np.sqrt(np.maximum(np.diag(own), _TINY))
     inverse = np.linalg.pinv(own / np.outer(size, size), rcond=1e-14, hermitian=True)
     # Of an unknown alone; a direction without information is not in the pseudoinverse.
     np.fill_diagonal(inverse, np.maximum(np.diag(inverse), 1.0))
-    covariance: np.ndarray = inverse / np.outer(size, size)
-    return covariance
+    return np.asarray(inverse / np.outer(size, size))
 
 
 def _excess(parameter: Parameter, number: float, before: float, width: float) -> float:
@@ -264,24 +233,18 @@ def _excess(parameter: Parameter, number: float, before: float, width: float) ->
 
 
 def _reason(
-    found: ParameterSet,
-    covariance: np.ndarray,
-    left: list[int],
-    index: int,
-    width: float,
-    effort: bool,
+    found: ParameterSet, covariance: np.ndarray, left: list[int], row: int, effort: bool
 ) -> str:
-    """Return why an unknown is not determined."""
-    parameter = found.unknowns[index]
+    """Return why the unknown of a row of the covariance is not determined."""
+    parameter = found.unknowns[left[row]]
+    deviation = np.sqrt(np.maximum(np.diag(covariance), _TINY))
+    width = CONFIDENCE * deviation[row] * parameter.scale
     if parameter.kind == DELAY:
-        return f"its interval of 95 % is ±{1e3 * width * parameter.scale:.2g} ms"
-    row = left.index(index)
-    deviation = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+        return f"its interval of 95 % is ±{1e3 * width:.2g} ms"
     correlation = np.abs(covariance[row] / (deviation[row] * deviation))
     correlation[row] = 0.0
     closest = int(np.argmax(correlation))
     if correlation[closest] > _CORRELATED:
         text = f"the motion shows it only together with {found.unknowns[left[closest]].name}"
         return text if effort else f"{text}; measured efforts would separate them"
-    most = found.value(parameter) + width * parameter.scale
-    return f"its effect is too small to measure; it is at most {most:.2g}"
+    return f"its effect is too small to measure; it is at most {found.value(parameter) + width:.2g}"

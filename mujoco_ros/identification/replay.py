@@ -7,6 +7,7 @@ from typing import Literal
 import mujoco
 import numpy as np
 from mujoco import rollout
+from scipy.interpolate import PPoly, make_interp_spline
 
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.robot_model import IdentifiedRobot
@@ -18,55 +19,24 @@ class DelayedReferences:
     """References of commands that arrive late by any time, as the mean over each step.
 
     With ``hold``, a command acts until the next one. The mean over a step is continuous in the
-    delay, which a delay of whole steps would not be.
+    delay, which a delay of whole steps would not be. References hold beyond both ends.
     """
 
     def __init__(self, times: np.ndarray, values: np.ndarray, interpolation: Interpolation) -> None:
-        """Store commands.
-
-        Args:
-            times: Stamps, increasing [s].  # (m,)
-            values: References at them.  # (m, c)
-            interpolation: References between them.
-        """
-        self._times, self._values = times, values
-        self._hold = interpolation == "hold"
-        held = values[:-1] * np.diff(times)[:, None]
-        self._integral = np.concatenate([np.zeros((1, values.shape[1])), held.cumsum(axis=0)])
+        """Store references (m, c) at increasing stamps [s] (m,)."""
+        self._span, self._hold = (times[0], times[-1]), interpolation == "hold"
+        if self._hold:
+            held = PPoly(values[None], np.append(times, times[-1] + 1.0))
+            self._function = held.antiderivative()
+        else:
+            self._function = make_interp_spline(times, values, k=1)
 
     def at(self, begin: np.ndarray, timestep: float, delay: float) -> np.ndarray:
-        """Return the references of steps.
-
-        Args:
-            begin: Times at which steps begin [s].  # (…,)
-            timestep: Their duration [s].
-            delay: Time from the stamp of a command until it acts [s].
-
-        Returns:
-            The references.  # (…, c)
-        """
-        if not self._hold:
-            return self._interpolated(begin - delay, self._values)
-        ends = self._integrated(begin + timestep - delay) - self._integrated(begin - delay)
-        means: np.ndarray = ends / timestep
-        return means
-
-    def _integrated(self, times: np.ndarray) -> np.ndarray:
-        """Return the integral of the references, which are held beyond both ends."""
-        first, last = self._times[0], self._times[-1]
-        before = np.minimum(times - first, 0.0)[..., None] * self._values[0]
-        after = np.maximum(times - last, 0.0)[..., None] * self._values[-1]
-        total: np.ndarray = self._interpolated(times, self._integral) + before + after
-        return total
-
-    def _interpolated(self, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Interpolate linearly; constant beyond both ends."""
-        right = np.clip(np.searchsorted(self._times, times, "right"), 1, len(self._times) - 1)
-        left = right - 1
-        share = (times - self._times[left]) / (self._times[right] - self._times[left])
-        share = np.clip(share, 0.0, 1.0)[..., None]
-        result: np.ndarray = (1.0 - share) * values[left] + share * values[right]
-        return result
+        """Return the references (…, c) of steps that begin at times (…,); all in seconds."""
+        times = begin - delay
+        if self._hold:
+            return np.asarray((self._function(times + timestep) - self._function(times)) / timestep)
+        return np.asarray(self._function(np.clip(times, *self._span)))
 
 
 LARGEST_DELAY_S = 0.1
@@ -95,65 +65,48 @@ class Windows:
         """Divide a recording into windows.
 
         Args:
-            robot: The robot.
-            record: States and references of joints of the robot; others hold their start.
             noise: Deviations of position and velocity of the recorded joints.  # (2, k)
             duration: Time that counts of each window, but for the last [s]; inf for one window.
-            interpolation: References between commands.
             most: Largest number of windows, evenly spaced over the recording; None for all.
         """
-        self._robot, self._record = robot, record
-        self._columns = robot.index(record.joints, "the recording")
-        times, step = record.times, robot.timestep
-        count = len(robot.joints)
-        references = np.zeros((len(record.command_times), 3, count))
-        references[:, 0] = robot.home
-        known = np.where(np.isfinite(record.references), record.references, 0.0)
-        has = np.flatnonzero(record.commanded)
-        references[:, :, self._columns[has]] = known[:, :, has]
-        # Joints without references hold where they are.
-        held = np.flatnonzero(~record.commanded)
-        references[:, 0, self._columns[held]] = np.median(record.position[:, held], axis=0)
+        self._robot = robot
+        columns = robot.index(record.joints, "the recording")
         self._references = DelayedReferences(
-            record.command_times, references.reshape(len(references), -1), interpolation
+            record.command_times, _references(robot, record, columns), interpolation
         )
-        ready = record.command_times[0] + LARGEST_DELAY_S
-        first = max(times[0] + _SMOOTHING_S, ready)
+        times, step = record.times, robot.timestep
+        first = max(times[0] + _SMOOTHING_S, record.command_times[0] + LARGEST_DELAY_S)
         span = times[-1] - first - LEAD_S
         number = max(1, int(np.ceil(span / duration - 1e-9)))
         length = span / number
         wanted = first + length * np.arange(number)
         if most is not None and most < number:
             wanted = wanted[np.linspace(0, number - 1, most).round().astype(np.intp)]
-            number = most
         starts = np.searchsorted(times, wanted - 1e-9)
-        self._begin = times[starts]
-        self._steps = int(np.ceil((LEAD_S + length) / step)) + 2
-        q, dq = smooth_states(record, starts, noise)
-        self._q, self._dq = np.tile(robot.home, (number, 1)), np.zeros((number, count))
-        self._q[:, self._columns], self._dq[:, self._columns] = q, dq
-        self._times = self._begin[:, None] + step * np.arange(self._steps + 1)
-        counts = self._begin + LEAD_S - 1e-9
+        begin = times[starts]
+        steps = int(np.ceil((LEAD_S + length) / step)) + 2
+        self._times = begin[:, None] + step * np.arange(steps + 1)
+        self._q = np.tile(robot.home, (len(starts), 1))
+        self._dq = np.zeros_like(self._q)
+        self._q[:, columns], self._dq[:, columns] = smooth_states(record, starts, noise)
+        counts = begin + LEAD_S - 1e-9
         window = np.searchsorted(counts, times, "right") - 1
         inside = (window >= 0) & (times <= counts[window] + length)
-        place = (times[inside] - self._begin[window[inside]]) / step
-        is_simulated = place <= self._steps - 1
+        place = (times[inside] - begin[window[inside]]) / step
+        is_simulated = place <= steps - 1
         self.counted = np.flatnonzero(inside)[is_simulated]
         self._window, place = window[self.counted], place[is_simulated]
-        self._left = np.minimum(np.floor(place + 1e-6).astype(np.intp), self._steps - 1)
+        self._left = np.minimum(np.floor(place + 1e-6).astype(np.intp), steps - 1)
         self._share = np.clip(place - self._left, 0.0, 1.0)[:, None]
-        threads = min(len(os.sched_getaffinity(0)), number)
+        threads = min(len(os.sched_getaffinity(0)), len(starts))
         self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
 
-    def simulate(self, delay: float) -> np.ndarray:
-        """Simulate all windows.
-
-        Args:
-            delay: Time from the stamp of a command until it acts [s].
+    def simulate(self, delay: float, columns: np.ndarray) -> np.ndarray:
+        """Simulate all windows, with a delay of commands [s], and return signals of joints (k,).
 
         Returns:
-            Positions, velocities and efforts of the recorded joints at the counted samples. Efforts
-            are of the PD law, and NaN where there is none.  # (3, m, k)
+            Positions, velocities and efforts at the counted samples. Efforts are of the PD law, and
+            NaN where there is none.  # (3, m, k)
         """
         robot = self._robot
         references = self._references.at(self._times, robot.timestep, delay)
@@ -162,33 +115,35 @@ class Windows:
         states, _ = rollout.rollout(
             robot.model, self._datas, first, controls, skip_checks=False, persistent_pool=True
         )
-        nq = robot.model.nq
         states = np.concatenate([first[:, None], states], axis=1)
-        q = states[:, :, 1 + robot.qpos]
-        dq = states[:, :, 1 + nq + robot.dof]
-        effort = robot.efforts(references, q, dq)
-        return np.stack([self._sample(signals) for signals in (q, dq, effort)])
+        q, dq = states[:, :, 1 + robot.qpos], states[:, :, 1 + robot.model.nq + robot.dof]
+        signals = (q, dq, robot.efforts(references, q, dq))
+        return np.stack([self._sample(signal[:, :, columns]) for signal in signals])
 
     def _sample(self, signals: np.ndarray) -> np.ndarray:
-        """Return signals of all windows (w, s, n) at the counted stamps.  # (m, k)"""
-        left = signals[self._window, self._left][:, self._columns]
-        right = signals[self._window, self._left + 1][:, self._columns]
+        """Return signals of all windows (w, s, k) at the counted stamps.  # (m, k)"""
+        left, right = (signals[self._window, self._left + step] for step in (0, 1))
         # Where the right one has no share, its state may have diverged.
-        result: np.ndarray = np.where(
-            self._share > 0.0, (1.0 - self._share) * left + self._share * right, left
-        )
-        return result
+        between = (1.0 - self._share) * left + self._share * right
+        return np.asarray(np.where(self._share > 0.0, between, left))
+
+
+def _references(robot: IdentifiedRobot, record: JointRecord, columns: np.ndarray) -> np.ndarray:
+    """Return the references of all joints; a joint without references holds.  # (m, 3 n)"""
+    references = np.zeros((len(record.command_times), 3, len(robot.joints)))
+    references[:, 0] = robot.home
+    references[:, 0, columns] = np.median(record.position, axis=0)
+    has = np.flatnonzero(record.commanded)
+    references[:, :, columns[has]] = np.nan_to_num(record.references[:, :, has])
+    return references.reshape(len(references), -1)
 
 
 def smooth_states(
     record: JointRecord, starts: np.ndarray, noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and velocities at samples, from a cubic through the samples around.
+    """Return positions and velocities at samples (w,), from a cubic through the samples around.
 
-    Args:
-        record: The recording.
-        starts: Indices of samples.  # (w,)
-        noise: Deviations of position and velocity.  # (2, k)
+    `noise` has the deviations of position and velocity.  # (2, k)
     """
     q, dq = record.position[starts].copy(), np.nan_to_num(record.velocity[starts])
     powers = np.arange(_ORDER + 1)
@@ -220,17 +175,11 @@ _FLOOR = 1e-5
 
 
 def noise_of(samples: np.ndarray) -> np.ndarray:
-    """Return the standard deviation of the white noise in signals.
+    """Return the standard deviation of the white noise in evenly sampled signals (n, k).  # (k,)
 
     The third differences of a smooth signal vanish, so the noise remains. The median is insensitive
     to jumps, as at a reversal with dry friction. The noise is at least the error of rounding to the
-    smallest difference between two samples.
-
-    Args:
-        samples: Signals, evenly sampled.  # (n, k)
-
-    Returns:
-        Deviation of each; NaN of a signal with a NaN.  # (k,)
+    smallest difference between two samples. It is NaN of a signal with a NaN.
     """
     differences = np.abs(np.diff(samples, _DIFFERENCES, axis=0))
     noise = _MAD * np.median(differences, axis=0) / _GAIN
@@ -240,40 +189,28 @@ def noise_of(samples: np.ndarray) -> np.ndarray:
     step = np.min(np.where(steps > 0.0, steps, np.inf), axis=0, initial=np.inf)
     rounding = np.where(np.isfinite(step), step, 0.0) / np.sqrt(12.0)
     floor = np.maximum(np.maximum(least, rounding), np.finfo(float).tiny)
-    result: np.ndarray = np.maximum(noise, floor)
-    return result
+    return np.asarray(np.maximum(noise, floor))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """A simulated and a measured motion.
+    """Measured and simulated positions of joints [rad or m]."""
 
-    Attributes:
-        joints: Names of the joints.  # k
-        times: Stamps of the samples [s].  # (m,)
-        measured: Measured positions [rad or m].  # (m, k)
-        simulated: Simulated positions [rad or m].  # (m, k)
-        noise: Deviation of the noise of the measured positions [rad or m].  # (k,)
-    """
-
-    joints: tuple[str, ...]
-    times: np.ndarray
-    measured: np.ndarray
-    simulated: np.ndarray
-    noise: np.ndarray
+    joints: tuple[str, ...]  # k names
+    times: np.ndarray  # (m,) stamps [s]
+    measured: np.ndarray  # (m, k)
+    simulated: np.ndarray  # (m, k)
+    noise: np.ndarray  # (k,) deviation of the noise of the measured positions
 
     @property
     def error(self) -> np.ndarray:
-        """Return the root mean square of the position errors [rad or m].  # (k,)"""
-        square = (self.simulated - self.measured) ** 2
-        error: np.ndarray = np.sqrt(np.mean(square, axis=0))
-        return error
+        """The root mean square of the position errors [rad or m].  # (k,)"""
+        return np.asarray(np.sqrt(np.mean((self.simulated - self.measured) ** 2, axis=0)))
 
     @property
     def ratio(self) -> np.ndarray:
-        """Return the errors over the noise; 1 is a perfect model.  # (k,)"""
-        ratio: np.ndarray = self.error / self.noise
-        return ratio
+        """The errors over the noise; 1 is a perfect model.  # (k,)"""
+        return np.asarray(self.error / self.noise)
 
 
 def replay(
@@ -283,14 +220,9 @@ def replay(
     delay: float,
     interpolation: Interpolation = "hold",
 ) -> Replay:
-    """Simulate a recording without any restart.
+    """Simulate a recording without any restart, with parameters of joints (5, n) as in `KINDS`.
 
-    Args:
-        robot: The model of the robot; its parameters are changed.
-        record: The recording.
-        values: Parameters of all joints, rows as in `KINDS`.  # (5, n)
-        delay: Time from the stamp of a command until it acts [s].
-        interpolation: References between commands.
+    The parameters of the robot change. `delay` is the time from a command's stamp until it acts.
     """
     robot.apply(values)
     noise = np.stack([noise_of(record.position), noise_of(record.velocity)])
@@ -299,6 +231,6 @@ def replay(
         joints=record.joints,
         times=record.times[windows.counted],
         measured=record.position[windows.counted],
-        simulated=windows.simulate(delay)[0],
+        simulated=windows.simulate(delay, robot.index(record.joints, "the recording"))[0],
         noise=noise[0],
     )

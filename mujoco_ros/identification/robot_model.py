@@ -1,7 +1,7 @@
 """The model of one robot of a scene, whose parameters change between simulations."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import mujoco
@@ -24,17 +24,11 @@ _TRANSPORT = ("delay", "interval", "jitter", "dropout")
 
 @dataclass(frozen=True, kw_only=True)
 class SceneRealism:
-    """Imperfections of drives and joint states that a scene has of a robot.
-
-    Attributes:
-        config: The realism of the robot.
-        joints: All joints of the robot.
-        actuated: The joints with an actuator, which entries of actuators apply to.
-    """
+    """Imperfections of drives and joint states that a scene has of a robot."""
 
     config: RealismConfig
     joints: tuple[str, ...]
-    actuated: tuple[str, ...]
+    actuated: tuple[str, ...]  # the joints with an actuator, which entries of actuators apply to
 
     def delay(self, joints: Sequence[str]) -> float:
         """Return the largest delay of the commands of some joints [s]."""
@@ -44,12 +38,7 @@ class SceneRealism:
     def delayed(self, joints: Sequence[str], delay: float) -> dict[str, dict[str, Any]]:
         """Return entries of actuators that delay the commands of some joints, and of no others.
 
-        Args:
-            joints: The joints.
-            delay: Time from the stamp of a command until it acts [s].
-
-        Returns:
-            Values by entry, which replace the values of the scene.
+        Their values replace the values of the scene.
         """
         changed: dict[str, dict[str, Any]] = {}
         left = [joint for joint in joints if joint in self.actuated]
@@ -73,11 +62,10 @@ class SceneRealism:
         found = []
         for section in ("actuators", "joints"):
             for entry, _ in self._entries(section, joints):
-                usual = type(entry.settings)()
-                for name in (field.name for field in fields(entry.settings)):
-                    counts = name != "delay" if section == "actuators" else name in _TRANSPORT
-                    if counts and getattr(entry.settings, name) != getattr(usual, name):
-                        found.append(f"{section}.{entry.name}.{name}")
+                own, usual = asdict(entry.settings), asdict(type(entry.settings)())
+                counted = own.keys() - {"delay"} if section == "actuators" else _TRANSPORT
+                names = [name for name in own if name in counted and own[name] != usual[name]]
+                found += [f"{section}.{entry.name}.{name}" for name in names]
         return found
 
     def _entries(
@@ -101,6 +89,8 @@ def _unused(name: str, names: set[str]) -> str:
 
 KINDS = ("armature", "friction", "damping", "kp", "kd")
 """Rows of the parameters of joints: for a revolute one, in kg m², Nm, Nms/rad, Nm/rad, Nms/rad."""
+_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+"""The state that a rollout begins with and returns."""
 _IDEAL = mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_CONTACT
 
 
@@ -122,28 +112,18 @@ def find_robot_config(scene: SceneConfig, name: str | None) -> RobotConfig:
 
 
 class IdentifiedRobot:
-    """A robot with a fixed base, alone, without contacts and without imperfections.
+    """A robot with a fixed base and n scalar joints, alone, without contacts and imperfections.
 
     Attributes:
-        name: Name of the robot.
-        joints: Names of its scalar joints.  # n
-        driven: Which of them a torque motor drives under the PD law.  # (n,) bool
-        model: The model.
-        timestep: Simulated time of a step [s].
+        driven: Joints that a torque motor drives under the PD law.  # (n,) bool
+        measures_effort: Joints whose effort is from the PD law alone.  # (n,) bool
         realism: The imperfections that the scene has of it.
         values: Parameters of the scene, rows as in `KINDS`.  # (5, n)
-        qpos: Addresses of the joints in qpos.  # (n,)
-        dof: Addresses of the joints in qvel.  # (n,)
         inertia: Diagonal of the joint-space inertia at the start, without armature.  # (n,)
-        measures_effort: Joints whose effort is from the PD law alone.  # (n,) bool
     """
 
     def __init__(self, scene: SceneConfig, robot: RobotConfig) -> None:
-        """Load the robot.
-
-        Args:
-            scene: The scene.
-            robot: Its robot; other robots, objects and extensions are left out.
+        """Load a robot of a scene, without other robots, objects and extensions.
 
         Raises:
             UserInputError: A file of the scene is missing or invalid, or the base is floating.
@@ -169,30 +149,20 @@ class IdentifiedRobot:
         realism = RealismConfig() if robot.realism is None else robot.realism
         self.realism = SceneRealism(config=realism, joints=self.joints, actuated=actuated)
         self.driven = np.isin(np.arange(len(self.joints)), plant.drives.servo_joints)
-        ids = layout.joints.ids
-        self._limits = np.array([joint_effort(self.model, int(joint)) for joint in ids])
-        self.measures_effort = self.driven & ~self.model.jnt_actgravcomp[ids].astype(bool)
-        model = self.model
-        self.values = np.stack(
-            [
-                model.dof_armature[self.dof],
-                model.dof_frictionloss[self.dof],
-                model.dof_damping[self.dof],
-                plant.drives.kp,
-                plant.drives.kd,
-            ]
-        )
+        ids, model = layout.joints.ids, self.model
+        self._limits = np.array([joint_effort(model, int(joint)) for joint in ids])
+        self.measures_effort = self.driven & ~model.jnt_actgravcomp[ids].astype(bool)
+        own = (model.dof_armature, model.dof_frictionloss, model.dof_damping)
+        drives = plant.drives
+        self.values = np.stack([*(values[self.dof] for values in own), drives.kp, drives.kd])
         self.inertia = model.dof_M0[self.dof] - model.dof_armature[self.dof]
-        self._factors = np.zeros((0, 0))
-        self._offset = np.zeros(0)
         self._scratch = mujoco.MjData(model)
         self.apply(self.values)
 
     @property
     def home(self) -> np.ndarray:
-        """Return the positions of the joints at the start of the scene.  # (n,)"""
-        home: np.ndarray = self._plant.start.qpos[self.qpos]
-        return home
+        """The positions of the joints at the start of the scene.  # (n,)"""
+        return np.asarray(self._plant.start.qpos[self.qpos])
 
     def apply(self, values: np.ndarray) -> None:
         """Set the parameters of the joints, rows as in `KINDS`.  # (5, n)"""
@@ -207,57 +177,30 @@ class IdentifiedRobot:
         self._map_references()
 
     def controls(self, references: np.ndarray) -> np.ndarray:
-        """Return the controls of references.
-
-        Args:
-            references: Positions, velocities, efforts of all joints.  # (…, 3 n)
-
-        Returns:
-            The controls of all actuators.  # (…, nu)
-        """
-        controls: np.ndarray = references @ self._factors + self._offset
-        return controls
+        """Return the controls (…, nu) of positions, velocities and efforts of joints (…, 3 n)."""
+        return np.asarray(references @ self._factors + self._offset)
 
     def efforts(self, references: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Return the efforts of the PD law.
+        """Return the efforts (…, n) of the PD law, NaN for joints without it.
 
-        Args:
-            references: Positions, velocities, efforts of all joints.  # (…, 3 n)
-            q: Positions.  # (…, n)
-            dq: Velocities.  # (…, n)
-
-        Returns:
-            The efforts, NaN for joints without the PD law.  # (…, n)
+        References (…, 3 n) are positions, velocities and efforts; q and dq the states (…, n).
         """
-        count = len(self.joints)
+        position, velocity, effort = np.split(references, 3, axis=-1)
         kp, kd = self._gains
-        effort: np.ndarray = (
-            kp * (references[..., :count] - q)
-            + kd * (references[..., count : 2 * count] - dq)
-            + references[..., 2 * count :]
-        )
-        np.clip(effort, -self._limits, self._limits, out=effort)
-        effort[..., ~self.measures_effort] = np.nan
-        return effort
+        effort = kp * (position - q) + kd * (velocity - dq) + effort
+        limited = np.clip(effort, -self._limits, self._limits)
+        return np.where(self.measures_effort, limited, np.nan)
 
     def states(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Return states for a rollout.
-
-        Args:
-            q: Positions of the joints.  # (w, n)
-            dq: Velocities.  # (w, n)
-
-        Returns:
-            The states of `STATE`.  # (w, nstate)
-        """
+        """Return states (w, nstate) for a rollout, by positions and velocities (w, n)."""
         model, data, start = self.model, self._scratch, self._plant.start
         rows = []
         for position, velocity in zip(q, dq, strict=True):
             mujoco.mj_resetData(model, data)
             data.qpos[:], data.act[:], data.ctrl[:] = start.qpos, start.act, start.ctrl
             data.qpos[self.qpos], data.qvel[self.dof] = position, velocity
-            row = np.zeros(mujoco.mj_stateSize(model, STATE))
-            mujoco.mj_getState(model, data, row, STATE)
+            row = np.zeros(mujoco.mj_stateSize(model, _STATE))
+            mujoco.mj_getState(model, data, row, _STATE)
             rows.append(row)
         return np.array(rows)
 
@@ -274,18 +217,11 @@ class IdentifiedRobot:
 
     def _map_references(self) -> None:
         """Sample the affine map from references to controls."""
-        count, drives = len(self.joints), self._plant.drives
-        unit = References(np.zeros((3, count)))
-        self._offset = self._plant.start.ctrl.copy()
-        drives.write(unit, self._offset)
-        self._factors = np.zeros((3 * count, len(self._offset)))
-        for row in range(3 * count):
-            unit.values.flat[row] = 1.0
-            control = self._offset.copy()
-            drives.write(unit, control)
-            self._factors[row] = control - self._offset
-            unit.values.flat[row] = 0.0
-
-
-STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
-"""The state that a rollout begins with and returns."""
+        count = len(self.joints)
+        controls = []
+        for row in np.vstack([np.zeros(3 * count), np.eye(3 * count)]):
+            control = self._plant.start.ctrl.copy()
+            self._plant.drives.write(References(row.reshape(3, count)), control)
+            controls.append(control)
+        self._offset = controls[0]
+        self._factors = np.array(controls[1:]) - self._offset

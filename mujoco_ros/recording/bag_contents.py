@@ -1,7 +1,9 @@
 """Sound messages of a bag, and what is missing from it."""
 
+import itertools
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from mcap.records import Channel, Schema
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
-from mujoco_ros.recording.metadata import Metadata
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition, listed
 
 _MOST_LISTED = 10
 """Most damages of a file in its description."""
@@ -45,20 +47,18 @@ class BagContents:
 
     Attributes:
         scans: Contents of the files, in order.
-        metadata: Contents of metadata.yaml.
+        metadata: Contents of metadata.yaml, with the files, topics and messages that were found.
         problems: What is damaged or missing, as sentences.
+        counts: Number of messages by topic.
         lost: Number of missing messages by topic, as far as it is known.
         is_lossy: Whether something is missing, or may be wrong.
-        unchecked: Number of messages that no check sum confirms.
     """
 
     def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
         """Read the whole bag.
 
-        Args:
-            bag: A folder, or one file.
-            distribution: ROS distribution, if metadata.yaml has none.
-            skips: Whether to leave out a file that is no MCAP file, if there are others.
+        `distribution` is used if metadata.yaml has none. `skips` leaves out a file that is no MCAP
+        file, if there are others.
 
         Raises:
             UserInputError: There is no bag, it is of another format, or a file cannot be read.
@@ -66,8 +66,6 @@ class BagContents:
         self.bag = bag
         self.metadata = Metadata.read(bag, distribution)
         self.scans: list[McapScan] = []
-        self.problems: list[str] = []
-        self.is_lossy = False
         expected = [(topic.name, topic.kind) for topic in self.metadata.topics.values()]
         errors = []
         for path in bag_files(bag):
@@ -79,34 +77,28 @@ class BagContents:
                 errors.append(error)
         if errors and not (skips and self.scans):
             raise errors[0]
-        self.problems += map(str, errors)
-        self._name_channels()
-        self.counts = sum(
-            (self._by_topic(scan, scan.counts) for scan in self.scans), Counter[str]()
-        )
-        self.lost = self._missing()
-        self.is_lossy |= bool(errors or self.lost or any(scan.is_lossy for scan in self.scans))
-        self.unchecked = sum(scan.unchecked for scan in self.scans)
+        self.problems = [*map(str, errors)]
+        self.is_lossy = bool(errors)
         for scan in self.scans:
-            self.problems += [
-                self._described(scan, damage) for damage in scan.damages[:_MOST_LISTED]
-            ]
+            self._complete_channels(scan)
+        self.counts = _total(_by_topic(scan, scan.counts) for scan in self.scans)
+        self.lost = self._missing()
+        self.is_lossy |= bool(self.lost) or any(scan.is_lossy for scan in self.scans)
+        for scan in self.scans:
+            self.problems += [_described(scan, damage) for damage in scan.damages[:_MOST_LISTED]]
             if (more := len(scan.damages) - _MOST_LISTED) > 0:
                 self.problems.append(f"'{scan.path}': {more} more places are damaged")
-        if self.unchecked:
+        if unchecked := sum(scan.unchecked for scan in self.scans):
             self.problems.append(
-                f"'{bag}': {self.unchecked} messages have no check sum, so damaged values in them "
+                f"'{bag}': {unchecked} messages have no check sum, so damaged values in them "
                 "are not noticed"
             )
+        self._correct_metadata()
 
     @property
     def topics(self) -> dict[str, str]:
         """Types of the topics with messages by name."""
-        return {
-            scan.channels[channel].topic: self.kind(scan, scan.channels[channel])
-            for scan in self.scans
-            for channel in scan.counts
-        }
+        return {topic: self.metadata.topics[topic].kind for topic in self.counts}
 
     @property
     def summary(self) -> str:
@@ -124,26 +116,20 @@ class BagContents:
             for damage in scan.damages
             if damage.span is not None
             and damage.is_loss
-            and (not damage.lost or topic in self._by_topic(scan, damage.lost))
+            and (not damage.lost or topic in _by_topic(scan, damage.lost))
         ]
         if not spans:
             return None
         return min(first for first, _ in spans) / 1e9, max(last for _, last in spans) / 1e9
 
-    def kind(self, scan: McapScan, channel: Channel) -> str:
+    @staticmethod
+    def kind(scan: McapScan, channel: Channel) -> str:
         """Return the name of the type of a channel's messages."""
         schema = scan.schemas.get(channel.schema_id)
-        if schema is not None:
-            return schema.name
-        topic = self.metadata.topics.get(channel.topic)
-        return UNTYPED if topic is None else topic.kind
+        return UNTYPED if schema is None else schema.name
 
     def messages(self, topics: Collection[str]) -> Iterator[tuple[McapScan, Channel, McapMessage]]:
-        """Yield the sound messages of topics in the order of their reception.
-
-        Raises:
-            OSError: A file cannot be read.
-        """
+        """Yield the sound messages of topics in the order of their reception."""
         blocks = [
             (block.first, number, index, scan, block)
             for number, scan in enumerate(self.scans)
@@ -154,42 +140,40 @@ class BagContents:
         waiting: list[tuple[int, int, McapScan, McapMessage]] = []
         place = 0
         for first, _, _, scan, block in blocks:
-            while waiting and waiting[0][0] < first:
-                _, _, source, message = heappop(waiting)
-                yield source, source.channels[message.channel], message
+            yield from _earlier(waiting, first)
             for message in scan.messages(block):
                 if scan.channels[message.channel].topic in topics:
                     heappush(waiting, (message.log_time, place, scan, message))
                     place += 1
-        while waiting:
-            _, _, source, message = heappop(waiting)
-            yield source, source.channels[message.channel], message
+        yield from _earlier(waiting, 1 << 64)
 
-    def _name_channels(self) -> None:
-        """Name channels whose records are damaged, by what metadata.yaml has in addition."""
-        for scan in self.scans:
-            named = {channel.topic for channel in scan.channels.values()}
-            topics = self.metadata.topics.values()
-            others = [topic.name for topic in topics if topic.count and topic.name not in named]
-            unnamed = scan.counts.keys() - scan.channels.keys()
-            is_clear = len(unnamed) == len(others) == 1
-            for number in unnamed:
-                scan.channels[number] = Channel(
-                    id=number,
-                    topic=others[0] if is_clear else f"/unknown_channel_{number}",
-                    message_encoding="cdr",
-                    metadata={},
-                    schema_id=0 if is_clear else _UNKNOWN.id,
-                )
+    def _complete_channels(self, scan: McapScan) -> None:
+        """Complete channels and schemas whose records are damaged by metadata.yaml."""
+        named = {channel.topic for channel in scan.channels.values()}
+        topics = self.metadata.topics.values()
+        others = [topic.name for topic in topics if topic.count and topic.name not in named]
+        unnamed = scan.counts.keys() - scan.channels.keys()
+        is_clear = len(unnamed) == len(others) == 1
+        for number in unnamed:
+            name = others[0] if is_clear else f"/unknown_channel_{number}"
+            scan.channels[number] = Channel(number, name, "cdr", {}, 0 if is_clear else _UNKNOWN.id)
+            if not is_clear:
                 scan.schemas[_UNKNOWN.id] = _UNKNOWN
-                self.problems.append(
-                    f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
-                    f"taken as '{scan.channels[number].topic}'"
-                )
-                self.is_lossy |= not is_clear
+            self.problems.append(
+                f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
+                f"taken as '{name}'"
+            )
+            self.is_lossy |= not is_clear
+        for number, channel in scan.channels.items():
+            topic = self.metadata.topics.get(channel.topic)
+            if topic is not None and channel.schema_id not in scan.schemas:
+                unused = next(other for other in itertools.count(1) if other not in scan.schemas)
+                encoding, text = definition(topic.kind)
+                scan.schemas[unused] = Schema(unused, text.encode(), encoding, topic.kind)
+                scan.channels[number] = replace(channel, schema_id=unused)
 
     def _missing(self) -> Counter[str]:
-        lost = sum((self._by_topic(scan, scan.lost) for scan in self.scans), Counter[str]())
+        lost = _total(_by_topic(scan, scan.lost) for scan in self.scans)
         present = {scan.path.name for scan in self.scans}
         absent = [name for name in self.metadata.files if name not in present]
         if absent or any(scan.statistics is None for scan in self.scans):
@@ -199,29 +183,54 @@ class BagContents:
                 self.problems += [f"'{self.bag / name}' is missing" for name in absent]
         return lost
 
-    @staticmethod
-    def _by_topic(scan: McapScan, counts: Counter[int]) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for number, count in counts.items():
-            channel = scan.channels.get(number)
-            found[f"channel {number}" if channel is None else channel.topic] += count
-        return found
-
-    def _described(self, scan: McapScan, damage: Damage) -> str:
-        reason = f": {damage.reason}" if damage.reason else ""
-        text = (
-            f"'{scan.path}': the {damage.what} of {damage.size} bytes at byte {damage.offset} is "
-            f"damaged{reason}"
-        )
-        if damage.span is not None and damage.is_loss:
-            first, last = (time / 1e9 for time in damage.span)
-            text += f"; it is from {first:.3f} s to {last:.3f} s"
-        if damage.lost:
-            text += f", and {listed(self._by_topic(scan, damage.lost))} are missing"
-        return text
+    def _correct_metadata(self) -> None:
+        metadata = self.metadata
+        metadata.files.clear()
+        for scan in self.scans:
+            metadata.files[scan.path.name] = Span(
+                count=scan.counts.total(),
+                first=min((block.first for block in scan.blocks), default=Span.first),
+                last=max((block.last for block in scan.blocks), default=0),
+            )
+            for number in scan.counts:
+                channel = scan.channels[number]
+                kind = self.kind(scan, channel)
+                topic = RecordedTopic.of_channel(channel.topic, kind, channel.metadata)
+                metadata.topics.setdefault(channel.topic, topic)
+        for topic in metadata.topics.values():
+            topic.count = self.counts[topic.name]
 
 
-def listed(counts: Counter[str]) -> str:
-    """Return numbers of messages by topic as text."""
-    topics = ", ".join(f"{count} of '{name}'" for name, count in sorted(counts.items()))
-    return f"{counts.total()} messages ({topics})"
+def _earlier(
+    waiting: list[tuple[int, int, McapScan, McapMessage]], time: int
+) -> Iterator[tuple[McapScan, Channel, McapMessage]]:
+    """Take the messages of a heap that are earlier than a time [ns], in order."""
+    while waiting and waiting[0][0] < time:
+        _, _, source, message = heappop(waiting)
+        yield source, source.channels[message.channel], message
+
+
+def _total(counts: Iterable[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter())
+
+
+def _by_topic(scan: McapScan, counts: Counter[int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for number, count in counts.items():
+        channel = scan.channels.get(number)
+        found[f"channel {number}" if channel is None else channel.topic] += count
+    return found
+
+
+def _described(scan: McapScan, damage: Damage) -> str:
+    reason = f": {damage.reason}" if damage.reason else ""
+    text = (
+        f"'{scan.path}': the {damage.what} of {damage.size} bytes at byte {damage.offset} is "
+        f"damaged{reason}"
+    )
+    if damage.span is not None and damage.is_loss:
+        first, last = (time / 1e9 for time in damage.span)
+        text += f"; it is from {first:.3f} s to {last:.3f} s"
+    if damage.lost:
+        text += f", and {listed(_by_topic(scan, damage.lost))} are missing"
+    return text

@@ -4,8 +4,9 @@ import os
 import re
 import struct
 import zlib
+from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
@@ -28,19 +29,11 @@ CHUNK = struct.Struct("<QQQII")
 DAMAGED = 0
 """Opcode of bytes that are no record."""
 _TYPES: dict[int, type[McapRecord]] = {
-    Opcode.HEADER: records.Header,
-    Opcode.FOOTER: records.Footer,
-    Opcode.SCHEMA: records.Schema,
-    Opcode.CHANNEL: records.Channel,
-    Opcode.CHUNK_INDEX: records.ChunkIndex,
-    Opcode.ATTACHMENT: records.Attachment,
-    Opcode.ATTACHMENT_INDEX: records.AttachmentIndex,
-    Opcode.STATISTICS: records.Statistics,
-    Opcode.METADATA: records.Metadata,
-    Opcode.METADATA_INDEX: records.MetadataIndex,
-    Opcode.SUMMARY_OFFSET: records.SummaryOffset,
-    Opcode.DATA_END: records.DataEnd,
+    opcode: getattr(records, opcode.name.title().replace("_", ""))
+    for opcode in Opcode
+    if opcode not in (Opcode.MESSAGE, Opcode.CHUNK, Opcode.MESSAGE_INDEX)
 }
+"""Classes of the records that are parsed."""
 _COMPRESSIONS = b"", b"zstd", b"lz4"
 _CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX
 """Records that have their length twice."""
@@ -65,15 +58,28 @@ _COMPARED = 64
 
 
 class McapRecords:
-    """Sound records in `end` bytes.
+    """Sound records in a file or a chunk.
 
     Iterating yields the opcode, offset and size of each record, and DAMAGED with the offset and
     size of bytes that are none.
     """
 
-    def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
-        """Search from `start` to `end`; `read` returns bytes by their offset and number."""
+    def __init__(
+        self,
+        read: Callable[[int, int], bytes],
+        start: int,
+        end: int,
+        chunks: Mapping[int, int] | None = None,
+        is_sound: Callable[[int], bool] = lambda _at: True,
+    ) -> None:
+        """Search from `start` to `end`.
+
+        `read` returns bytes by offset and number. `chunks` are the sizes of chunks by offset of an
+        index, which count if they are sound.
+        """
         self._read, self._start, self._end = read, start, end
+        self._chunks, self._is_sound = chunks or {}, is_sound
+        self._stops = [*sorted(self._chunks), end]
         self._sizes: defaultdict[bytes, deque[int]] = defaultdict(  # of messages by channel
             partial(deque, maxlen=_COMPARED)
         )
@@ -107,48 +113,40 @@ class McapRecords:
             opcode, size = self._find(at)
 
     def _find(self, at: int, end: int = 0) -> tuple[int, int]:
-        """Return the opcode and size of the record at an offset; size 0 if there is none.
-
-        Args:
-            at: The offset.
-            end: Latest end of the record; 0 for the end of all.
-        """
+        """Return the opcode and size of the record at an offset, up to `end`; size 0 if none is."""
         room = (end or self._end) - at
         head = self._read(at, min(HEAD.size + CHUNK.size + 12, room))
         if len(head) < HEAD.size:
             return DAMAGED, 0
         opcode, length = HEAD.unpack_from(head)
-        size = HEAD.size + length
-        if 0 < (chunk := _chunk_size(head)) <= LARGEST:
-            if chunk == size:  # whatever the opcode
-                return Opcode.CHUNK, min(size, room)  # a file may end in it
-            if opcode == Opcode.CHUNK:
-                sizes = [
-                    length
-                    for length in (size, chunk)
-                    if len(head) < length <= min(room, LARGEST) and self._may_start(at + length)
-                ]
-                return Opcode.CHUNK, sizes[0] if sizes else 0
-        if size > min(room, LARGEST):
-            return opcode, 0
-        if opcode == Opcode.MESSAGE:
-            if length < MESSAGE.size:
-                return opcode, 0
-            times = MESSAGE.unpack_from(head, HEAD.size)[2:]
-            return opcode, size if max(times) < _LATEST else 0
+        size, chunk = HEAD.size + length, chunk_size(head)
+        if 0 < chunk == size <= LARGEST:  # whatever the opcode
+            return Opcode.CHUNK, min(size, room)  # a file may end in it
+        if self._chunks.get(at, room + 1) <= room and self._is_sound(at):
+            return Opcode.CHUNK, self._chunks[at]
         if opcode == Opcode.CHUNK:
-            return opcode, size if size > len(head) and self._may_start(at + size) else 0
+            possible = (
+                one
+                for one in (size, chunk)
+                if len(head) < one <= min(room, LARGEST) and self._may_start(at + one)
+            )
+            return opcode, next(possible, 0)
+        return opcode, size if size <= min(room, LARGEST) and self._fits(opcode, at, head) else 0
+
+    def _fits(self, opcode: int, at: int, head: bytes) -> bool:
+        """Return whether the content of a record other than a chunk has the record's length."""
+        length = HEAD.unpack_from(head)[1]
+        if opcode == Opcode.MESSAGE:
+            is_long = length >= MESSAGE.size
+            return is_long and bool(max(MESSAGE.unpack_from(head, HEAD.size)[2:]) < _LATEST)
         if opcode == Opcode.MESSAGE_INDEX:
             entries = int.from_bytes(head[11:15], "little")
-            return opcode, size if length == 6 + entries and entries % 16 == 0 else 0
-        if opcode == Opcode.ATTACHMENT and length > _LARGEST_PARSED:
-            return opcode, size
-        if opcode not in _TYPES or length > _LARGEST_PARSED:
-            return opcode, 0
-        if length > _SMALL and not self._may_start(at + size):
-            return opcode, 0
-        content = self._read(at + HEAD.size, length)
-        return opcode, size if parsed(opcode, content) is not None else 0
+            return length == 6 + entries and entries % 16 == 0
+        if length > _LARGEST_PARSED or opcode not in _TYPES:
+            return opcode == Opcode.ATTACHMENT
+        if length > _SMALL and not self._may_start(at + HEAD.size + length):
+            return False
+        return parsed(opcode, self._read(at + HEAD.size, length)) is not None
 
     def _may_start(self, at: int) -> bool:
         return at == self._end or _START.match(self._read(at, HEAD.size)) is not None
@@ -181,15 +179,19 @@ class McapRecords:
 
     def _search(self, at: int) -> int:
         """Return the next offset from which records follow each other; `end` if there is none."""
-        while at < self._end:
-            block, begin = self._read(at, min(_BLOCK + HEAD.size, self._end - at)), 0
+        stop = bisect_left(self._stops, at)
+        while self._stops[stop] < self._end and not self._is_sound(self._stops[stop]):
+            del self._stops[stop]
+        end = self._stops[stop]
+        while at < end:
+            block, begin = self._read(at, min(_BLOCK + HEAD.size, end - at)), 0
             is_empty = _ZEROS.startswith(block)
             while not is_empty and (found := _START.search(block, begin)):
                 if self._is_chain(at + found.start()):
                     return at + found.start()
                 begin = found.start() + 1
             at += _BLOCK
-        return self._end
+        return end
 
     def _is_chain(self, at: int) -> bool:
         for _ in range(_CHAIN):
@@ -202,7 +204,7 @@ class McapRecords:
         return True
 
 
-def _chunk_size(head: bytes) -> int:
+def chunk_size(head: bytes) -> int:
     """Return the size of a chunk by the size of its data; 0 if it is no chunk."""
     if len(head) < HEAD.size + CHUNK.size + 8:
         return 0
@@ -231,21 +233,18 @@ def parsed(opcode: int, content: bytes) -> McapRecord | None:
     return record if content.startswith(expected) else None
 
 
-def split(content: bytes, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the opcode, offset and size of consecutive records that a check sum confirms.
-
-    If the writer made a wrong record, DAMAGED is the rest after it.
-    """
-    at = begin
-    while at + HEAD.size <= end:
+def _split(content: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield opcodes, offsets and sizes of records in sound bytes, and DAMAGED for a wrong rest."""
+    at = 0
+    while at + HEAD.size <= len(content):
         opcode, length = HEAD.unpack_from(content, at)
         size = HEAD.size + length
-        if at + size > end or (opcode == Opcode.MESSAGE and length < MESSAGE.size):
+        if at + size > len(content) or (opcode == Opcode.MESSAGE and length < MESSAGE.size):
             break
         yield opcode, at, size
         at += size
-    if at < end:
-        yield DAMAGED, at, end - at
+    if at < len(content):
+        yield DAMAGED, at, len(content) - at
 
 
 _OPEN: dict[str, Callable[[bytes], Any]] = {
@@ -274,24 +273,18 @@ class McapMessage(NamedTuple):
 class Block:
     """Sound messages: of a chunk, or consecutive ones outside of chunks.
 
-    Attributes:
-        begin: Offset of the chunk, or of the first message.
-        end: End of the chunk, or of the last message.
-        data: Offset of the data.
-        compression: Name of the compression of the data; empty for none.
-        parts: Begins and ends of sound records in the data without compression.
-        is_checked: Whether a check sum confirms the data.
-        counts: Number of messages by channel.
-        first: Time of the earliest message [ns].
-        last: Time of the latest message [ns].
+    `begin`, `end` and `data` are offsets, `counts` numbers of messages by channel, and `first` and
+    `last` times of messages [ns].
     """
 
     begin: int
     end: int
     data: int
     compression: str = ""
-    parts: list[tuple[int, int]] = field(default_factory=list)
     is_checked: bool = False
+    """Whether a check sum confirms the data."""
+    is_whole: bool = False
+    """Whether the data are records that follow each other, so that none is searched."""
     counts: Counter[int] = field(default_factory=Counter)
     first: int = 1 << 64
     last: int = 0
@@ -305,51 +298,44 @@ class Block:
             self.last = time
 
     def fill(self, file: IO[bytes], crc: int, define: Callable[[int, bytes, bool], None]) -> str:
-        """Find the sound records of a chunk; return what is wrong with it, or nothing.
+        """Find the sound records of a chunk with a check sum, or 0; return what is wrong with it.
 
-        Args:
-            file: The file.
-            crc: Check sum; 0 if there is none.
-            define: Called with the opcode and content of each schema and channel, and whether the
-                check sum confirms them.
+        `define` is called with the opcode and content of each schema and channel, and whether the
+        check sum confirms them.
         """
-        content, problem = _decompressed(self._read(file), self.compression)
-        found: Iterable[tuple[int, int, int]]
-        if crc:
-            if zlib.crc32(content) != crc:
-                return problem or "its check sum differs"
-            self.is_checked = True
-            found = split(content, 0, len(content))
-        else:
-            found = McapRecords(lambda at, size: content[at : at + size], 0, len(content))
-        for opcode, at, size in found:
+        content, problem = self._content(file)
+        if crc and zlib.crc32(content) != crc:
+            return problem or "its check sum differs"
+        self.is_checked = self.is_whole = crc != 0
+        for opcode, at, size in self._records(content):
             if opcode == DAMAGED:
                 problem = problem or "a record is damaged"
-                continue
-            if opcode == Opcode.MESSAGE:
+            elif opcode == Opcode.MESSAGE:
                 channel, _, time, _ = MESSAGE.unpack_from(content, at + HEAD.size)
                 self.count(channel, time)
             elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
                 define(opcode, content[at + HEAD.size : at + size], self.is_checked)
-            if self.parts and self.parts[-1][1] == at:
-                self.parts[-1] = self.parts[-1][0], at + size
-            else:
-                self.parts.append((at, at + size))
+        self.is_whole |= not problem
         return problem
 
     def messages(self, file: IO[bytes]) -> Iterator[McapMessage]:
         """Yield the messages."""
-        content, _ = _decompressed(self._read(file), self.compression)
-        for begin, end in self.parts:
-            for opcode, at, size in split(content, begin, end):
-                if opcode == Opcode.MESSAGE:
-                    start = at + HEAD.size
-                    channel, sequence, log, publish = MESSAGE.unpack_from(content, start)
-                    data = content[start + MESSAGE.size : at + size]
-                    yield McapMessage(channel, log, publish, sequence, data)
+        content, _ = self._content(file)
+        for opcode, at, size in self._records(content):
+            if opcode == Opcode.MESSAGE:
+                start = at + HEAD.size
+                channel, sequence, log, publish = MESSAGE.unpack_from(content, start)
+                data = content[start + MESSAGE.size : at + size]
+                yield McapMessage(channel, log, publish, sequence, data)
 
-    def _read(self, file: IO[bytes]) -> bytes:
-        return os.pread(file.fileno(), self.end - self.data, self.data)
+    def _content(self, file: IO[bytes]) -> tuple[bytes, str]:
+        data = os.pread(file.fileno(), self.end - self.data, self.data)
+        return _decompressed(data, self.compression)
+
+    def _records(self, content: bytes) -> Iterable[tuple[int, int, int]]:
+        if self.is_whole:
+            return _split(content)
+        return McapRecords(lambda at, size: content[at : at + size], 0, len(content))
 
 
 def _decompressed(data: bytes, compression: str) -> tuple[bytes, str]:

@@ -2,27 +2,16 @@
 
 import os
 import zlib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mcap import records
 from mcap.opcode import Opcode
-from mcap.records import (
-    Attachment,
-    Channel,
-    ChunkIndex,
-    DataEnd,
-    Footer,
-    Header,
-    McapRecord,
-    Metadata,
-    Schema,
-    Statistics,
-)
 from mcap.writer import MCAP0_MAGIC
 
 from mujoco_ros.model.errors import UserInputError
@@ -31,55 +20,57 @@ from mujoco_ros.recording.mcap_records import (
     CHUNK,
     DAMAGED,
     HEAD,
+    LARGEST,
     MESSAGE,
     Block,
     McapMessage,
     McapRecords,
+    chunk_size,
     parsed,
 )
 
 _PART = 1 << 20
 """Bytes of a block of messages outside of chunks, and of a part that is read at once."""
-_CRC_AT = HEAD.size + 24
-"""Offset of the check sum in a chunk."""
-_Kind = TypeVar("_Kind", Channel, Schema)
+_FOOTER = 20
+"""Bytes of the content of a footer, of which the last four are the check sum of the summary."""
+_Kind = TypeVar("_Kind", records.Channel, records.Schema)
 
 
 @dataclass(kw_only=True)
 class Damage:
-    """Damaged bytes of a file.
-
-    Attributes:
-        offset: Offset of the first byte.
-        size: Number of bytes.
-        what: What is damaged.
-        reason: How it shows; empty if it cannot be read at all.
-        span: Times between which messages may be missing [ns]; None if unknown.
-        lost: Number of missing messages by channel, as far as their index has them.
-        is_loss: Whether messages may be missing or wrong.
-    """
+    """Damaged bytes of a file."""
 
     offset: int
     size: int
     what: str
     reason: str = ""
+    """How it shows; empty if it cannot be read at all."""
     span: tuple[int, int] | None = None
+    """Times between which messages may be missing [ns]."""
     lost: Counter[int] = field(default_factory=Counter)
+    """Number of missing messages by channel, as far as their index has them."""
     is_loss: bool = True
+    """Whether messages may be missing or wrong."""
 
 
 @dataclass
 class _Definition:
-    """A schema or a channel; `meaning` has only the parts that decide how messages are read."""
+    """A schema or a channel, and the offsets at which it is defined."""
 
-    record: Schema | Channel
-    name: str
-    meaning: Schema | Channel
+    record: records.Schema | records.Channel
     size: int
-    first: int
-    last: int = 0
-    copies: int = 0
+    offsets: list[int] = field(default_factory=list)
     is_checked: bool = False
+
+    @property
+    def name(self) -> str:
+        record = self.record
+        return record.topic if isinstance(record, records.Channel) else record.name
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """The parts that decide how messages are read."""
+        return tuple(value for name, value in vars(self.record).items() if name != "metadata")
 
 
 class McapScan:
@@ -89,24 +80,19 @@ class McapScan:
     records are sound.
 
     Attributes:
-        path: The file.
-        profile: Profile of the file, such as ``ros2``.
         schemas: Schemas by id.
         channels: Channels by id; a channel that has messages may be missing.
         blocks: Blocks of sound messages, in the order of the file.
         counts: Number of sound messages by channel.
         damages: Damaged bytes, in the order of the file.
-        attachments: Attachments.
-        metadata: Records of metadata.
         statistics: Numbers of messages when the file was written; None if they are damaged.
+        is_indexed: Whether the file has an index, or no messages.
     """
 
     def __init__(self, path: Path, topics: Collection[tuple[str, str]] = ()) -> None:
         """Read the whole file.
 
-        Args:
-            path: The file.
-            topics: Expected names and types of topics; they decide between definitions that differ.
+        Names and types of topics that are expected decide between definitions that differ.
 
         Raises:
             UserInputError: It is no MCAP file.
@@ -116,34 +102,31 @@ class McapScan:
         self.profile = "ros2"
         self.blocks: list[Block] = []
         self.damages: list[Damage] = []
-        self.attachments: list[Attachment] = []
-        self.metadata: list[Metadata] = []
-        self.statistics: Statistics | None = None
+        self.attachments: list[records.Attachment] = []
+        self.metadata: list[records.Metadata] = []
+        self.statistics: records.Statistics | None = None
         self._definitions: dict[tuple[int, bytes], _Definition] = {}  # by opcode and content
-        self._indexes: list[ChunkIndex] = []
         self._run: Block | None = None  # of messages outside of chunks
         self._cut: tuple[Damage, Counter[int]] | None = None  # damaged chunk, its sound messages
         self._data_end: tuple[int, int] | None = None  # offset, check sum
-        self._footer: tuple[int, Footer] | None = None
         self._is_after_chunk = False
         self._is_doubtful = False  # a message without a check sum of its own is damaged
         with open(open_file(path, "bag"), "rb", buffering=0) as self._file:
-            self._scan()
-            summary = self._check_summary()
-            self._follow_indexes(is_sound=summary is not None)
+            size, magic = os.fstat(self._file.fileno()).st_size, len(MCAP0_MAGIC)
+            is_whole = size > magic and self._read(size - magic, magic) == MCAP0_MAGIC
+            self._end = size - magic if is_whole else size
+            self._index: dict[int, records.ChunkIndex] = {}  # of chunks by their offsets
+            self._left = self._end  # bytes to which the index may lead: it may be wrong
+            summary = self._read_summary() if is_whole else self._end
+            self._scan(summary)
             data = self._check_data()
         self.counts = sum((block.counts for block in self.blocks), Counter[int]())
+        self.is_indexed = is_whole and bool(self._index or not self.counts)
         for known in self._definitions.values():
-            known.is_checked |= known.first < data
-            known.is_checked |= summary is not None and known.last >= summary
-        self.channels = self._chosen(Channel, {name for name, _ in topics})
-        self.schemas = self._chosen(Schema, {kind for _, kind in topics})
+            known.is_checked |= min(known.offsets) < data or max(known.offsets) >= summary
+        self.channels = self._chosen(records.Channel, {name for name, _ in topics})
+        self.schemas = self._chosen(records.Schema, {kind for _, kind in topics})
         self._correct()
-
-    @property
-    def is_indexed(self) -> bool:
-        """Whether the file has an index, or no messages."""
-        return self._footer is not None and bool(self._indexes or not self.counts)
 
     @property
     def unchecked(self) -> int:
@@ -171,48 +154,75 @@ class McapScan:
         )
 
     def messages(self, block: Block) -> Iterator[McapMessage]:
-        """Yield the messages of a block.
-
-        Raises:
-            OSError: The file cannot be read.
-        """
+        """Yield the messages of a block."""
         with self.path.open("rb") as file:
             yield from block.messages(file)
 
     def _read(self, offset: int, size: int) -> bytes:
         return os.pread(self._file.fileno(), size, offset)
 
-    def _scan(self) -> None:
-        size, magic = os.fstat(self._file.fileno()).st_size, len(MCAP0_MAGIC)
-        is_whole = size > magic and self._read(size - magic, magic) == MCAP0_MAGIC
-        end = self._end = size - magic if is_whole else size
+    def _read_summary(self) -> int:
+        """Read the index of the chunks; return the offset up to which records are to be searched.
+
+        A summary that its check sum confirms is read here.
+        """
+        at = self._end - HEAD.size - _FOOTER
+        head = self._read(max(at, 0), HEAD.size)
+        footer = parsed(Opcode.FOOTER, self._read(at + HEAD.size, _FOOTER)) if at > 0 else None
+        if head != HEAD.pack(Opcode.FOOTER, _FOOTER) or not isinstance(footer, records.Footer):
+            return self._end
+        begin, crc = min(footer.summary_start or at, at), footer.summary_crc
+        is_checked = crc != 0 and self._crc(begin, self._end - 4) == crc
+        if crc and not is_checked:
+            self._add_damage(begin, at - begin, "index", "its check sum differs", is_loss=False)
+        for opcode, offset, size in McapRecords(self._read, begin, at):
+            if opcode == Opcode.CHUNK_INDEX:
+                index = parsed(opcode, self._read(offset + HEAD.size, size - HEAD.size))
+                assert isinstance(index, records.ChunkIndex)
+                self._index[index.chunk_start_offset] = index
+            elif is_checked and opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.STATISTICS):
+                self._add_record(opcode, offset, size)
+        return begin if is_checked else self._end
+
+    def _scan(self, end: int) -> None:
+        magic = len(MCAP0_MAGIC)
         is_mcap = self._read(0, magic) == MCAP0_MAGIC
         if not is_mcap:
-            self._add_damage(0, min(magic, size), "begin", is_loss=False)
-        for opcode, at, length in McapRecords(self._read, min(magic, end), end):
+            self._add_damage(0, min(magic, end), "begin", is_loss=False)
+        chunks = {at: index.chunk_length for at, index in self._index.items() if at < end}
+        is_sound = cache(self._is_sound)
+        for opcode, at, size in McapRecords(self._read, min(magic, end), end, chunks, is_sound):
             is_mcap = is_mcap or opcode != DAMAGED
             if opcode != Opcode.MESSAGE:
                 self._run = None
-            if opcode == Opcode.MESSAGE and self._is_message_index(at, length):
+            if opcode == Opcode.MESSAGE and self._is_message_index(at, size):
                 opcode = Opcode.MESSAGE_INDEX
             self._is_after_chunk = opcode in (Opcode.CHUNK, Opcode.MESSAGE_INDEX)
             if opcode == DAMAGED or (opcode == Opcode.MESSAGE and self._data_end is not None):
-                self._add_damage(at, length, "record", is_loss=self._data_end is None)
+                self._add_damage(at, size, "record", is_loss=self._data_end is None)
             elif opcode == Opcode.MESSAGE:
-                self._add_message(at, length)
+                self._add_message(at, size)
             elif opcode == Opcode.CHUNK:
-                self._add_chunk(at, length)
+                self._add_chunk(at, size)
             elif opcode == Opcode.MESSAGE_INDEX:
                 self._add_message_index(at)
-            elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
-                content = self._read(at + HEAD.size, length - HEAD.size)
-                self._define(at, opcode, content, is_checked=False)
-            elif (record := parsed(opcode, self._read(at + HEAD.size, length - HEAD.size))) is None:
-                self._add_damage(at, length, "attachment", "its check sum differs")
-            else:
-                self._add_record(at, record)
+            elif opcode != Opcode.CHUNK_INDEX:
+                self._add_record(opcode, at, size)
         if not is_mcap:
             raise UserInputError(f"'{self.path}' cannot be read: it is not an MCAP file")
+
+    def _is_sound(self, at: int) -> bool:
+        """Return whether a chunk of the index has sound messages."""
+        index, head = self._index[at], self._read(at, HEAD.size + CHUNK.size)
+        size, data = index.chunk_length, at + index.chunk_length - index.compressed_size
+        if data < at or len(head) < HEAD.size + CHUNK.size or size > min(LARGEST, self._end - at):
+            return False
+        self._left -= size
+        crc = CHUNK.unpack_from(head, HEAD.size)[3]
+        block = Block(begin=at, end=at + size, data=data, compression=index.compression)
+        problem = self._left < 0 or block.fill(self._file, crc, lambda *_: None)
+        # Nothing but the index leads to messages in compressed data.
+        return not problem or bool(index.compression and block.counts)
 
     def _add_damage(
         self, at: int, size: int, what: str, reason: str = "", *, is_loss: bool = True
@@ -224,21 +234,22 @@ class McapScan:
     def _add_message(self, at: int, size: int) -> None:
         run = self._run
         if run is None or run.end - run.begin > _PART:
-            run = self._run = Block(begin=at, end=at, data=at)
+            run = self._run = Block(begin=at, end=at, data=at, is_whole=True)
             self.blocks.append(run)
         channel, _, time, _ = MESSAGE.unpack(self._read(at + HEAD.size, MESSAGE.size))
         run.count(channel, time)
         run.end = at + size
-        run.parts = [(0, run.end - run.begin)]
 
     def _add_chunk(self, at: int, size: int) -> None:
-        head = self._read(at, min(HEAD.size + CHUNK.size + 4, size))
-        _, length = HEAD.unpack_from(head)
+        head = self._read(at, min(HEAD.size + CHUNK.size + 12, size))
         first, last, _, crc, letters = CHUNK.unpack_from(head, HEAD.size)
         start = HEAD.size + CHUNK.size
         name = head[start : start + letters].decode("latin-1")
         start = min(start + letters + 8, size)
-        is_cut = HEAD.size + length > size and self._read(at + size, 1) == b""
+        is_cut = HEAD.size + HEAD.unpack_from(head)[1] > size and not self._read(at + size, 1)
+        index = self._index.get(at)
+        if index is not None and index.chunk_length == size != chunk_size(head):
+            name, start = index.compression, size - index.compressed_size
         block = Block(begin=at, end=at + size, data=at + start, compression=name)
         problem = block.fill(self._file, 0 if is_cut else crc, partial(self._define, at))
         problem = problem or ("it ends early" if is_cut else "")
@@ -253,17 +264,12 @@ class McapScan:
     def _define(self, at: int, opcode: int, content: bytes, is_checked: bool) -> None:
         known = self._definitions.get((opcode, content))
         if known is None:
-            record, size = parsed(opcode, content), HEAD.size + len(content)
-            if isinstance(record, Channel):
-                meaning = replace(record, metadata={})
-                known = _Definition(record, record.topic, meaning, size, first=at)
-            elif isinstance(record, Schema):
-                known = _Definition(record, record.name, record, size, first=at)
-            else:
+            record = parsed(opcode, content)
+            if not isinstance(record, records.Channel | records.Schema):
                 return
+            known = _Definition(record, HEAD.size + len(content))
             self._definitions[opcode, content] = known
-        known.last = at
-        known.copies += 1
+        known.offsets.append(at)
         known.is_checked |= is_checked
 
     def _is_message_index(self, at: int, size: int) -> bool:
@@ -280,35 +286,26 @@ class McapScan:
             if missing > 0:
                 damage.lost[channel] = missing
 
-    def _add_record(self, at: int, record: McapRecord) -> None:
-        if isinstance(record, Header):
+    def _add_record(self, opcode: int, at: int, size: int) -> None:
+        content = self._read(at + HEAD.size, size - HEAD.size)
+        record = parsed(opcode, content)
+        if isinstance(record, records.Schema | records.Channel):
+            self._define(at, opcode, content, is_checked=False)
+        elif isinstance(record, records.Header):
             self.profile = record.profile
-        elif isinstance(record, Metadata):
+        elif isinstance(record, records.Metadata):
             self.metadata.append(record)
-        elif isinstance(record, Attachment):
+        elif isinstance(record, records.Attachment):
             self.attachments.append(record)
-        elif isinstance(record, ChunkIndex):
-            self._indexes.append(record)
-        elif isinstance(record, DataEnd):
+        elif isinstance(record, records.DataEnd):
             self._data_end = at, record.data_section_crc
-        elif isinstance(record, Footer):
-            self._footer = at, record
+        elif record is None:
+            self._add_damage(at, size, "attachment", "its check sum differs")
         elif (
-            isinstance(record, Statistics)
+            isinstance(record, records.Statistics)
             and sum(record.channel_message_counts.values()) == record.message_count
         ):
             self.statistics = record
-
-    def _check_summary(self) -> int | None:
-        """Return the offset of the summary if its check sum confirms it."""
-        if self._footer is None or not self._footer[1].summary_crc:
-            return None
-        at, footer = self._footer
-        begin = footer.summary_start
-        if begin <= at and self._crc(begin, at + HEAD.size + 16) == footer.summary_crc:
-            return begin
-        self._add_damage(begin, at - begin, "index", "its check sum differs", is_loss=False)
-        return None
 
     def _check_data(self) -> int:
         """Return the end of the data if their check sum confirms them, else 0."""
@@ -319,9 +316,8 @@ class McapScan:
             for block in self.blocks:
                 block.is_checked = True
             return end
-        self._is_doubtful = self.unchecked > 0
-        reason = "its check sum differs"
-        self._add_damage(0, end, "data section", reason, is_loss=self._is_doubtful)
+        doubts = self._is_doubtful = self.unchecked > 0
+        self._add_damage(0, end, "data section", "its check sum differs", is_loss=doubts)
         return 0
 
     def _crc(self, begin: int, end: int) -> int:
@@ -329,35 +325,6 @@ class McapScan:
         for at in range(begin, end, _PART):
             crc = zlib.crc32(self._read(at, min(_PART, end - at)), crc)
         return crc
-
-    def _follow_indexes(self, *, is_sound: bool) -> None:
-        """Find the chunks whose own lengths are damaged."""
-        found, left = {block.begin for block in self.blocks}, self._end
-        for index in self._indexes:
-            begin, size = index.chunk_start_offset, index.chunk_length
-            end, length = begin + size, index.compressed_size
-            if begin in found or length > size or end > self._end:
-                continue  # a sound chunk, or a damaged index
-            left -= size
-            first = bisect_right(self.blocks, begin, key=lambda damage: damage.end)
-            last = bisect_left(self.blocks, end, key=lambda damage: damage.begin)
-            over = self.blocks[first:last]
-            if left < 0 or any(block.is_checked for block in over):
-                continue  # a damaged index
-            block = Block(begin=begin, end=end, data=end - length, compression=index.compression)
-            crc = int.from_bytes(self._read(begin + _CRC_AT, 4), "little")
-            problem = block.fill(self._file, crc, partial(self._define, begin))
-            inside = [damage for damage in self.damages if begin <= damage.offset < end]
-            if problem and not (is_sound or any(other.offset == begin for other in inside)):
-                continue
-            if block.counts.total() < sum(other.counts.total() for other in over):
-                continue  # a wrong index
-            self.damages = [damage for damage in self.damages if damage not in inside]
-            self.blocks[first:last] = [block] if block.counts or not problem else []
-            if problem:
-                damage = self._add_damage(begin, size, "chunk", problem)
-                damage.span = index.message_start_time, index.message_end_time
-                damage.lost = sum((other.lost for other in inside), Counter())
 
     def _correct(self) -> None:
         """Drop wrong statistics; replace wrong times of damaged bytes by the neighbours' times."""
@@ -383,16 +350,19 @@ class McapScan:
         for number, definitions in found.items():
             best = max(
                 definitions,
-                key=lambda topic: (topic.is_checked, topic.name in expected, topic.copies),
+                key=lambda known: (known.is_checked, known.name in expected, len(known.offsets)),
             )
             # Damaged bytes rarely repeat; a writer that uses a number twice does.
-            rivals = [known for known in definitions if known.is_checked == best.is_checked]
-            rivals = [known for known in rivals if known.is_checked or known.copies > 1]
+            rivals = [
+                known
+                for known in definitions
+                if known.is_checked or (not best.is_checked and len(known.offsets) > 1)
+            ]
             if all(known.meaning == rivals[0].meaning for known in rivals):
                 chosen[number] = best.record
                 continue
             self._is_doubtful = True
             reason = f"there are others with the number {number}"
             for rival in rivals:
-                self._add_damage(rival.first, rival.size, kind.__name__.lower(), reason)
+                self._add_damage(rival.offsets[0], rival.size, kind.__name__.lower(), reason)
         return chosen

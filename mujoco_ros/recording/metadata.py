@@ -1,7 +1,8 @@
 """metadata.yaml of rosbag2, and message definitions with their dependencies."""
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,7 +14,7 @@ import yaml
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import OutputFile
 from mujoco_ros.model.packages import package_directory
-from mujoco_ros.model.strict import read_yaml
+from mujoco_ros.model.strict import parse_yaml, read_yaml
 
 _LINE = "=" * 80
 _TYPE = re.compile(r"(\w+)/(?:(\w+)/)?(\w+)")
@@ -33,7 +34,6 @@ class Definition(NamedTuple):
 
 
 UNKNOWN = Definition("", "")
-_Read = Callable[[str], tuple[str, list[str]]]
 
 
 @cache
@@ -44,8 +44,11 @@ def definition(kind: str) -> Definition:
     """
     for encoding, label, read in (("ros2msg", "MSG", _read_msg), ("ros2idl", "IDL", _read_idl)):
         texts: dict[str, str] = {}
+        waiting = [kind]
         try:
-            _collect(kind, read, texts)
+            while waiting:
+                if (name := waiting.pop(0)) not in texts:
+                    texts[name], waiting[:0] = read(name)
         except (OSError, UserInputError):
             continue
         parts = [f"{_LINE}\n{label}: {name}\n{text}" for name, text in texts.items()]
@@ -53,14 +56,6 @@ def definition(kind: str) -> Definition:
             parts[0] = texts[kind]  # the only one without a header
         return Definition(encoding, "\n".join(parts))
     return UNKNOWN
-
-
-def _collect(kind: str, read: _Read, texts: dict[str, str]) -> None:
-    """Add the texts of a type and of its dependencies, each once."""
-    texts[kind], dependencies = read(kind)
-    for name in dependencies:
-        if name not in texts:
-            _collect(name, read, texts)
 
 
 def _read_msg(kind: str) -> tuple[str, list[str]]:
@@ -137,21 +132,25 @@ class Span:
 
 @dataclass(kw_only=True)
 class RecordedTopic:
-    """A topic of a bag.
-
-    Attributes:
-        name: Name of the topic.
-        kind: Message type, e.g. ``std_msgs/msg/String``.
-        type_hash: Hash of the type (REP-2016); empty if unknown.
-        qos: QoS profiles offered by its publishers, in the format of the version of rosbag2.
-        count: Number of messages.
-    """
+    """A topic of a bag, and its number of messages."""
 
     name: str
     kind: str
+    """Message type, e.g. ``std_msgs/msg/String``."""
     type_hash: str
+    """Hash of the type (REP-2016); empty if unknown."""
     qos: Any
+    """QoS profiles offered by its publishers, in the format of the version of rosbag2."""
     count: int = 0
+
+    @classmethod
+    def of_channel(cls, name: str, kind: str, metadata: Mapping[str, str]) -> "RecordedTopic":
+        """Return the topic of a channel; QoS profiles that are none are left out."""
+        try:
+            qos = parse_yaml(metadata.get("offered_qos_profiles", ""), "QoS profiles") or []
+        except UserInputError:
+            qos = []
+        return cls(name=name, kind=kind, type_hash=metadata.get("topic_type_hash", ""), qos=qos)
 
     @property
     def channel_metadata(self) -> dict[str, str]:
@@ -173,16 +172,15 @@ class RecordedTopic:
         }
 
 
+def listed(counts: Counter[str]) -> str:
+    """Return numbers of messages by topic as text."""
+    topics = ", ".join(f"{count} of '{name}'" for name, count in sorted(counts.items()))
+    return f"{counts.total()} messages ({topics})"
+
+
 @dataclass(kw_only=True)
 class Metadata:
-    """Contents of a bag.
-
-    Attributes:
-        distribution: ROS distribution of the recording.
-        topics: Topics by name.
-        files: Messages of each file by its name, in the order of recording.
-        others: Other keys, such as the version.
-    """
+    """Contents of a bag: topics and files by their names, and other keys."""
 
     distribution: str
     topics: dict[str, RecordedTopic] = field(default_factory=dict)
@@ -199,15 +197,10 @@ class Metadata:
 
     @classmethod
     def read(cls, folder: Path, distribution: str) -> "Metadata":
-        """Return the readable part of metadata.yaml; nothing without the file.
-
-        Args:
-            folder: The folder of the bag.
-            distribution: ROS distribution, if the file has none.
-        """
+        """Return the readable part of metadata.yaml; `distribution` is used if it has none."""
         metadata = cls(distribution=distribution)
         with suppress(
-            UserInputError, ValueError, OverflowError, LookupError, TypeError, AttributeError
+            UserInputError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError
         ):
             content = read_yaml(folder / FILE)["rosbag2_bagfile_information"]
             metadata.distribution = str(content.get("ros_distro") or distribution)

@@ -240,13 +240,16 @@ def test_a_recorder_reports_what_became_of_its_messages(start, tmp_path, damage)
         )
 
 
-def test_a_recording_is_split_by_duration(start, tmp_path):
+def test_a_recording_is_split_by_duration_and_names_what_never_appeared(start, tmp_path):
     bag = tmp_path / "bag"
     publish(start, tmp_path)
-    recorder = record(start, bag, "--topics", "topic0", "--max-bag-duration", "1")
+    recorder = record(start, bag, "--topics", "topic0", "topic_0", "--max-bag-duration", "1")
     wait_for(lambda: len(list(bag.glob("*.mcap"))) == 3)
     recorder.send_signal(signal.SIGTERM)
     assert recorder.wait(TIMEOUT_S) == 0
+    assert (
+        "not recorded, as nothing published them: '/topic_0'\n" in (tmp_path / "log1").read_text()
+    )
     assert list(contents(bag)) == ["/topic0"]
     assert sum(map(len, contents(bag).values())) == recorded(bag)
 

@@ -16,10 +16,8 @@ def path(tmp_path):
 def begin(path, compression="none") -> tuple[BagFile, int]:
     """Return a file and a channel of it."""
     file = BagFile(path, compression)
-    schema = file.writer.register_schema("std_msgs/msg/String", "ros2msg", b"string data\n")
-    return file, file.writer.register_channel(
-        "/chatter", "cdr", schema, {"offered_qos_profiles": ""}
-    )
+    schema = file.add_schema("std_msgs/msg/String", "ros2msg", b"string data\n")
+    return file, file.add_channel("/chatter", "cdr", schema, {"offered_qos_profiles": ""})
 
 
 def read(path) -> list[tuple[int, bytes]]:

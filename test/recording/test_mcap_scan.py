@@ -292,6 +292,30 @@ def test_an_index_that_leads_elsewhere_deletes_nothing(tmp_path):
     assert McapScan(path).counts == {1: MESSAGES}
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("chunk_start_offset", (1 << 64) - 1),
+        ("chunk_start_offset", 1000),
+        ("chunk_length", 1),
+        ("chunk_length", 1 << 62),
+        ("compressed_size", 1 << 62),
+    ],
+)
+def test_an_impossible_index_hides_no_chunk(tmp_path, field, value):
+    def change(writer: Writer) -> None:
+        setattr(writer._Writer__chunk_indices[1], field, value)
+
+    path = tmp_path / "file.mcap"
+    write_with_wrong_summary(path, change)
+    blocks = McapScan(path).blocks
+    content = bytearray(path.read_bytes())
+    for block in blocks[1], blocks[3]:
+        content[block.begin + 1] ^= 1  # its length
+    path.write_bytes(content)
+    assert McapScan(path).counts == {1: MESSAGES}
+
+
 def test_statistics_of_too_few_messages_do_not_hide_a_loss(tmp_path):
     def reset(writer: Writer) -> None:
         writer._Writer__statistics.message_count = 0

@@ -62,14 +62,9 @@ class DemonstrationFile:
         robot: str,
         source: str = "",
     ) -> None:
-        """Set the description, before the first frame.
+        """Set the description, before the first frame; `names` are of a row's elements by feature.
 
-        Args:
-            names: Names of the elements of a row, by feature.
-            task: What is done, as text.
-            fps: Frames a second.
-            robot: Name of the robot, or names of several.
-            source: What the frames were read from, such as a bag.
+        `source` is what the frames were read from, such as a bag.
         """
         self._names = names
         self._description = {"task": task, "fps": fps, "robot": robot, "source": source}
@@ -81,15 +76,12 @@ class DemonstrationFile:
             self.layout = layout_of(description)
             self._send(json.dumps(description).encode())
         content = io.BytesIO()
-        np.savez(content, **frame)  # type: ignore[arg-type]
+        columns: dict[str, Any] = dict(frame)
+        np.savez(content, **columns)
         self._send(content.getvalue())
 
     def finish(self) -> None:
-        """Complete the file.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Complete the file."""
         self._send(b"")
         self._stream.flush(zstandard.FLUSH_FRAME)
         self._output.finish()
@@ -180,11 +172,7 @@ class EpisodeFolder:
         return sorted(self.path.glob("*.zst"))
 
     def layout(self) -> dict[str, Any]:
-        """Return the layout of the episodes so far; empty without one.
-
-        Raises:
-            UserInputError: A file is not one of an episode.
-        """
+        """Return the layout of the episodes so far; empty without one."""
         descriptions = (_description(path) for path in self.finished)
         return next((layout_of(description) for description in descriptions if description), {})
 
@@ -196,13 +184,9 @@ class EpisodeFolder:
     def begin_source(self, source: str, settings: str) -> bool:
         """Return whether a source is to be read; delete its former episodes if it is.
 
-        Args:
-            source: Name of the source; the descriptions of its episodes have it.
-            settings: What else its episodes depend on, as text.
-
         Raises:
-            UserInputError: It has been read with other settings.
-            OSError: An episode cannot be deleted.
+            UserInputError: It has been read with other settings, the text of what else its episodes
+                depend on.
         """
         before = self._sources.get(source)
         if before == settings:
@@ -217,11 +201,7 @@ class EpisodeFolder:
         return True
 
     def end_source(self, source: str, settings: str) -> None:
-        """Note that all episodes of a source are in the folder.
-
-        Raises:
-            OSError: The note cannot be written.
-        """
+        """Note that all episodes of a source are in the folder."""
         with OutputFile(self._sources_file) as output:
             output.file.write(json.dumps({**self._sources, source: settings}).encode())
             output.finish()

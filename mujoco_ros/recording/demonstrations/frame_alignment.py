@@ -1,7 +1,7 @@
 """Frames at a constant rate from samples of topics, aligned by their stamps."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -23,16 +23,12 @@ class MissingSampleError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlignedFrame:
-    """Samples of one frame.
-
-    Attributes:
-        time: Stamp of its newest image, or without images, when it is due [ns].
-        end: Time of the next frame [ns].
-        samples: Values by topic: images and states of its time, commands of its end.
-    """
+    """Samples of one frame by topic: images and states of its time, commands of its end."""
 
     time: int
+    """Stamp of its newest image, or without images, when it is due [ns]."""
     end: int
+    """Time of the next frame [ns]."""
     samples: Mapping[str, np.ndarray]
 
 
@@ -54,14 +50,7 @@ class FrameAlignment:
     def __init__(
         self, fps: int, *, images: Iterable[str], states: Iterable[str], commands: Iterable[str]
     ) -> None:
-        """Align samples of topics.
-
-        Args:
-            fps: Frames a second of simulated time.
-            images: Topics of images.
-            states: Topics of states.
-            commands: Topics of commands.
-        """
+        """Align samples of topics, at `fps` frames a second of simulated time."""
         self.newest = self.largest_offset = 0
         self.oldest: int | None = None
         self._fps, self._period = fps, _SECOND / fps
@@ -87,7 +76,8 @@ class FrameAlignment:
             self._ahead.add(topic)
             return len(self._ahead) < len(self._topics)
         if time > samples.newest:
-            samples.add(time, values)
+            samples.append((time, values))
+            samples.newest = time
             self.newest = max(self.newest, time)
             self.oldest = time if self.oldest is None else min(self.oldest, time)
         return True
@@ -121,7 +111,7 @@ class FrameAlignment:
     def _choose_images(self) -> tuple[int, dict[str, np.ndarray]] | None:
         """Return time and images of the next frame; None until all have arrived."""
         if self._frame is None:
-            oldest = [topic.oldest for topic in self._topics.values() if topic.is_waiting]
+            oldest = [samples[0][0] for samples in self._topics.values() if samples]
             if not oldest or not self._has(self._topics, min(oldest)):
                 return None
             self._frame = ceil(max(oldest) / self._period - _ROUNDING)
@@ -148,7 +138,9 @@ class FrameAlignment:
 
     def _nearest(self, topic: str, time: int, most: float) -> tuple[int, np.ndarray]:
         """Take the sample nearest to a time, by less than `most` [ns]; there are later ones."""
-        stamp, values = self._topics[topic].take_nearest(time)
+        stamp, values = self._topics[topic].take(
+            lambda later, first: abs(later - time) <= abs(first - time)
+        )
         if abs(stamp - time) >= most:
             raise MissingSampleError(
                 f"'{topic}' has no message within {most / 1e6:.0f} ms of {time / _SECOND:.3f} s, "
@@ -158,7 +150,7 @@ class FrameAlignment:
         return stamp, values
 
     def _command(self, topic: str, begin: int, end: int) -> np.ndarray:
-        stamp, values = self._topics[topic].take_last_before(end)
+        stamp, values = self._topics[topic].take(lambda later, _first: later < end)
         if not begin <= stamp < end:
             raise MissingSampleError(
                 f"'{topic}' has no message from {begin / _SECOND:.3f} to {end / _SECOND:.3f} s"
@@ -166,36 +158,16 @@ class FrameAlignment:
         return values
 
 
-class _Samples:
-    """Samples of a topic that are not used yet."""
+class _Samples(deque[tuple[int, np.ndarray]]):
+    """Times and values of a topic that are not used yet."""
 
-    def __init__(self) -> None:
-        self.newest = -1
-        self._queue: deque[tuple[int, np.ndarray]] = deque()
-
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._queue)
-
-    @property
-    def oldest(self) -> int:
-        return self._queue[0][0]
+    newest = -1
 
     def reaches(self, time: int) -> bool:
-        return bool(self._queue) and self._queue[-1][0] >= time
+        return bool(self) and self[-1][0] >= time
 
-    def add(self, time: int, values: np.ndarray) -> None:
-        self.newest = time
-        self._queue.append((time, values))
-
-    def take_nearest(self, time: int) -> tuple[int, np.ndarray]:
-        queue = self._queue
-        while len(queue) > 1 and abs(queue[1][0] - time) <= abs(queue[0][0] - time):
-            queue.popleft()
-        return queue.popleft()
-
-    def take_last_before(self, time: int) -> tuple[int, np.ndarray]:
-        queue = self._queue
-        while len(queue) > 1 and queue[1][0] < time:
-            queue.popleft()
-        return queue.popleft()
+    def take(self, is_better: Callable[[int, int], bool]) -> tuple[int, np.ndarray]:
+        """Take the first sample that is not worse than the next one, by their times."""
+        while len(self) > 1 and is_better(self[1][0], self[0][0]):
+            self.popleft()
+        return self.popleft()

@@ -10,8 +10,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,13 +35,10 @@ _LAST_LINES = 3
 
 
 def lerobot_python() -> str:
-    """Return the interpreter that has LeRobot.
+    """Return the interpreter that has LeRobot; an error if there is none.
 
     The variable `PYTHON_VARIABLE` names it; else it is the interpreter of an environment
     ``.venv-lerobot`` beside this environment, or else this interpreter.
-
-    Raises:
-        UserInputError: There is none.
     """
     given = os.environ.get(PYTHON_VARIABLE, "")
     beside = Path(sys.prefix).parent / _ENVIRONMENT / "bin" / "python"
@@ -63,99 +60,78 @@ def lerobot_python() -> str:
 
 
 def check_new(folder: Path) -> None:
-    """Check that a dataset can be created.
-
-    Raises:
-        UserInputError: The folder exists, or LeRobot is not installed.
-        OSError: Its parent folder cannot be created.
-    """
+    """Check that a dataset can be created, with LeRobot, and create the folder around it."""
     if folder.exists():
         raise UserInputError(f"'{folder}' exists; name a new folder for the dataset")
     lerobot_python()
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
 
 
-class DatasetWriter:
-    """Writes a dataset, which appears in its folder, complete, with `finish`.
+def write_dataset(
+    folder: Path,
+    codec: str,
+    episodes: Iterable[tuple[Path, Mapping[str, Any]]],
+    description: Mapping[str, Any],
+    on_episode: Callable[[int], object] = lambda _count: None,
+) -> str:
+    """Write a dataset, which appears in its folder when it is complete; return its size, as text.
 
-    Until then it is in a new folder beside it, which the end of the context removes.
+    Until then it is in a new folder beside it, which an error removes.
 
-    Attributes:
-        count: Number of episodes so far.
+    Args:
+        folder: The folder to create.
+        codec: Format of the videos, one of `CODECS`.
+        episodes: Files of `DemonstrationFile` with descriptions; those without frames are left out.
+        description: Content of its file `DESCRIPTION`, to which the episodes are added.
+        on_episode: Called with the number of episodes so far.
+
+    Raises:
+        UserInputError: A file is invalid, features differ, no episode has a frame, or LeRobot
+            fails.
+        OSError: A file cannot be read, or the folder exists or cannot be created.
     """
+    beside = tempfile.TemporaryDirectory(
+        prefix=f".{folder.name}-", dir=folder.absolute().parent, ignore_cleanup_errors=True
+    )
+    written: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {}
+    with beside as name, closing(_Child("write")) as child:
+        unfinished = Path(name) / "dataset"
+        child.send(json.dumps({"root": str(unfinished), "codec": CODECS[codec]}).encode())
+        for count, (path, own) in enumerate(episodes, 1):
+            if frames := _send_episode(child, path, layout):
+                written.append({**own, "frames": frames})
+            on_episode(count)
+        if not written:
+            raise UserInputError("all episodes are shorter than a frame: there is no dataset")
+        child.send(b"")
+        child.receive()
+        text = json.dumps({**description, "episodes": written}, indent=2)
+        (unfinished / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+        os.rename(unfinished, folder)
+    frames = sum(episode["frames"] for episode in written)
+    return f"{len(written)} episodes, {frames} frames in {folder}"
 
-    def __init__(self, folder: Path, codec: str) -> None:
-        """Write into a new `folder`, with a format of videos, one of `CODECS`."""
-        self._folder, self._codec = folder, CODECS[codec]
-        self._layout: dict[str, Any] | None = None
-        self._closing = ExitStack()
-        self.count = 0
 
-    def __enter__(self) -> "DatasetWriter":
-        parent = self._folder.absolute().parent
-        temporary = tempfile.TemporaryDirectory(
-            prefix=f".{self._folder.name}-", dir=parent, ignore_cleanup_errors=True
-        )
-        with ExitStack() as stack:
-            self._part = Path(stack.enter_context(temporary)) / "dataset"
-            self._child = _Child("write")
-            stack.callback(self._child.close)
-            self._child.send(json.dumps({"root": str(self._part), "codec": self._codec}).encode())
-            self._closing = stack.pop_all()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._closing.close()
-
-    def add(self, path: Path) -> int:
-        """Add the episode in a file of `DemonstrationFile`, unless it has no frames.
-
-        Returns:
-            The number of its frames.
-
-        Raises:
-            UserInputError: The file is invalid, its features differ from the episodes before, or
-                LeRobot fails.
-            OSError: The file cannot be read.
-        """
-        frames = -1
-        for frames, content in enumerate(read_messages(path)):
-            if frames == 0:
-                self._check_layout(path, layout_of(json.loads(content)))
-            self._child.send(content)
-        if frames < 1:
-            return 0
-        self._child.send(b"")
-        self._child.receive()
-        self.count += 1
-        return frames
-
-    def finish(self, description: Mapping[str, Any]) -> None:
-        """Complete the dataset, with the content of its file `DESCRIPTION`.
-
-        Raises:
-            UserInputError: LeRobot fails.
-            OSError: The folder exists or cannot be created.
-        """
-        self._child.send(b"")
-        self._child.receive()
-        text = json.dumps(dict(description), indent=2)
-        (self._part / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
-        os.rename(self._part, self._folder)
-
-    def _check_layout(self, path: Path, layout: dict[str, Any]) -> None:
-        self._layout = self._layout or layout
-        for name, value in layout.items():
-            if value != self._layout[name]:
-                raise UserInputError(f"{path} has other {name} than the episodes before it")
+def _send_episode(child: "_Child", path: Path, layout: dict[str, Any]) -> int:
+    """Return the number of frames of an episode, which has the layout of the ones before."""
+    frames = -1
+    for frames, content in enumerate(read_messages(path)):
+        if frames == 0:
+            own = layout_of(json.loads(content))
+            for name in own:
+                if own[name] != layout.setdefault(name, own[name]):
+                    raise UserInputError(f"{path} has other {name} than the episodes before it")
+        child.send(content)
+    if frames < 1:
+        return 0
+    child.send(b"")
+    child.receive()
+    return frames
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Return the description of a dataset.
-
-    Raises:
-        UserInputError: The folder is not a dataset of `DatasetWriter`.
-    """
+    """Return the description of a dataset of `write_dataset`."""
     try:
         found = json.loads((folder / DESCRIPTION).read_bytes())
     except (OSError, ValueError) as error:
@@ -166,11 +142,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def read_replays(folder: Path) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the columns ``replay.*`` of each episode, as LeRobot reads them.  # (t, ...) each
-
-    Raises:
-        UserInputError: LeRobot is missing or cannot read the dataset.
-    """
+    """Yield the columns ``replay.*`` of each episode, as LeRobot reads them.  # (t, ...) each"""
     with closing(_Child("read", str(folder.absolute()))) as child:
         while content := child.receive(at_end=True):
             with np.load(io.BytesIO(content), allow_pickle=False) as file:

@@ -79,7 +79,8 @@ def read(root: str, answers: BinaryIO) -> None:
     for episode in dataset.meta.episodes:
         rows = table[episode["dataset_from_index"] : episode["dataset_to_index"]]
         content = io.BytesIO()
-        _save(content, {name: np.asarray(rows[name]) for name in names})
+        columns: dict[str, Any] = {name: np.asarray(rows[name]) for name in names}
+        np.savez(content, **columns)
         _send(answers, content.getvalue())
 
 
@@ -87,18 +88,8 @@ def _library() -> Any:
     return import_module("lerobot.datasets.lerobot_dataset").LeRobotDataset
 
 
-def _save(file: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
-    np.savez(file, **columns)  # type: ignore[arg-type]
-
-
 def _receive(stream: BinaryIO) -> bytes:
-    """Return a message.
-
-    Raises:
-        EOFError: The other process has ended.
-    """
-    length = exactly(stream, 8)
-    return exactly(stream, int.from_bytes(length, "big"))
+    return exactly(stream, int.from_bytes(exactly(stream, 8), "big"))
 
 
 def exactly(stream: BinaryIO, count: int) -> bytes:

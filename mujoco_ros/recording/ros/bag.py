@@ -1,5 +1,6 @@
 """Bag of rosbag2: a folder with MCAP files and metadata.yaml."""
 
+import math
 import os
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,25 +26,20 @@ from mujoco_ros.recording.metadata import Metadata, RecordedTopic
 def as_rosbag2(profile: QoSProfile) -> dict[str, Any]:
     """Return a profile in the format of rosbag2 since metadata version 9."""
     return {
-        "history": _policy(HistoryPolicy(profile.history)),
+        "history": HistoryPolicy(profile.history).name.lower(),
         "depth": profile.depth,
-        "reliability": _policy(ReliabilityPolicy(profile.reliability)),
-        "durability": _policy(DurabilityPolicy(profile.durability)),
+        "reliability": ReliabilityPolicy(profile.reliability).name.lower(),
+        "durability": DurabilityPolicy(profile.durability).name.lower(),
         "deadline": _time(profile.deadline),
         "lifespan": _time(profile.lifespan),
-        "liveliness": _policy(LivelinessPolicy(profile.liveliness)),
+        "liveliness": LivelinessPolicy(profile.liveliness).name.lower(),
         "liveliness_lease_duration": _time(profile.liveliness_lease_duration),
         "avoid_ros_namespace_conventions": profile.avoid_ros_namespace_conventions,
     }
 
 
-def _policy(policy: Any) -> str:
-    return str(policy.name).lower()
-
-
 def _time(duration: Duration) -> dict[str, int]:
-    seconds, nanoseconds = divmod(duration.nanoseconds, 1_000_000_000)
-    return {"sec": seconds, "nsec": nanoseconds}
+    return dict(zip(("sec", "nsec"), divmod(duration.nanoseconds, 1_000_000_000), strict=True))
 
 
 class Bag:
@@ -64,12 +60,8 @@ class Bag:
     ) -> None:
         """Create the folder, for its user alone, and the first file.
 
-        Args:
-            folder: The folder.
-            distribution: ROS distribution, for the metadata.
-            compression: Compression of the chunks.
-            max_bytes: Size after which the bag continues in another file; 0 is unlimited.
-            max_seconds: Duration of the messages after which it does; 0 is unlimited.
+        The bag continues in another file after `max_bytes`, or messages of `max_seconds`; 0 is
+        unlimited.
 
         Raises:
             OSError: The folder exists or cannot be written.
@@ -81,8 +73,7 @@ class Bag:
         self._lock = locked(folder)
         self._created = folder.resolve()
         self._compression = compression
-        self._max_bytes, self._max_duration = max_bytes, 1e9 * max_seconds
-        self._limited = bool(max_bytes or max_seconds)
+        self._max_bytes, self._max_duration = max_bytes or math.inf, 1e9 * max_seconds or math.inf
         self._earlier = 0  # size of finished files
         self._inodes: dict[str, os.stat_result] = {}  # of all files
         self._checked: dict[str, int] = {}  # messages of each file at the last check
@@ -103,23 +94,20 @@ class Bag:
     def write(
         self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
     ) -> None:
-        """Add a message; times in nanoseconds.
-
-        Raises:
-            OSError: The disk is full or fails; `abandon` the bag.
-        """
-        if self._limited and self._is_full(log_time):
+        """Add a message; times in nanoseconds. `abandon` the bag after an OSError."""
+        file = self._current
+        is_full = file.size >= self._max_bytes or log_time - file.span.first >= self._max_duration
+        if is_full and file.span.count:
             self._close_file()
-            self._earlier += self._current.size
-            self._current = self._open()
-        self._current.add(topic, log_time, publish_time, sequence, data)
+            self._earlier += file.size
+            file = self._current = self._open()
+        file.add(topic, log_time, publish_time, sequence, data)
 
     def flush(self) -> None:
-        """Write the buffered messages and start to synchronize the disk.
+        """Write the buffered messages, start to synchronize the disk, and check the files.
 
         Raises:
-            OSError: The disk is full or fails, or a file is not in its place any more; `abandon`
-                the bag.
+            OSError: The disk is full or fails, or a file is not in its place any more.
         """
         self._current.flush()
         self.metadata.save(self.folder)
@@ -131,9 +119,7 @@ class Bag:
     def finish(self) -> None:
         """Write the buffered messages, the summary and metadata.yaml, and close the file.
 
-        Raises:
-            OSError: The disk is full, or a file is not in its place any more; messages flushed
-                before remain readable.
+        After an OSError, messages flushed before remain readable.
         """
         self._close_file()
         self.metadata.save(self.folder)
@@ -208,10 +194,3 @@ class Bag:
         if self._synchronizing is not None:
             self._synchronizing.result()
         self._current.complete()
-
-    def _is_full(self, time: int) -> bool:
-        span, limit, duration = self._current.span, self._max_bytes, self._max_duration
-        if not span.count:
-            return False
-        is_large = 0 < limit <= self._current.size
-        return is_large or 0.0 < duration <= time - span.first

@@ -47,10 +47,7 @@ class BagReader:
                 _LOG.warning("%s", problem)
 
     def read(self, types: Mapping[str, type]) -> Iterator[BagMessage]:
-        """Yield the messages of topics in the order of their reception.
-
-        Args:
-            types: Class of the messages by topic.
+        """Yield the messages of topics in the order of their reception, by their classes.
 
         Raises:
             UserInputError: A file cannot be read, or a message is of another type.
@@ -58,24 +55,19 @@ class BagReader:
         try:
             for scan, channel, message in self._contents.messages(types):
                 name, kind = channel.topic, types[channel.topic]
-                # Bytes of another type may be read as numbers without an error.
-                if (
-                    self._contents.kind(scan, channel).rpartition("/")[2] != kind.__name__
-                    or channel.message_encoding != _ENCODING
-                ):
-                    raise _other_type(scan.path, name, kind)
+                given = self._contents.kind(scan, channel).rpartition("/")[2]
                 try:
+                    # Bytes of another type may be read as numbers without an error.
+                    if (given, channel.message_encoding) != (kind.__name__, _ENCODING):
+                        raise TypeError(given)
                     content = deserialize_message(message.data, kind)
                 except Exception as error:  # the middleware raises its own kinds
                     if isinstance(error.__cause__, KeyboardInterrupt):  # it wraps a signal, too
                         raise error.__cause__ from None
-                    raise _other_type(scan.path, name, kind) from error
+                    raise UserInputError(
+                        f"'{scan.path}': a message of '{name}' is not a {kind.__name__} of this "
+                        "distribution"
+                    ) from error
                 yield BagMessage(name, message.log_time, content)
         except OSError as error:
             raise UserInputError(f"'{self.bag}' cannot be read: {error.strerror}") from error
-
-
-def _other_type(path: Path, topic: str, kind: type) -> UserInputError:
-    return UserInputError(
-        f"'{path}': a message of '{topic}' is not a {kind.__name__} of this distribution"
-    )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,17 +67,11 @@ def _image_topic(camera: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DemonstrationTopics:
-    """Topics by their contents.
+    """Joint states and position commands in force by namespace, with dots, and images by camera."""
 
-    Attributes:
-        states: Joint states, by the namespace of each robot with a dot for a slash.
-        commands: Position commands in force, with the same keys.
-        images: Images by the name of the camera.
-    """
-
-    states: Mapping[str, str]
-    commands: Mapping[str, str]
-    images: Mapping[str, str]
+    states: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
+    images: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -86,11 +80,7 @@ class DemonstrationTopics:
 
 
 def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> DemonstrationTopics:
-    """Return the topics of a demonstration among those found.
-
-    Args:
-        found: Names of topics.
-        cameras: Names of cameras; None for all.
+    """Return the topics of a demonstration among those found, with some cameras or all.
 
     Raises:
         UserInputError: There is no robot, no such camera, or a robot has actuators that no position
@@ -164,32 +154,34 @@ class TopicValues:
         return values
 
     def _state(self, topic: str, message: JointState) -> np.ndarray:
-        self._check_joints(topic, message)
-        if not len(message.position) == len(message.velocity) == len(message.name):
-            raise UserInputError(f"'{topic}' has no position and velocity of each joint")
-        values = np.array([message.position, message.velocity])
-        if not np.isfinite(values).all():
-            joint = message.name[int(np.argwhere(~np.isfinite(values))[0][1])]
-            raise UserInputError(f"'{topic}' has no finite position and velocity of '{joint}'")
+        values, missing = self._of_joints(
+            topic, message, (message.position, message.velocity), "position and velocity"
+        )
+        if missing:
+            raise UserInputError(f"'{topic}' has no finite position and velocity of '{missing}'")
         return values
 
     def _command(self, topic: str, message: JointState) -> np.ndarray:
-        self._check_joints(topic, message)
-        values = np.array(message.position)
-        if len(values) != len(message.name):
-            raise UserInputError(f"'{topic}' has no position command of each joint")
-        if not np.isfinite(values).all():
-            joint = message.name[int((~np.isfinite(values)).argmax())]
+        values, missing = self._of_joints(topic, message, (message.position,), "position command")
+        if missing:
             raise UserInputError(
-                f"'{topic}' has no position command of '{joint}': it follows a velocity or an "
+                f"'{topic}' has no position command of '{missing}': it follows a velocity or an "
                 "effort alone; the actions of a dataset are positions"
             )
-        return values
+        return np.asarray(values[0])
 
-    def _check_joints(self, topic: str, message: JointState) -> None:
+    def _of_joints(
+        self, topic: str, message: JointState, rows: Sequence[Sequence[float]], what: str
+    ) -> tuple[np.ndarray, str]:
+        """Return values of all joints, and the first joint that has no finite one."""
         names = tuple(message.name)
         if names != self.joints.setdefault(topic, names):
             raise UserInputError(f"the joints of '{topic}' have changed")
+        if any(len(row) != len(names) for row in rows):
+            raise UserInputError(f"'{topic}' has no {what} of each joint")
+        values = np.array(rows)
+        wrong = ~np.isfinite(values)
+        return values, names[int(np.argwhere(wrong)[0][1])] if wrong.any() else ""
 
     def _image(self, topic: str, message: Image) -> np.ndarray:
         try:

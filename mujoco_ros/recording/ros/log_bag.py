@@ -67,15 +67,10 @@ class _Messages:
 
 
 def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndarray:
-    """Return those rows that belong to one run; a run ends where the time jumps back, by a reset.
-
-    Args:
-        times: Time of each row of the log [s].  # (n,)
-        rows: Indices of rows, increasing.  # (m,)
-        run: Number of the run in the log; None if the rows are of a single one.
+    """Return the rows (m,) of one run; a run ends where the time (n,) jumps back, by a reset.
 
     Raises:
-        UserInputError: They are of several, or none is of that run.
+        UserInputError: No run is named and the rows are of several, or none is of that run.
     """
     resets = np.flatnonzero(np.diff(times) < 0.0)
     runs = np.searchsorted(resets, rows, side="left")
@@ -118,9 +113,6 @@ def write_bag(
         namespace: Namespace of the relative names of topics.
         wrench_sign: Sign of wrenches, as the simulator's parameter.
         on_row: Called for each row.
-
-    Raises:
-        OSError: The file cannot be written.
     """
     messages = _Messages(file, name, namespace)
     try:
@@ -144,7 +136,10 @@ def _write(
     plan = TopicPlan(plant, lambda: playback.time, frames, wrench_sign, controllers=True)
     topics = [content for content in plan.contents if plan.rate(content.topic, RATES)]
     clock = SerializedTopic(clock_topic())
-    opened = {_open(messages, content): content for content in (clock, *topics)}
+    opened = {
+        messages.publisher(one.topic.name, one.topic.message, one.topic.qos): one
+        for one in (clock, *topics)
+    }
     batches = _batches(plan, opened)
     updates = plan.updates(topics)
     latched = {
@@ -172,22 +167,10 @@ def _write(
             batch.publish(*split(time))
 
 
-def _open(messages: _Messages, serialized: SerializedTopic) -> TopicPublisher:
-    topic = serialized.topic
-    return messages.publisher(topic.name, topic.message, topic.qos)
-
-
 def _batches(
     plan: TopicPlan, opened: Mapping[TopicPublisher, SerializedTopic]
 ) -> list[Batch | ContactStates]:
-    fixed = {
-        publisher: content
-        for publisher, content in opened.items()
-        if content.topic.rate != CONTACTS
-    }
-    contacts = [
-        plan.contact_states(content.topic, publisher)
-        for publisher, content in opened.items()
-        if content.topic.rate == CONTACTS
-    ]
-    return [Batch(fixed, plan.arrays), *contacts]
+    contacts = [each for each, content in opened.items() if content.topic.rate == CONTACTS]
+    fixed = {each: content for each, content in opened.items() if each not in contacts}
+    states = [plan.contact_states(opened[each].topic, each) for each in contacts]
+    return [Batch(fixed, plan.arrays), *states]

@@ -6,7 +6,7 @@ import re
 import time
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -21,7 +21,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.rclpy_ext.endpoints import losses
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic, listed
 from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class, subscription_qos
@@ -31,19 +31,12 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Selected topics; without `topics` and `regex`, all.
-
-    Attributes:
-        topics: Names.
-        regex: Full match of the names to record; None selects none.
-        exclude: Full match of the names not to record; None excludes none.
-        hidden: Whether to record hidden topics, such as the topics of actions.
-    """
+    """Selected topics; without `topics` and `regex`, all."""
 
     topics: frozenset[str] = frozenset()
-    regex: re.Pattern[str] | None = None
-    exclude: re.Pattern[str] | None = None
-    hidden: bool = False
+    regex: re.Pattern[str] | None = None  # of whole names to record
+    exclude: re.Pattern[str] | None = None  # of whole names not to record
+    hidden: bool = False  # whether to record hidden topics, such as the topics of actions
 
     def includes(self, name: str) -> bool:
         """Return whether a topic is recorded."""
@@ -69,14 +62,8 @@ class SimClock:
 
     def __init__(self, node: Node) -> None:
         """Subscribe to /clock; `update` takes its messages."""
-        self._subscription = node.create_subscription(
-            Clock,
-            "/clock",
-            lambda _message: None,
-            QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT),
-            raw=True,
-            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
-        )
+        qos = QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self._subscription = _subscribe(node, Clock, "/clock", qos)
         self._is_warned = False
         self._received: deque[int] = deque(maxlen=_CAPACITY)
         self._simulated: deque[int] = deque(maxlen=_CAPACITY)
@@ -88,9 +75,7 @@ class SimClock:
 
     def update(self) -> None:
         """Take the received ticks."""
-        take = self._subscription.handle.take_message
-        # A publisher that is faster than this loop does not keep it from ending.
-        for data, info in islice(iter(partial(take, Clock, True), None), _DEPTH):
+        for data, info in _take(self._subscription, Clock):
             try:
                 simulated = nanoseconds(deserialize_message(data, Clock).clock)
             except Exception:  # the middleware raises its own kinds
@@ -117,6 +102,26 @@ class SimClock:
         return self._simulated[max(0, index - 1)]
 
 
+def _subscribe(node: Node, message: type, topic: str, qos: QoSProfile) -> Any:
+    """Return a subscription whose serialized messages are taken by `_take`."""
+    return node.create_subscription(
+        message,
+        topic,
+        lambda _message: None,
+        qos,
+        raw=True,
+        event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+    )
+
+
+def _take(subscription: Any, message: type) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Yield received messages and their times, at most as many as the queue has.
+
+    Publishers that are faster than this loop do not keep it from ending.
+    """
+    return islice(iter(partial(subscription.handle.take_message, message, True), None), _DEPTH)
+
+
 _DISCOVERY_S = 0.2
 _SEQUENCES = 1 << 32
 _MARGIN_NS = 2_000_000
@@ -135,9 +140,9 @@ class MessageSink(Protocol):
         """Add a topic before its first message."""
 
     def write(
-        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
+        self, topic: RecordedTopic, log: int, publish: int, number: int, data: bytes, /
     ) -> None:
-        """Add a message; times in nanoseconds."""
+        """Add a message with its times [ns] and its sequence number."""
 
 
 class Recorder:
@@ -145,9 +150,6 @@ class Recorder:
 
     No executor is needed: messages are taken from each subscription in turn, with the reception
     time of the middleware, which costs a fraction of a callback per message.
-
-    Attributes:
-        topics: Number of recorded topics.
     """
 
     def __init__(
@@ -166,16 +168,17 @@ class Recorder:
         return len(self._inputs)
 
     @property
-    def lost(self) -> Counter[str]:
-        """Number of messages by topic that the middleware lost on the way to the recorder."""
-        return Counter(
-            {name: lost for name, source in self._inputs.items() if (lost := source.lost)}
-        )
-
-    @property
-    def overruns(self) -> list[str]:
-        """Topics whose queue was full once, so that further messages may be lost."""
-        return [name for name, source in self._inputs.items() if source.has_overrun]
+    def problems(self) -> Iterator[str]:
+        """What is or may be missing, as sentences."""
+        inputs = self._inputs.items()
+        if lost := Counter({name: count for name, source in inputs if (count := source.lost)}):
+            yield f"lost on the way to the recorder: {listed(lost)}"
+        if overruns := [name for name, source in inputs if source.has_overrun]:
+            topics = ", ".join(map(repr, overruns))
+            yield f"more messages than the queue holds, so some may be lost: {topics}"
+        seen = {name for name, source in inputs if source.topic.qos} | self._rejected
+        if absent := sorted(filter(self._selection.includes, self._selection.topics - seen)):
+            yield f"not recorded, as nothing published them: {', '.join(map(repr, absent))}"
 
     def _discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""
@@ -201,11 +204,8 @@ class Recorder:
     def close(self, deadline: float = math.inf) -> bool:
         """Write the remaining messages and end the subscriptions.
 
-        Args:
-            deadline: Monotonic time after which no more messages are taken [s].
-
         Returns:
-            Whether the messages of all topics were taken.
+            Whether the messages of all topics were taken before a monotonic time [s].
         """
         is_complete = self._write(until=_NEVER, deadline=deadline)
         for known in self._inputs.values():
@@ -293,15 +293,10 @@ class _TopicInput:
         return changed
 
     def take(self, messages: list[_Received]) -> None:
-        """Append the received messages to a list, at most as many as the queue has.
-
-        Publishers that are faster than this loop do not keep it from ending.
-        """
-        take, kind, topic = self._subscription.handle.take_message, self._message, self.topic
-        count = 0
-        for taken in islice(iter(partial(take, kind, True), None), _DEPTH):
+        """Append the received messages to a list."""
+        topic, count = self.topic, 0
+        for data, info in _take(self._subscription, self._message):
             count += 1
-            data, info = taken
             # Fields that a middleware leaves out are zero or None, and a sender may set any time.
             received = info["received_timestamp"] or time.time_ns()
             sent = info["source_timestamp"] or received
@@ -326,13 +321,6 @@ class _TopicInput:
         self._node.destroy_subscription(self._subscription)
 
     def _subscribe(self) -> Any:
-        subscription = self._node.create_subscription(
-            self._message,
-            self.topic.name,
-            lambda _message: None,
-            self._qos,
-            raw=True,
-            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
-        )
+        subscription = _subscribe(self._node, self._message, self.topic.name, self._qos)
         self._losses = losses(subscription)
         return subscription

@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import locked
-from mujoco_ros.model.strict import parse_yaml
-from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
+from mujoco_ros.recording.bag_contents import BagContents
 from mujoco_ros.recording.bag_file import BagFile
 from mujoco_ros.recording.mcap_scan import McapScan
-from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
 from mujoco_ros.wire.names import ros_distribution
 
 _ROSBAG2 = "rosbag2"
@@ -29,12 +27,8 @@ class RepairResult(NamedTuple):
 def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> RepairResult:
     """Write the sound messages of a bag, with an index and metadata.yaml, into another bag.
 
-    The original does not change. In place, it gets another name and the new bag its name.
-
-    Args:
-        bag: A folder, or one file.
-        output: Folder or file to create; by default beside the bag.
-        in_place: Whether to exchange the names.
+    The original does not change. In place, it gets another name and the new bag its name. Bag and
+    output are folders or files; by default, the output is beside the bag.
 
     Raises:
         UserInputError: There is no bag, it is being written, or the output exists or is the name
@@ -94,45 +88,14 @@ def _write(contents: BagContents, output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     if is_folder:
         output.mkdir(mode=0o700)
-    metadata = contents.metadata
-    metadata.files.clear()
-    for topic in metadata.topics.values():
-        topic.count = 0
     for scan in contents.scans:
         path = output / scan.path.name if is_folder else output
-        span = metadata.files[scan.path.name] = Span()
-        for block in scan.blocks:
-            span.count += block.counts.total()
-            span.first, span.last = min(span.first, block.first), max(span.last, block.last)
-        for number, count in scan.counts.items():
-            _topic(metadata, contents, scan, number).count += count
         if scan.is_indexed and not (scan.damages or scan.is_lossy):
             shutil.copy(scan.path, path)
         else:
             _write_file(contents, scan, path)
     if is_folder:
-        metadata.save(output)
-
-
-def _topic(metadata: Metadata, contents: BagContents, scan: McapScan, number: int) -> RecordedTopic:
-    channel = scan.channels[number]
-    topic = metadata.topics.get(channel.topic)
-    if topic is None:
-        offered = channel.metadata.get("offered_qos_profiles", "")
-        topic = metadata.topics[channel.topic] = RecordedTopic(
-            name=channel.topic,
-            kind=contents.kind(scan, channel),
-            type_hash=channel.metadata.get("topic_type_hash", ""),
-            qos=_qos(offered),
-        )
-    return topic
-
-
-def _qos(offered: str) -> object:
-    try:
-        return parse_yaml(offered, "QoS profiles") or []
-    except UserInputError:
-        return []
+        contents.metadata.save(output)
 
 
 def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
@@ -140,41 +103,26 @@ def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
     compression = max(sorted(set(compressions)), key=compressions.count, default="none")
     file = BagFile(path, compression, profile=scan.profile)
     try:
-        channels = _add_channels(contents, scan, file)
+        schemas = {
+            number: file.add_schema(schema.name, schema.encoding, schema.data)
+            for number, schema in scan.schemas.items()
+        }
+        channels = {
+            number: file.add_channel(
+                own.topic, own.message_encoding, schemas.get(own.schema_id, 0), own.metadata
+            )
+            for number, own in scan.channels.items()
+        }
         for attachment in scan.attachments:
-            file.writer.add_attachment(**vars(attachment))
+            file.add_attachment(attachment)
         for record in scan.metadata:
             if record.name != _ROSBAG2:
-                file.writer.add_metadata(record.name, record.metadata)
+                file.add_metadata(record.name, record.metadata)
         for block in scan.blocks:
             for message in scan.messages(block):
-                number, log_time, publish_time, sequence, data = message
-                file.write(channels[number], log_time, publish_time, sequence, data)
+                file.write(channels[message.channel], *message[1:])
         text = contents.metadata.text()
         file.finish({_ROSBAG2: {"serialized_metadata": text}} if scan.profile == "ros2" else {})
     except BaseException:
         file.abandon()
         raise
-
-
-def _add_channels(contents: BagContents, scan: McapScan, file: BagFile) -> dict[int, int]:
-    """Add schemas and channels to a file; return its channels by scanned channel."""
-    schemas: dict[tuple[int, str], int] = {}
-    channels: dict[int, int] = {}
-    for number, channel in scan.channels.items():
-        kind = contents.kind(scan, channel)
-        schema = scan.schemas.get(channel.schema_id)
-        key = channel.schema_id, kind
-        if schema is not None:
-            name, encoding, data = schema.name, schema.encoding, schema.data
-        else:
-            name, (encoding, text) = kind, definition(kind)
-            data = text.encode()
-        if kind == UNTYPED:
-            schemas[key] = 0
-        elif key not in schemas:
-            schemas[key] = file.writer.register_schema(name, encoding, data)
-        channels[number] = file.writer.register_channel(
-            channel.topic, channel.message_encoding, schemas[key], channel.metadata
-        )
-    return channels

@@ -103,9 +103,7 @@ class ReplayNode(ComponentNode):
     def __init__(self, overrides: Mapping[str, Any], arguments: Sequence[str] = ()) -> None:
         """Read the log and create the components.
 
-        Args:
-            overrides: Values of parameters, which take precedence over the command line.
-            arguments: Arguments of the command line, for child processes.
+        `overrides` take precedence over the command line; child processes get `arguments`.
 
         Raises:
             UserInputError: A parameter is wrong or unknown, or the log is wrong.

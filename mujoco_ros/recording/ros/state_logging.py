@@ -62,12 +62,7 @@ class StateLogging(Component):
         values: Mapping[str, Any],
         describe: DescribeRobots = describe_robots,
     ) -> None:
-        """Open the log if the parameters name one.
-
-        Args:
-            simulation: The simulation; its thread has not been started.
-            values: The current values of all parameters.
-            describe: Returns the descriptions that are stored with a model.
+        """Open the log if the parameters name one, before the thread of the simulation starts.
 
         Raises:
             UserInputError: The file exists, or cannot be created.
@@ -194,11 +189,11 @@ class StateLogging(Component):
         """Log into `ring` from the next step on; in the physics thread, once that runs."""
         if self._ring is not None:
             self._ring.closed = True
-        if ring is not None and ring.plant is not self._simulation.plant:
-            ring = RingBuffer(self._simulation.plant, ring.every)  # the model changed meanwhile
         if ring is not None:
+            if ring.plant is not self._simulation.plant:  # the model changed meanwhile
+                ring = RingBuffer(self._simulation.plant, ring.every)
             # A new model may keep the timestep of the previous one.
             ring.timestep = float(ring.plant.model.opt.timestep)
+            if writer is not None:
+                writer.add(ring)
         self._ring = ring
-        if writer is not None and ring is not None:
-            writer.add(ring)

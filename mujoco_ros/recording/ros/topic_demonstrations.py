@@ -59,13 +59,7 @@ class TopicDemonstrations:
     def __init__(
         self, folder: EpisodeFolder, *, fps: int, task: str, cameras: Sequence[str] | None = None
     ) -> None:
-        """Write into a folder.
-
-        Args:
-            folder: The folder.
-            fps: Frames a second of simulated time.
-            task: What is done, as text.
-            cameras: Names of cameras; None for all.
+        """Write into a folder, with some cameras or all; `task` is what is done, as text.
 
         Raises:
             UserInputError: The folder has episodes of another rate or task, or invalid files.
@@ -80,7 +74,7 @@ class TopicDemonstrations:
                 )
         self._received: set[str] = set()  # topics with a message
         self._known: set[str] = set()  # topics
-        self._topics: DemonstrationTopics | None = None  # of the first episode
+        self._topics = DemonstrationTopics()  # of the first episode
         self._robot = ""
         self._closing = ExitStack()
         self._pending: deque[AlignedFrame] = deque()
@@ -108,18 +102,14 @@ class TopicDemonstrations:
             self._received.add(topic)
 
     def start(self, source: str = "") -> str:
-        """Start an episode; return a message.
-
-        Args:
-            source: What its messages are read from, such as a bag; empty for live ones.
+        """Start an episode, whose messages are live or from a source; return a message.
 
         Raises:
             UserInputError: An episode is being recorded, or a topic is missing.
-            OSError: The file cannot be written.
         """
         if self.is_recording:
             raise UserInputError("an episode is being recorded; end or discard it first")
-        topics = self._topics or find_topics(self._known, self._cameras)
+        topics = self._topics if self._topics.all else find_topics(self._known, self._cameras)
         names = ", ".join(filter(None, topics.states))
         needed = {*topics.all, *(() if names else filter(is_description, self._known))}
         if silent := sorted(needed - self._received):
@@ -141,7 +131,6 @@ class TopicDemonstrations:
 
         Raises:
             UserInputError: No episode is being recorded, or it has no complete frame.
-            OSError: The file cannot be written.
         """
         self._check_recording()
         try:
@@ -155,17 +144,13 @@ class TopicDemonstrations:
         finally:
             self._close()
         message = f"episode {self._file.path.stem} has ended{reason}: {self._duration}"
-        if self._topics is not None and self._topics.images:
+        if self._topics.images:
             offset = self._alignment.largest_offset / 1e6
             message += f"; images are at most {offset:.0f} ms from the times of the frames"
         return message
 
     def discard(self, reason: str = "") -> str:
-        """Discard the episode; return a message.
-
-        Raises:
-            UserInputError: No episode is being recorded.
-        """
+        """Discard the episode; return a message."""
         self._check_recording()
         self._close()
         return f"episode {self._file.path.stem} is discarded{reason}"
@@ -183,12 +168,12 @@ class TopicDemonstrations:
             except MissingSampleError as error:
                 self._follow_gap(error)
             except (UserInputError, OSError) as error:
-                self._fail(f": {error}")
+                self._stop(self.discard, f": {error}", logging.ERROR)
 
     def end_of_input(self) -> None:
         """End the episode that is being recorded, if any."""
         if self.is_recording:
-            self._end_early("", logging.INFO)
+            self._stop(self.end, "", logging.INFO)
 
     def close(self) -> None:
         """Discard the episode that is being recorded, if any."""
@@ -196,7 +181,6 @@ class TopicDemonstrations:
             _LOG.warning("%s", self.discard())
 
     def _restart(self) -> None:
-        assert self._topics is not None
         topics = self._topics
         self._alignment = FrameAlignment(
             self._fps,
@@ -217,19 +201,13 @@ class TopicDemonstrations:
         self._pending.clear()
         self._closing.close()
 
-    def _fail(self, reason: str) -> None:
-        self.failures += 1
-        message = self.discard(reason)
-        self._ended = f"; {message}"
-        _LOG.error("%s", message)
-
     def _follow_gap(self, error: MissingSampleError) -> None:
         if self._count:
             if self._count + len(self._pending) < _SHORTEST_S * self._fps:
-                self._fail(f" after less than {_SHORTEST_S:g} s: {error}")
-                return
-            self.failures += 1
-            self._end_early(f" at its last complete frame ({error})", logging.WARNING)
+                reason = f" after less than {_SHORTEST_S:g} s: {error}"
+                self._stop(self.discard, reason, logging.ERROR)
+            else:
+                self._stop(self.end, f" at its last complete frame ({error})", logging.WARNING)
             return
         if not self._restarted:  # one warning for each episode
             _LOG.warning("episode %s starts again: %s", self._file.path.stem, error)
@@ -265,14 +243,15 @@ class TopicDemonstrations:
         if not (self._count or self._pending):
             self._restart()  # samples from before the reset
             return
-        self._end_early(" by a reset", logging.INFO)
+        self._stop(self.end, " by a reset", logging.INFO)
 
-    def _end_early(self, reason: str, level: int) -> None:
+    def _stop(self, action: Callable[[str], str], reason: str, level: int) -> None:
+        """End or discard the episode without being asked to, and report that."""
         try:
-            message = self.end(reason)
+            message = action(reason)
         except (UserInputError, OSError) as error:
-            self.failures += 1
             level, message = logging.ERROR, str(error)
+        self.failures += level > logging.INFO
         self._ended = f"; {message}"
         _LOG.log(level, "%s", message)
 
@@ -298,14 +277,13 @@ class TopicDemonstrations:
                     raise UserInputError(f"it has other {name} than the episodes before it")
 
     def _describe(self) -> None:
-        topics, joints = self._topics, self._values.joints
-        assert topics is not None
+        joints = self._values.joints
 
         def elements(source: Mapping[str, str], quantity: str) -> tuple[str, ...]:
             names = [(robot, joint) for robot, topic in source.items() for joint in joints[topic]]
             return tuple(".".join(filter(None, (*name, quantity))) for name in names)
 
-        states, commands = topics.states, topics.commands
+        states, commands = self._topics.states, self._topics.commands
         self._file.describe(
             names={
                 STATE: (*elements(states, "position"), *elements(states, "velocity")),
@@ -319,7 +297,6 @@ class TopicDemonstrations:
 
     def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:
         topics, samples = self._topics, frame.samples
-        assert topics is not None
         state = np.concatenate([samples[topic] for topic in topics.states.values()], axis=1)
         action = np.concatenate([samples[topic] for topic in topics.commands.values()])
         images = {f"{IMAGES}{name}": samples[topic] for name, topic in topics.images.items()}

@@ -16,11 +16,11 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
 )
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     PYTHON_VARIABLE,
-    DatasetWriter,
     check_new,
     lerobot_python,
     read_description,
     read_replays,
+    write_dataset,
 )
 
 EYE = f"{IMAGES}eye"
@@ -56,15 +56,18 @@ def _write(path, numbers, change=dict):
 def test_lerobot_reads_a_dataset_with_its_images_and_exact_numbers(tmp_path):
     python = python_or_skip()
     folder = tmp_path / "dataset"
-    with DatasetWriter(folder, "h264") as writer:
-        assert writer.add(_write(tmp_path / "1.zst", range(4))) == 4
-        assert writer.add(_write(tmp_path / "2.zst", [])) == 0, "no frames, no episode"
-        assert writer.add(_write(tmp_path / "3.zst", range(10, 13))) == 3
-        assert not folder.exists()
-        writer.finish({"command": "evaluate"})
+    numbers = {"1": range(4), "2": [], "3": range(10, 13)}
+    files = [(_write(tmp_path / f"{name}.zst", it), {}) for name, it in numbers.items()]
+    seen = []
+    text = write_dataset(
+        folder, "h264", files, {"command": "evaluate"}, lambda _: seen.append(folder.exists())
+    )
+    assert text == f"2 episodes, 7 frames in {folder}", "no frames, no episode"
+    assert seen == [False] * 3
     assert {it.name for it in tmp_path.iterdir()} == {"dataset", "1.zst", "2.zst", "3.zst"}
     assert not list(folder.rglob("*.png"))
-    assert read_description(folder) == {"command": "evaluate"}
+    counts = [{"frames": 4}, {"frames": 3}]
+    assert read_description(folder) == {"command": "evaluate", "episodes": counts}
     episodes = list(read_replays(folder))
     for columns, numbers in zip(episodes, (range(4), range(10, 13)), strict=True):
         np.testing.assert_array_equal(columns[QPOS], [_frame(it)[QPOS] for it in numbers])
@@ -93,16 +96,11 @@ def test_an_error_leaves_nothing_of_a_dataset_and_touches_nothing_else(tmp_path)
         return {**frame, ACTION: frame[ACTION][:1]}
 
     first, second = _write(tmp_path / "1.zst", [1]), _write(tmp_path / "2.zst", [1], flat)
-    with DatasetWriter(tmp_path / "dataset", "h264") as writer:
-        writer.add(first)
-        with pytest.raises(UserInputError, match=r"2\.zst has other features than the episodes"):
-            writer.add(second)
+    with pytest.raises(UserInputError, match=r"2\.zst has other features than the episodes"):
+        write_dataset(tmp_path / "dataset", "h264", [(first, {}), (second, {})], {})
     broken = _write(tmp_path / "3.zst", [1], lambda it: {**it, EYE: it[EYE][0]})
-    with (
-        DatasetWriter(tmp_path / "dataset", "h264") as writer,
-        pytest.raises(UserInputError, match="LeRobot failed"),
-    ):
-        writer.add(broken)
+    with pytest.raises(UserInputError, match="LeRobot failed"):
+        write_dataset(tmp_path / "dataset", "h264", [(broken, {})], {})
     left = {it.name for it in tmp_path.iterdir()}
     assert left == {"dataset.part", "1.zst", "2.zst", "3.zst"}
     assert (other / "mine").exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from mcap.reader import make_reader
+from mcap.records import Attachment
 from mcap.writer import Writer
 from preset_bags import PRESETS, SECOND, TOPICS, read_all, write_bag
 from rclpy.serialization import serialize_message
@@ -301,8 +302,8 @@ def test_a_topic_whose_channel_is_damaged_is_found_in_the_metadata(folder, repai
 def test_attachments_and_other_metadata_are_kept(folder, repaired):
     bag, topic = begin(folder)
     write(bag, topic, 3)
-    bag._current.writer.add_attachment(1, 2, "notes", "text/plain", b"attached")
-    bag._current.writer.add_metadata("weather", {"sky": "blue"})
+    bag._current.add_attachment(Attachment(1, 2, "notes", "text/plain", b"attached"))
+    bag._current.add_metadata("weather", {"sky": "blue"})
     bag.flush()
     kill(bag)
     repair(folder)
