@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import ceil, sqrt
 from typing import Annotated, Generic, TypeVar
 
@@ -27,7 +27,6 @@ from mujoco_ros.sim.simulation import Simulation
 ObservationFilter = Callable[[Observation], Observation]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Noise(CheckedConfig):
     """Standard deviations at every tick.
 

@@ -113,7 +113,6 @@ _START, _GOAL = (0.1, 0.45), (1.1, -0.45)
 _PADS = tuple(f"{arm}/{pad}_pad" for arm in ("left_arm", "right_arm") for pad in ("left", "right"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Perturbations(CheckedConfig):
     """Ranges of the conditions of `HandoverTrial`.
 

@@ -137,7 +137,6 @@ def relative_flaw(
     return ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Pushes(CheckedConfig):
     """Ranges of the conditions of `StandTrial`.
 

@@ -73,7 +73,6 @@ LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
 """Of "MuJoCo Robotics Lab, Part 9" [m]."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Spread(CheckedConfig):
     """Ranges of the conditions of `PickPlaceTrial`.
 
@@ -106,8 +105,7 @@ class Spread(CheckedConfig):
     motion: Range = (0.0, 0.0)
     noise: Noise = USUAL
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         for name, (least, most), unit in _LIMITS:
             pair = getattr(self, name)
             if pair is not None and not least <= pair[0] <= pair[1] <= most:

@@ -31,7 +31,6 @@ _SLACK = 0.05
 """The same, in m/s and rad/s."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyTrots(CheckedConfig):
     """Ranges of the conditions of `PolicyTrotTrial`.
 

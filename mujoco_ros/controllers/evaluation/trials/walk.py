@@ -35,7 +35,6 @@ _SLACK, _TURN_SLACK = 0.15, 0.2
 """The same in metres, because a push displaces the robot; and in radians."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Walks(CheckedConfig):
     """Ranges of the conditions of `WalkTrial`.
 
@@ -184,7 +183,6 @@ class WalkTrial(LeggedTrial):
         return LeggedTrial.flaw(self, measures) or relative_flaw(measures, rows, _TOLERANCE)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Trots(Walks):
     """Ranges of the conditions of `TrotTrial`: as of `Walks`, for the quadruped."""
 

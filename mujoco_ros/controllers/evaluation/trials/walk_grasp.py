@@ -36,7 +36,6 @@ _NEAR = 0.01
 """Largest distance of the box from the height at which it stands [m]."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Carries(CheckedConfig):
     """Ranges of the conditions of `WalkGraspTrial`.
 

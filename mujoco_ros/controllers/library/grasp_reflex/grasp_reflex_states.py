@@ -4,7 +4,6 @@ Based on the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick op
 lasts at least two seconds, so that the motion of the fingers does not trigger the sensors.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.model.errors import UserInputError
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class GraspReflexConfig(CheckedConfig):
     """Settings of all states of `grasp_reflex`.
 
@@ -35,8 +33,7 @@ class GraspReflexConfig(CheckedConfig):
     duration: Positive = 0.5
     least_force: Positive = 0.3
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not self.touches:
             raise UserInputError("touches lists no sensor")
 
@@ -113,7 +110,6 @@ class CloseOnTouch(GripperState):
     outcomes = ("gripped", "missed")
     failures: ClassVar[tuple[str, ...]] = ("missed",)
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GraspReflexConfig):
         """Settings of `CloseOnTouch`.
 
@@ -147,7 +143,6 @@ class HoldUntilFlicked(GripperState):
     outcomes = ("flicked", "lost")
     failures: ClassVar[tuple[str, ...]] = ("lost",)
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GraspReflexConfig):
         """Settings of `HoldUntilFlicked`.
 

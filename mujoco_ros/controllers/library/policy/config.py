@@ -1,7 +1,7 @@
 """Settings of the state `Policy`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal
 
 from mujoco_ros.control.gains import LARGEST_GAIN
@@ -41,8 +41,7 @@ _FASTEST = 10.0
 """Largest velocity that a client can command [m/s, rad/s]."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoiseConfig:
+class NoiseConfig(CheckedConfig):
     """Noise that is added to a term.
 
     Attributes:
@@ -53,14 +52,13 @@ class NoiseConfig:
     uniform: Numbers = 0.0
     gaussian: Numbers = 0.0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         for name in ("uniform", "gaussian"):
             if not all(number >= 0.0 for number in numbers(getattr(self, name))):
                 raise UserInputError(f"{name} must not be negative")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TermConfig:
+class TermConfig(CheckedConfig):
     """A part of an input: ``scale * clip(value + noise) + offset``.
 
     Attributes:
@@ -108,7 +106,7 @@ class TermConfig:
     functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")
     at_rest: tuple[float, ...] = ()
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
         for setting in fields(self):
             if setting.name not in permitted and getattr(self, setting.name) != setting.default:
@@ -135,8 +133,7 @@ class TermConfig:
         return f"{self.term} '{self.sensor}'" if self.sensor else self.term
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InputConfig:
+class InputConfig(CheckedConfig):
     """An input of the network: the terms in order, behind each other.
 
     Attributes:
@@ -151,7 +148,7 @@ class InputConfig:
     history: int = 1
     order: Order = "oldest_first"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _check_history(self.history)
         if self.clip is not None and not self.clip[0] <= self.clip[1]:
             raise UserInputError("clip: the lower limit is above the upper one")
@@ -161,7 +158,6 @@ class InputConfig:
             raise UserInputError("an image must be the only term of its input")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ActionConfig(CheckedConfig):
     """Joints that a part of the output commands, to ``scale * action + offset``.
 
@@ -187,8 +183,7 @@ class ActionConfig(CheckedConfig):
     kp: Numbers | None = None
     kd: Numbers | None = None
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not 0.0 <= self.smoothing < 1.0:
             raise UserInputError(f"smoothing must be from 0 to less than 1, got {self.smoothing:g}")
         for name in ("kp", "kd"):
@@ -200,7 +195,6 @@ class ActionConfig(CheckedConfig):
                     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyConfig(CheckedConfig):
     """Settings of `Policy`.
 
@@ -237,8 +231,7 @@ class PolicyConfig(CheckedConfig):
     command_timeout: Positive = 0.5
     max_tilt: NotNegative = 0.0
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         for name in ("file", "inputs", "actions"):
             if not getattr(self, name):
                 raise UserInputError(f"{name} must not be empty")

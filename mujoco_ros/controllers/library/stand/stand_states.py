@@ -1,7 +1,6 @@
 """States of `stand`, which commands only the legs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,7 +88,6 @@ _MAX_DEPTH = 0.5
 """Largest depth of a squat, as part of the height."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class StandConfig(CheckedConfig):
     """Settings of all states of `stand`.
 
@@ -108,7 +106,6 @@ class StandConfig(CheckedConfig):
     imu: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SweepConfig(StandConfig):
     """Settings of a motion along a sweep.
 
@@ -178,7 +175,6 @@ class GetReady(BalancedState):
     outcomes = ("done", "fell", "blocked")
     failures = ("fell", "blocked")
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(StandConfig):
         """Settings of `GetReady`.
 
@@ -286,7 +282,6 @@ class SweepState(BalancedState):
 class Squat(SweepState):
     """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(SweepConfig):
         """Settings of `Squat`.
 
@@ -318,7 +313,6 @@ class Squat(SweepState):
 class Sway(SweepState):
     """Moves the centre of mass to the left and to the right."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(SweepConfig):
         """Settings of `Sway`.
 

@@ -1,14 +1,13 @@
 """The trot: which pair of feet swings, when, where the feet land, and how a leg moves."""
 
-from dataclasses import dataclass
 from math import cosh, hypot, inf, sinh, tanh
 from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
+from mujoco_ros.controllers.library.base_states import quintic
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
-from mujoco_ros.controllers.library.walk.feet import quintic
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -25,7 +24,6 @@ _APPROACH = 1.0
 """Time in which a near goal is approached [s]."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrotGaitConfig(CheckedConfig):
     """Settings of the gait.
 

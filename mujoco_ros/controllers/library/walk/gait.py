@@ -1,7 +1,6 @@
 """The gait: phases of support, with the feet, the ZMP, and the motion of the DCM."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import cos, exp, sin
 from typing import NamedTuple
 
@@ -91,7 +90,6 @@ _SAME, _DISPLACED = 1e-6, 0.03
 """Largest differences [m, rad] of feet beside each other, as planned and after an adjustment."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class GaitConfig(CheckedConfig):
     """Settings of the gait.
 

@@ -1,7 +1,6 @@
 """Balance while walking: DCM feedback, distribution of the ZMP to the feet, and joint torques."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -13,7 +12,6 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 from mujoco_ros.controllers.planning.kinematics.sole import Sole
 
 
-@dataclass(frozen=True, kw_only=True)
 class StabilizerConfig(CheckedConfig):
     """Settings of the stabilizer.
 

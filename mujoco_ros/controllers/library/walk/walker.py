@@ -7,35 +7,13 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
-from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, Drawing, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.feet import (
-    TOUCHDOWN,
-    FootAdmittance,
-    Landing,
-    approach,
-    roll_and_pitch,
-    slope_under,
-    swing,
-    tilt_on,
-)
-from mujoco_ros.controllers.library.walk.footsteps import (
-    LEFT,
-    RIGHT,
-    Footstep,
-    StepAdjustment,
-    mean_yaw,
-    on_slope,
-    turned,
-)
+from mujoco_ros.controllers.library.walk import foot_motion, footsteps, stabilizer
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, turned
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
-from mujoco_ros.controllers.library.walk.stabilizer import (
-    DcmFeedback,
-    FeedForward,
-    StabilizerConfig,
-    distribute,
-)
+from mujoco_ros.controllers.library.walk.walk_display import WalkingRobot, draw_walk
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -57,25 +35,26 @@ _TURN = 0.5
 """Largest velocity of the joints until their initial positions are reached [rad/s]."""
 
 
-class Walker:
+class WalkerConfig(GaitConfig, stabilizer.StabilizerConfig):
+    """Settings of `Walker`; they take effect when it begins."""
+
+
+class Walker(WalkingRobot):
     """Walks with a velocity, on the signals of the robot alone.
 
     The measured divergent component of motion (DCM) is taken relative to the soles that carry the
     robot, so that drift of the estimated base does not matter.
 
     Attributes:
-        estimator: Estimates base and centre of mass.
-        joints: Indices of the joints that it moves.  # (n,)
-        home: Positions that they approach as far as the tasks permit, at first the initial ones
-            [rad or m].  # (n,)
+        home: Positions that the joints approach as far as the tasks permit, at first the initial
+            ones [rad or m].  # (n,)
         gravity: [m/s²]
-        gait: The gait.
-        dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
+        zmp: Zero-moment point (ZMP) that the feet shall have, in ``world`` of the gait [m].
             # (2,)
-        zmp: Zero-moment point (ZMP) that the feet shall have, in the same frame [m].
-            # (2,)
-        goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
+
+    fastest = BodyVelocity(x=0.3, y=0.1, yaw=0.35)
+    gait: Gait
 
     def __init__(
         self,
@@ -128,37 +107,21 @@ class Walker:
         self._height = float(body.com[2] - at[:, 2].min())
         self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
         self._omega = sqrt(self.gravity / self._height)
-        self._feed_forward = FeedForward(body, soles)
+        self._feed_forward = stabilizer.FeedForward(body, soles)
         self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
         self._quat, self._axes, self._turn = np.zeros(4), np.zeros(9), np.zeros(3)
         self._next, self._references = np.zeros(len(chosen)), np.zeros((3, len(chosen)))
         self.dcm_error, self.zmp = np.zeros(2), np.zeros(2)
-        self.goal: PlanarPose | None = None
 
-    def begin(
-        self,
-        observation: Observation,
-        gait: GaitConfig,
-        stabilizer: StabilizerConfig,
-        period: float,
-    ) -> None:
-        """Begin at rest in the measured pose, and go to the initial configuration.
-
-        Args:
-            gait: Settings of the gait.
-            stabilizer: Settings of the stabilizer.
-            period: Time between two ticks [s].
-
-        Raises:
-            UserInputError: The observation lacks the IMU or a force-torque sensor.
-        """
+    def begin(self, observation: Observation, config: WalkerConfig, period: float) -> None:
+        """Begin at rest in the measured pose, and go to the initial configuration."""
         self._period = self._control.period = period
         weight = self._control.body.mass * self.gravity
-        self._limits = np.maximum(self._half_sizes - stabilizer.sole_margin, 0.0)
-        self._feedback = DcmFeedback(stabilizer, self._omega)
-        self._landing, self._swing_yaw = Landing(weight), 0.0
-        self._admittance = FootAdmittance(
-            self._robot, self._sensors, stabilizer, weight, self._half_sizes
+        self._limits = np.maximum(self._half_sizes - config.sole_margin, 0.0)
+        self._feedback = stabilizer.DcmFeedback(config, self._omega)
+        self._landing, self._swing_yaw = foot_motion.Landing(weight), 0.0
+        self._admittance = foot_motion.FootAdmittance(
+            self._robot, self._sensors, config, weight, self._half_sizes
         )
         self._feed_forward.reset()
         self.home[:] = self._robot.home[self.joints]
@@ -171,10 +134,12 @@ class Walker:
             origin, axes = task.frame(self._control.body)
             x, y, z = origin.tolist()
             feet.append(Footstep(side, x, y, atan2(axes[1, 0], axes[0, 0]), z))
-            self._admittance.tilt[side] = self._admittance.ground[side] = roll_and_pitch(axes)
+            tilt = foot_motion.roll_and_pitch(axes)
+            self._admittance.tilt[side] = self._admittance.ground[side] = tilt
             task.linear[:] = task.angular[:] = 0.0
-        self.gait, self.goal = Gait(gait, self._omega, self._width), None
-        self._adjustment = StepAdjustment(self._omega, self._limits.min(axis=0), gait.least_width)
+        self.gait, self.goal = Gait(config, self._omega, self._width), None
+        half_size, least = self._limits.min(axis=0), config.least_width
+        self._adjustment = footsteps.StepAdjustment(self._omega, half_size, least)
         self.gait.start((feet[LEFT], feet[RIGHT]))
         self.gait.slope[:] = np.mean([self._slope_under(side) for side in (LEFT, RIGHT)], axis=0)
         self._com.hold(self._control.body)
@@ -206,7 +171,6 @@ class Walker:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the robot stands on both feet."""
         return self.gait.phase is None
 
     def place(self) -> PlanarPose:
@@ -222,17 +186,9 @@ class Walker:
             return feet[phase.support.side]
         left, right = feet
         x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
-        return PlanarPose(x, y, mean_yaw(left.yaw, right.yaw, 0.5))
+        return PlanarPose(x, y, footsteps.mean_yaw(left.yaw, right.yaw, 0.5))
 
     def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
-        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)
-
-        The next call writes into the same array.
-
-        Raises:
-            UserInputError: A signal is missing or not finite.
-            ArithmeticError: Whole-body control has no solution.
-        """
         self.estimator.update(observation)
         self.gait.step(self._period, velocity, self._is_steady(), self._admittance.is_flat)
         yaws, support = self._place_feet()
@@ -244,7 +200,7 @@ class Walker:
         zmp = self._feedback.zmp(dcm, reference.dcm, reference.zmp, self._period)
         self.zmp = zmp + self._feed_forward.zmp_offset
         loads, pressure = self._distribute(self.zmp, yaws, support)
-        slope = tilt_on(self.gait.slope, yaws[LEFT if support is None else 1 - support])
+        slope = foot_motion.tilt_on(self.gait.slope, yaws[LEFT if support is None else 1 - support])
         rise = self.gait.feet[LEFT].z - self.gait.feet[RIGHT].z
         self._admittance.step(
             *(observation, self.estimator, loads, pressure, support, slope, rise, self._period)
@@ -260,6 +216,10 @@ class Walker:
         references[0], references[1] = control.q, control.dq
         references[2] = self._feed_forward.torques(control.velocity, loads, pressure, self._period)
         return references
+
+    def draw(self) -> Drawing:
+        least = _UNLOADED * self.estimator.robot.mass * self.gravity
+        return draw_walk(self.estimator, self.gait, self.dcm_error, self.zmp, least)
 
     def _set_others(self, observation: Observation) -> None:
         """Set the joints that others move to their measured positions."""
@@ -306,21 +266,22 @@ class Walker:
         self._landing.begin()
         self._goal = self._planned = planned
         self._adjustment.begin(self.gait.feet[support], planned)
-        approach(self.gait.slope, self._slope_under(support))
+        foot_motion.approach(self.gait.slope, self._slope_under(support))
 
     def _slope_under(self, foot: int) -> np.ndarray:
         """Return the rise of the ground under a foot along x and y of ``world``.  # (2,)"""
-        return slope_under(self._admittance.ground[foot], self.gait.feet[foot].yaw)
+        return foot_motion.slope_under(self._admittance.ground[foot], self.gait.feet[foot].yaw)
 
     def _swing(self, start: Footstep, duration: float) -> tuple[np.ndarray, float]:
         """Return position and yaw of the sole of the swing foot."""
         gait, landing = self.gait, self._landing
-        sole = swing(start, self._goal, gait.config.step_height, gait.progress, duration)
+        height, progress = gait.config.step_height, gait.progress
+        sole = foot_motion.swing(start, self._goal, height, progress, duration)
         load = float(self.estimator.loads[start.side])
         if not landing.has_landed:
             self._swing_yaw = sole.yaw
-        landing.step(sole.position, gait.progress, load, self._period)
-        if landing.has_landed or gait.progress > TOUCHDOWN:
+        landing.step(sole.position, progress, load, self._period)
+        if landing.has_landed or progress > foot_motion.TOUCHDOWN:
             x, y, z = landing.position.tolist()
             gait.land_at(Footstep(start.side, x, y, self._swing_yaw, z))
         return landing.position, self._swing_yaw
@@ -335,7 +296,7 @@ class Walker:
         adjustment, planned = self._adjustment, gait.planned_end
         adjustment.step(dcm, planned, zmp, foot, transfer, remaining, self._period)
         x, y = (self._planned.point + adjustment.offset).tolist()
-        self._goal = on_slope(self._planned._replace(x=x, y=y), foot, gait.slope)
+        self._goal = footsteps.on_slope(self._planned._replace(x=x, y=y), foot, gait.slope)
         gait.land_at(self._goal)
         return True
 
@@ -365,7 +326,7 @@ class Walker:
         soles = np.array([task.position[:2] for task in self._feet])
         axes = np.array([(cos(yaw), sin(yaw)) for yaw in yaws])
         alone = None if support is None else float(support)
-        share, pressure = distribute(zmp, soles, axes, self._limits, alone)
+        share, pressure = stabilizer.distribute(zmp, soles, axes, self._limits, alone)
         weight = self._control.body.mass * self.gravity
         return weight * np.array([1.0 - share, share]), pressure
 
@@ -390,5 +351,5 @@ class Walker:
             mujoco.mju_quatIntegrate(quat, turn, 1.0)
             mujoco.mju_quat2Mat(axes, quat)
             task.rotation[:] = axes.reshape(3, 3)
-        yaw = mean_yaw(yaws[LEFT], yaws[RIGHT], 0.5)
+        yaw = footsteps.mean_yaw(yaws[LEFT], yaws[RIGHT], 0.5)
         self._trunk.rotation[:2, :2] = (cos(yaw), -sin(yaw)), (sin(yaw), cos(yaw))

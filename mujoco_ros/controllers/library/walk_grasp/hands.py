@@ -129,7 +129,6 @@ _THINNEST = 0.03
 """Distance by which the hands come closer than the box is wide, at most [m]."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class HandsConfig(CheckedConfig):
     """The hands of a robot.
 
@@ -153,8 +152,7 @@ class HandsConfig(CheckedConfig):
     squeeze_gain: Positive = 0.001
     least_squeeze: Positive = 5.0
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         for name in ("bodies", "force_sensors"):
             if len(getattr(self, name)) != 2:
                 raise UserInputError(f"{name} must be two names, of the left and the right hand")

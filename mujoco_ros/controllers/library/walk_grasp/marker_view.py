@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import atan2, hypot
 from typing import Any
@@ -28,7 +28,6 @@ _CORNERS = np.array([(-1.0, 1.0, 0.0), (1.0, 1.0, 0.0), (1.0, -1.0, 0.0), (-1.0,
 """Corners of a marker in their order in OpenCV, in half sides."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class MarkerConfig(CheckedConfig):
     """A marker of the dictionary 4X4_50.
 
@@ -43,8 +42,7 @@ class MarkerConfig(CheckedConfig):
     size: Positive
     pose: PoseConfig = field(default_factory=lambda: ORIGIN)
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not 0 <= self.number < 50:
             raise UserInputError(f"the number of a marker must be from 0 to 49, got {self.number}")
 

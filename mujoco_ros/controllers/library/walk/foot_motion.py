@@ -10,6 +10,7 @@ import numpy as np
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.library.base_states import quintic
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, turned
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
@@ -74,15 +75,6 @@ def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: fl
     else:
         position[2] = goal.z
     return SwingState(position, start.yaw + part * turn, linear, rate * turn)
-
-
-def quintic(s: float) -> tuple[float, float, float]:
-    """Return a rise from 0 to 1 at rest at both ends, and its two derivatives."""
-    return (
-        s * s * s * (10.0 + s * (6.0 * s - 15.0)),
-        30.0 * s * s * (1.0 - s) ** 2,
-        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
-    )
 
 
 _EARLIEST = 0.5
