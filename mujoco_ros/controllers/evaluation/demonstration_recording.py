@@ -44,19 +44,12 @@ RATE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DemonstrationSettings:
-    """What is recorded.
+    """What is recorded."""
 
-    Attributes:
-        fps: Frames a second; the controller's rate is a multiple of it.
-        cameras: Names of cameras; None for all of the scene.
-        failures: Whether failed episodes are recorded as well.
-        task: What is done, as text.
-    """
-
-    fps: int
-    cameras: tuple[str, ...] | None = None
-    failures: bool = False
-    task: str
+    fps: int  # frames a second; the controller's rate is a multiple of it
+    cameras: tuple[str, ...] | None = None  # names of cameras; None for all of the scene
+    failures: bool = False  # whether failed episodes are recorded as well
+    task: str  # what is done, as text
 
 
 def ticks_per_frame(rate: float, fps: int) -> int:
@@ -144,7 +137,7 @@ class DemonstrationRecorder:
         ticks = ticks_per_frame(1.0 / controller.period, settings.fps)
         self._commands = np.empty((ticks, 5, len(self._joints)))
         self._count = 0  # of the ticks in the present frame
-        self._held: np.ndarray | None = None  # positions  # (n,)
+        self._held: np.ndarray | None = None  # positions  (n,)
         self._positioned = np.zeros(len(self._joints), bool)
         self._goal = np.array([*goal.values()], np.float32)
         self._frame: dict[str, np.ndarray] = {}

@@ -26,15 +26,10 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 class ReplayResult(NamedTuple):
-    """Result of a replay.
+    """Result of a replay."""
 
-    Attributes:
-        error: Largest absolute difference of positions and velocities [m, rad, m/s, rad/s].
-        diverged_at: When the simulation diverged [s], which ended the replay; None if it did not.
-    """
-
-    error: float
-    diverged_at: float | None = None
+    error: float  # largest absolute difference of positions and velocities [m, rad, m/s, rad/s]
+    diverged_at: float | None = None  # when the simulation diverged [s], which ends the replay
 
     def is_within(self, largest: float) -> bool:
         """Return whether it came to its end with an error of at most `largest`; never with NaN."""

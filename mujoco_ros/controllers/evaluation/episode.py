@@ -41,38 +41,21 @@ _CONSEQUENCES = ("give_up", "put_back", "returned")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
-    """Result of one run.
+    """Result of one run."""
 
-    Attributes:
-        seed: Seed of all conditions, noise and plans.
-        outcome: ``success``, or the final failure.
-        reason: Reason of the failure.
-        claimed: Whether the controller reports a success.
-        refusal: Failure that the conditions require, because the robot cannot do the task under
-            them; empty if it can.
-        failures: All failures, including those with a successful recovery, oldest first.
-        conditions: Conditions by name.
-        measures: Measures by name.
-        phases: Total time in each state [s].
-        planning: Computing time of each plan of joint motions [s].
-        duration: Simulated time [s].
-        cost: Processor time [s].
-        digest: Hash of the positions at all ticks.
-    """
-
-    seed: int
-    outcome: str
-    reason: str = ""
-    claimed: bool = False
-    refusal: str = ""
-    failures: tuple[str, ...] = ()
-    conditions: Mapping[str, float]
-    measures: Mapping[str, float]
-    phases: Mapping[str, float]
-    planning: tuple[float, ...] = ()
-    duration: float = 0.0
-    cost: float = 0.0
-    digest: str = ""
+    seed: int  # seed of all conditions, noise and plans
+    outcome: str  # ``success``, or the final failure
+    reason: str = ""  # reason of the failure
+    claimed: bool = False  # whether the controller reports a success
+    refusal: str = ""  # failure that the conditions require; empty if the robot can succeed
+    failures: tuple[str, ...] = ()  # all, also recovered ones, oldest first
+    conditions: Mapping[str, float]  # conditions by name
+    measures: Mapping[str, float]  # measures by name
+    phases: Mapping[str, float]  # total time in each state [s]
+    planning: tuple[float, ...] = ()  # computing time of each plan of joint motions [s]
+    duration: float = 0.0  # simulated time [s]
+    cost: float = 0.0  # processor time [s]
+    digest: str = ""  # hash of the positions at all ticks
 
     @property
     def success(self) -> bool:

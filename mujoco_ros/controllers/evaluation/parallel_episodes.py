@@ -33,35 +33,22 @@ ATTEMPTS = 3
 
 
 class EpisodeSetup(NamedTuple):
-    """The data with which a process runs episodes.
-
-    Attributes:
-        trial: The trial.
-        clock: Processor time [s].
-        run: Runs an episode instead of the trial.
-        scene: Hash of the scene, which must be the same here; empty for any.
-    """
+    """The data with which a process runs episodes."""
 
     trial: Trial
     clock: Clock
-    run: RunEpisode | None
-    scene: str = ""
+    run: RunEpisode | None  # runs an episode instead of the trial
+    scene: str = ""  # hash of the scene, which must be the same here; empty for any
 
 
 def episodes(
-    trial: Trial,
-    seeds: Sequence[int],
-    clock: Clock,
-    *,
-    jobs: int,
-    run: RunEpisode | None = None,
+    trial: Trial, seeds: Sequence[int], clock: Clock, *, jobs: int, run: RunEpisode | None = None
 ) -> Generator[Episode, None, None]:
     """Run episodes and yield each when it is done, in any order.
 
     A crashed worker is replaced, and its episode is repeated.
 
     Args:
-        seeds: Seed of each episode.
         clock: Returns processor time [s]; a function that can be imported in another process.
         jobs: Number of worker processes.
         run: Runs an episode in a worker instead of the trial.
@@ -100,11 +87,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def prepare(setup: EpisodeSetup) -> RunEpisode:
-    """Return the function that runs the episode of a seed in this process.
-
-    Raises:
-        UserInputError: The scene is invalid, or another one.
-    """
+    """Return the function that runs the episode of a seed in this process."""
     if setup.run is not None:
         return setup.run
     assembly = assemble(setup.trial.scene_config())
@@ -164,11 +147,10 @@ def cluster_episodes(
     has failed.
 
     Args:
-        seeds: Seed of each episode.
         clock: Returns processor time [s]; a function that can be imported on all machines.
         address: ``host:port`` of a cluster that runs, or `AUTO`.
         run: Runs an episode instead of the trial.
-        scene: Hash of the scene, see `scene_hash`; empty to compute it.
+        scene: Hash of the scene; empty to compute it.
 
     Raises:
         UserInputError: Ray is not installed, there is no cluster or no processor in it, a machine
@@ -248,11 +230,8 @@ def run_seed(wanted: Mapping[str, str], setup: bytes, seed: int) -> Episode:
     """Run the episode of a seed in a process of a cluster.
 
     Args:
-        wanted: `versions` of the machine that asks.
+        wanted: `versions` of the machine that asks, which must be the same here.
         setup: A pickled `EpisodeSetup`.
-
-    Raises:
-        UserInputError: The versions or the scene are others here, or the scene is invalid.
     """
     for name, version in versions().items():
         if version != wanted.get(name):

@@ -10,11 +10,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import as_slice
-from mujoco_ros.controllers.evaluation.conditions import (
-    CommandFilter,
-    ObservationFilter,
-    noise_filter,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.fsm.table import TransitionEvent
 from mujoco_ros.controllers.interface.inputs import ESTIMATED_BASE
 from mujoco_ros.controllers.interface.observation import BaseReading
@@ -175,19 +171,12 @@ Settings = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Trial(ABC):
-    """A task under random conditions. It holds plain data, because worker processes get a copy.
+    """A task under random conditions. It holds plain data, because worker processes get a copy."""
 
-    Attributes:
-        ranges: Ranges of the conditions, with the noise of the observations.
-        changes: Settings of the controller's states.
-        controller: Name or file of the controller.
-        limit: Longest simulated time of an episode [s].
-    """
-
-    ranges: Any
-    changes: Settings = field(default_factory=dict)
-    controller: str = ""
-    limit: float = 60.0
+    ranges: Any  # ranges of the conditions, with the noise of the observations
+    changes: Settings = field(default_factory=dict)  # settings of the controller's states
+    controller: str = ""  # name or file of the controller
+    limit: float = 60.0  # longest simulated time of an episode [s]
 
     @property
     @abstractmethod
@@ -222,11 +211,11 @@ class Trial(ABC):
         """Apply conditions that the controller's model of the robot and the scene lacks."""
         return
 
-    def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
+    def observation_filter(self, seed: int, conditions: Conditions) -> variations.ObservationFilter:
         """Return a function that adds noise to observations."""
-        return noise_filter(self.ranges.noise, seed)
+        return variations.noise_filter(self.ranges.noise, seed)
 
-    def command_filter(self, conditions: Conditions) -> CommandFilter | None:
+    def command_filter(self, conditions: Conditions) -> variations.CommandFilter | None:
         """Return a function that changes the commands of the controller; None if nothing does."""
         return None
 

@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.conditions import (
-    USUAL,
-    Noise,
-    PositiveRange,
-    Range,
-    scale_masses,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative
@@ -114,21 +108,13 @@ _PADS = tuple(f"{arm}/{pad}_pad" for arm in ("left_arm", "right_arm") for pad in
 
 
 class Perturbations(CheckedConfig):
-    """Ranges of the conditions of `HandoverTrial`.
+    """Ranges of the conditions of `HandoverTrial`."""
 
-    Attributes:
-        offset: Largest distance of start and goal from their middle, along x and along y [m].
-        yaw: Yaw of the box at its start and at its goal [rad].
-        mass: Mass of the box [kg].
-        friction: Factor on the friction of box and finger pads.
-        noise: Noise of the observations of each arm.
-    """
-
-    offset: NotNegative = 0.03
-    yaw: Range = (-0.3, 0.3)
-    mass: PositiveRange = (0.10, 0.20)
-    friction: PositiveRange = (0.8, 1.2)
-    noise: Noise = USUAL
+    offset: NotNegative = 0.03  # of start and goal from their middle, at most along x and y [m]
+    yaw: variations.Range = (-0.3, 0.3)  # yaw of the box at its start and at its goal [rad]
+    mass: variations.PositiveRange = (0.10, 0.20)  # mass of the box [kg]
+    friction: variations.PositiveRange = (0.8, 1.2)  # factor on the friction of box and finger pads
+    noise: variations.Noise = variations.USUAL  # variations.Noise of the observations of each arm
 
 
 PERTURBATIONS: Mapping[str, Perturbations] = {
@@ -164,7 +150,7 @@ class HandoverTrial(BoxTrial):
         set_start(model, BOX, self.box_pose(conditions, "start"))
         body, factors = model.body(f"{BOX}/{BOX}").id, np.ones(model.nbody)
         factors[body] = conditions["mass"] / float(model.body_mass[body])
-        scale_masses(model, factors)
+        variations.scale_masses(model, factors)
         scale_box_friction(model, _PADS, conditions["friction"])
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:

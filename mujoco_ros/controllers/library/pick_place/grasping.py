@@ -142,17 +142,11 @@ _OVERLAP = 0.002
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObjectShape:
-    """Bounding box of an object's collision geoms in the frame of its body.
+    """Bounding box of an object's collision geoms in the frame of its body."""
 
-    Attributes:
-        centre: Its centre [m].  # (3,)
-        half: Half of its edges [m].  # (3,)
-        geoms: Its geoms in the model.
-    """
-
-    centre: np.ndarray
-    half: np.ndarray
-    geoms: tuple[int, ...]
+    centre: np.ndarray  # its centre [m] (3,)
+    half: np.ndarray  # half of its edges [m] (3,)
+    geoms: tuple[int, ...]  # its geoms in the model
 
     @classmethod
     def of(cls, model: Any, name: str) -> "ObjectShape | None":
@@ -234,28 +228,18 @@ _LEAST_OVERLAP = 0.003
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Contact:
-    """Contact of a finger with an object, in the tool's frame.
+    """Contact of a finger with an object, in the tool's frame."""
 
-    Attributes:
-        position: [m]  # (3,)
-        normal: Unit vector into the object.  # (3,)
-    """
-
-    position: np.ndarray
-    normal: np.ndarray
+    position: np.ndarray  # [m] (3,)
+    normal: np.ndarray  # unit vector into the object (3,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grasp:
-    """The contacts of both fingers, or the reason why there are none.
+    """The contacts of both fingers, or the reason why there are none."""
 
-    Attributes:
-        contacts: Contacts of both fingers; empty if a pad misses the object.
-        missed: Distance by which the pads miss the object [m].
-    """
-
-    contacts: tuple[Contact, ...]
-    missed: float = 0.0
+    contacts: tuple[Contact, ...]  # contacts of both fingers; empty if a pad misses the object
+    missed: float = 0.0  # distance by which the pads miss the object [m]
 
 
 def grasp_contacts(held: Pose, shape: ObjectShape, pad: np.ndarray) -> Grasp:

@@ -42,15 +42,10 @@ _FASTEST = 10.0
 
 
 class NoiseConfig(CheckedConfig):
-    """Noise that is added to a term.
+    """Noise that is added to a term."""
 
-    Attributes:
-        uniform: Largest magnitude of uniform noise.
-        gaussian: Standard deviation of Gaussian noise.
-    """
-
-    uniform: Numbers = 0.0
-    gaussian: Numbers = 0.0
+    uniform: Numbers = 0.0  # largest magnitude of uniform noise
+    gaussian: Numbers = 0.0  # standard deviation of Gaussian noise
 
     def check(self) -> None:
         for name in ("uniform", "gaussian"):
@@ -59,25 +54,7 @@ class NoiseConfig(CheckedConfig):
 
 
 class TermConfig(CheckedConfig):
-    """A part of an input: ``scale * clip(value + noise) + offset``.
-
-    Attributes:
-        term: What it contains.
-        sensor: Name of a sensor; see the reference for each kind of term.
-        value: Measurement of a sensor that has several.
-        joints: Names of joints; empty for the policy's joints.
-        scale: Factor.
-        offset: Added last.
-        clip: Lower and upper limit of the value.
-        noise: Added to the value.
-        history: Number of frames, the present one included.
-        order: Order of the frames.
-        period: Duration of a cycle of the gait [s].
-        phases: Phases of the gait as parts of a cycle, e.g. of each foot.
-        functions: Functions of these phases, each of all of them.
-        at_rest: Phases while the command is zero, from which the gait begins again; without them,
-            it does not stop.
-    """
+    """A part of an input: ``scale * clip(value + noise) + offset``."""
 
     term: Literal[
         "joint_position",
@@ -92,19 +69,19 @@ class TermConfig(CheckedConfig):
         "sensor",
         "image",
     ]
-    sensor: str = ""
-    value: str = ""
-    joints: tuple[str, ...] = ()
+    sensor: str = ""  # name of a sensor; see the reference for each kind of term
+    value: str = ""  # measurement of a sensor that has several
+    joints: tuple[str, ...] = ()  # names of joints; empty for the policy's joints
     scale: Numbers = 1.0
-    offset: Numbers = 0.0
-    clip: tuple[Numbers, Numbers] | None = None
-    noise: NoiseConfig = field(default_factory=NoiseConfig)
-    history: int = 1
+    offset: Numbers = 0.0  # added last
+    clip: tuple[Numbers, Numbers] | None = None  # lower and upper limit of the value
+    noise: NoiseConfig = field(default_factory=NoiseConfig)  # added to the value
+    history: int = 1  # number of frames, the present one included
     order: Order = "oldest_first"
-    period: float = 0.0
-    phases: tuple[float, ...] = (0.0,)
-    functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")
-    at_rest: tuple[float, ...] = ()
+    period: float = 0.0  # duration of a cycle of the gait [s]
+    phases: tuple[float, ...] = (0.0,)  # phases of the gait as parts of a cycle, e.g. of each foot
+    functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")  # of all phases
+    at_rest: tuple[float, ...] = ()  # phases while the command is zero; empty: it does not stop
 
     def check(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
@@ -134,18 +111,11 @@ class TermConfig(CheckedConfig):
 
 
 class InputConfig(CheckedConfig):
-    """An input of the network: the terms in order, behind each other.
-
-    Attributes:
-        terms: The terms.
-        clip: Lower and upper limit of all numbers.
-        history: Number of frames of all terms, the present one included.
-        order: Order of the frames.
-    """
+    """An input of the network: the terms in order, behind each other."""
 
     terms: tuple[TermConfig, ...]
-    clip: tuple[float, float] | None = None
-    history: int = 1
+    clip: tuple[float, float] | None = None  # lower and upper limit of all numbers
+    history: int = 1  # number of frames of all terms, the present one included
     order: Order = "oldest_first"
 
     def check(self) -> None:
@@ -159,29 +129,17 @@ class InputConfig(CheckedConfig):
 
 
 class ActionConfig(CheckedConfig):
-    """Joints that a part of the output commands, to ``scale * action + offset``.
+    """Joints that a part of the output commands, to ``scale * action + offset``."""
 
-    Attributes:
-        joints: Names of joints; empty for the policy's joints.
-        target: What the policy commands.
-        scale: Factor.
-        offset: Added to it; the default pose of position targets, and 0 of others, if absent.
-        clip: Lower and upper limit of the targets.
-        largest: Largest magnitude of an action; beyond it the policy is stopped.
-        smoothing: Part of the previous target in the next one, from 0 to less than 1.
-        kp: Proportional gains while the state is active; the robot's gains if absent.
-        kd: Derivative gains while the state is active; the robot's gains if absent.
-    """
-
-    joints: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()  # names of joints; empty for the policy's joints
     target: Literal["position", "velocity", "effort"] = "position"
     scale: Numbers = 1.0
-    offset: Numbers | None = None
-    clip: tuple[Numbers, Numbers] | None = None
-    largest: Positive = 100.0
-    smoothing: float = 0.0
-    kp: Numbers | None = None
-    kd: Numbers | None = None
+    offset: Numbers | None = None  # default: the pose for positions, else 0
+    clip: tuple[Numbers, Numbers] | None = None  # lower and upper limit of the targets
+    largest: Positive = 100.0  # largest magnitude of an action; beyond it the policy is stopped
+    smoothing: float = 0.0  # part of the previous target in the next one, from 0 to less than 1
+    kp: Numbers | None = None  # gains while the state is active; the robot's if absent
+    kd: Numbers | None = None  # derivative gains; the robot's if absent
 
     def check(self) -> None:
         if not 0.0 <= self.smoothing < 1.0:

@@ -191,19 +191,12 @@ _STANDING = 0.01
 
 @dataclass(slots=True)
 class PolicyTick:
-    """The inputs of all terms in a tick.
+    """The inputs of all terms in a tick."""
 
-    Attributes:
-        observation: The observation.
-        command: The commanded velocity.
-        elapsed: Time since the start of the state [s].
-        images: The newest image of each camera.
-    """
-
-    observation: Observation
-    command: BodyVelocity
-    elapsed: float
-    images: Mapping[str, Image]
+    observation: Observation  # the observation
+    command: BodyVelocity  # the commanded velocity
+    elapsed: float  # time since the start of the state [s]
+    images: Mapping[str, Image]  # the newest image of each camera
 
 
 Write = Callable[[PolicyTick, np.ndarray], None]
@@ -212,17 +205,11 @@ Write = Callable[[PolicyTick, np.ndarray], None]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of a robot.
+    """A term of a robot."""
 
-    Attributes:
-        config: Its settings.
-        size: Number of values of a frame.
-        write: Computes them.
-    """
-
-    config: TermConfig
-    size: int
-    write: Write
+    config: TermConfig  # its settings
+    size: int  # number of values of a frame
+    write: Write  # computes them
 
 
 class TermFactory:

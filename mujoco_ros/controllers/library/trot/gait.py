@@ -195,17 +195,11 @@ TOUCHDOWN_VELOCITY = 0.15
 
 
 class SwingPoint(NamedTuple):
-    """A point of a motion.
+    """A point of a motion."""
 
-    Attributes:
-        position: [m]  # (3,)
-        velocity: [m/s]  # (3,)
-        acceleration: [m/s²]  # (3,)
-    """
-
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
+    position: np.ndarray  # [m] (3,)
+    velocity: np.ndarray  # [m/s] (3,)
+    acceleration: np.ndarray  # [m/s²] (3,)
 
 
 def swing_point(

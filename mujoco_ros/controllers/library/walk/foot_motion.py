@@ -27,19 +27,12 @@ _LIFT, _LOWER = 0.06, 0.1
 
 
 class SwingState(NamedTuple):
-    """Pose and velocity of a sole.
+    """Pose and velocity of a sole."""
 
-    Attributes:
-        position: [m]  # (3,)
-        yaw: [rad]
-        linear: [m/s]  # (3,)
-        turning: [rad/s]
-    """
-
-    position: np.ndarray
-    yaw: float
-    linear: np.ndarray
-    turning: float
+    position: np.ndarray  # [m] (3,)
+    yaw: float  # [rad]
+    linear: np.ndarray  # [m/s] (3,)
+    turning: float  # [rad/s]
 
 
 def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: float) -> SwingState:

@@ -11,21 +11,13 @@ LEFT, RIGHT = 0, 1
 
 
 class Footstep(NamedTuple):
-    """Pose of a sole on the ground.
+    """Pose of a sole on the ground."""
 
-    Attributes:
-        side: `LEFT` or `RIGHT`.
-        x: [m]
-        y: [m]
-        yaw: [rad]
-        z: Height [m].
-    """
-
-    side: int
-    x: float
-    y: float
-    yaw: float
-    z: float = 0.0
+    side: int  # `LEFT` or `RIGHT`
+    x: float  # [m]
+    y: float  # [m]
+    yaw: float  # [rad]
+    z: float = 0.0  # height [m]
 
     @property
     def point(self) -> np.ndarray:

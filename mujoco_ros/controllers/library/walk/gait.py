@@ -20,29 +20,18 @@ from mujoco_ros.controllers.library.walk.footsteps import (
 
 
 class ZmpSegment(NamedTuple):
-    """The zero-moment point (ZMP) moves with a constant velocity.
+    """The zero-moment point (ZMP) moves with a constant velocity."""
 
-    Attributes:
-        begin: [m]  # (2,)
-        end: [m]  # (2,)
-        duration: Above 0 [s].
-    """
-
-    begin: np.ndarray
-    end: np.ndarray
-    duration: float
+    begin: np.ndarray  # [m] (2,)
+    end: np.ndarray  # [m] (2,)
+    duration: float  # above 0 [s]
 
 
 class DcmState(NamedTuple):
-    """A point of a pattern, in the horizontal plane.
+    """A point of a pattern, in the horizontal plane."""
 
-    Attributes:
-        dcm: Centre of mass plus its velocity over ω [m].  # (2,)
-        zmp: [m]  # (2,)
-    """
-
-    dcm: np.ndarray
-    zmp: np.ndarray
+    dcm: np.ndarray  # centre of mass plus its velocity over ω [m] (2,)
+    zmp: np.ndarray  # [m] (2,)
 
 
 def dcm_before(segment: ZmpSegment, end: np.ndarray, remaining: float, omega: float) -> np.ndarray:
@@ -113,19 +102,12 @@ class GaitConfig(CheckedConfig):
 
 
 class Phase(NamedTuple):
-    """A part of the gait.
+    """A part of the gait."""
 
-    Attributes:
-        segment: Motion of the ZMP.
-        support: The foot that stands through the phase and after it; None at rest.
-        swing: Where the other foot lands; None in double support.
-        share: Share of the weight on the right foot at the begin and at the end.
-    """
-
-    segment: ZmpSegment
-    support: Footstep | None
-    swing: Footstep | None
-    share: tuple[float, float]
+    segment: ZmpSegment  # motion of the ZMP
+    support: Footstep | None  # the foot that stands through the phase and after it; None at rest
+    swing: Footstep | None  # where the other foot lands; None in double support
+    share: tuple[float, float]  # share of the weight on the right foot at the begin and at the end
 
 
 class Gait:

@@ -130,27 +130,16 @@ _THINNEST = 0.03
 
 
 class HandsConfig(CheckedConfig):
-    """The hands of a robot.
+    """The hands of a robot."""
 
-    Attributes:
-        bodies: Names of the bodies of left and right hand.
-        force_sensors: Names of their force-torque sensors.
-        point: Where a hand touches the box, in the frame of its body [m].
-        axis: Axis of that frame which points away from the box.
-        speed: Velocity of the hands [m/s].
-        squeeze: Force with which each hand presses [N].
-        squeeze_gain: Velocity of the hands per error of this force [m/(s N)].
-        least_squeeze: Force below which the box is lost [N].
-    """
-
-    bodies: tuple[str, ...]
-    force_sensors: tuple[str, ...]
-    point: tuple[float, float, float]
-    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    speed: Positive = 0.2
-    squeeze: Positive = 40.0
-    squeeze_gain: Positive = 0.001
-    least_squeeze: Positive = 5.0
+    bodies: tuple[str, ...]  # names of the bodies of left and right hand
+    force_sensors: tuple[str, ...]  # names of their force-torque sensors
+    point: tuple[float, float, float]  # where a hand touches the box, in the frame of its body [m]
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)  # of that frame, away from the box
+    speed: Positive = 0.2  # velocity of the hands [m/s]
+    squeeze: Positive = 40.0  # force with which each hand presses [N]
+    squeeze_gain: Positive = 0.001  # velocity of the hands per error of this force [m/(s N)]
+    least_squeeze: Positive = 5.0  # force below which the box is lost [N]
 
     def check(self) -> None:
         for name in ("bodies", "force_sensors"):
@@ -162,17 +151,11 @@ class HandsConfig(CheckedConfig):
 
 @dataclass(slots=True)
 class Grip:
-    """Where the hands are, relative to the base.
+    """Where the hands are, relative to the base."""
 
-    Attributes:
-        centre: Middle between them [m].  # (3,)
-        half: Half of their distance [m].
-        yaw: Direction of the box, to whose sides they belong [rad].
-    """
-
-    centre: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    half: float = 0.0
-    yaw: float = 0.0
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(3))  # middle [m], (3,)
+    half: float = 0.0  # half of their distance [m]
+    yaw: float = 0.0  # direction of the box, to whose sides they belong [rad]
 
 
 class Hands:

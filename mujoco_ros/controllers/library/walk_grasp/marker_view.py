@@ -29,17 +29,11 @@ _CORNERS = np.array([(-1.0, 1.0, 0.0), (1.0, 1.0, 0.0), (1.0, -1.0, 0.0), (-1.0,
 
 
 class MarkerConfig(CheckedConfig):
-    """A marker of the dictionary 4X4_50.
-
-    Attributes:
-        number: Its number.
-        size: Length of a side, with the black edge [m].
-        pose: Its pose in the frame of the object: x to the right and y upwards on the label, z
-            towards the viewer.
-    """
+    """A marker of the dictionary 4X4_50."""
 
     number: int
-    size: Positive
+    size: Positive  # length of a side, with the black edge [m]
+    # In the frame of the object: x to the right and y upwards on the label, z towards the viewer.
     pose: PoseConfig = field(default_factory=lambda: ORIGIN)
 
     def check(self) -> None:

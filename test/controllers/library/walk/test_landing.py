@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.walk.foot_motion import APPROACH_VELOCITY, TOUCHDOWN, Landing, swing
+from mujoco_ros.controllers.library.walk.foot_motion import (
+    APPROACH_VELOCITY,
+    TOUCHDOWN,
+    Landing,
+    swing,
+)
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, on_slope
 
 START, GOAL = Footstep(LEFT, 0.0, 0.1, 0.0, 0.0), Footstep(LEFT, 0.3, 0.1, 0.2, 0.02)

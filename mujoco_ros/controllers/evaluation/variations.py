@@ -28,31 +28,18 @@ ObservationFilter = Callable[[Observation], Observation]
 
 
 class Noise(CheckedConfig):
-    """Standard deviations at every tick.
+    """Standard deviations at every tick."""
 
-    Attributes:
-        position: Joint positions [rad or m].
-        velocity: Joint velocities [rad/s or m/s].
-        effort: Actuator efforts, as part of the effort.
-        force: Forces of force-torque and touch sensors [N]; forces of touch do not become negative.
-        torque: Torques of force-torque sensors [Nm].
-        rate: Angular velocities of IMUs [rad/s].
-        acceleration: Accelerations of IMUs [m/s²].
-        orientation: Orientations of IMUs, about each axis [rad].
-        place: Positions of objects, along each axis [m].
-        turn: Orientations of objects, about each axis [rad].
-    """
-
-    position: NotNegative = 0.0
-    velocity: NotNegative = 0.0
-    effort: NotNegative = 0.0
-    force: NotNegative = 0.0
-    torque: NotNegative = 0.0
-    rate: NotNegative = 0.0
-    acceleration: NotNegative = 0.0
-    orientation: NotNegative = 0.0
-    place: NotNegative = 0.0
-    turn: NotNegative = 0.0
+    position: NotNegative = 0.0  # joint positions [rad or m]
+    velocity: NotNegative = 0.0  # joint velocities [rad/s or m/s]
+    effort: NotNegative = 0.0  # actuator efforts, as part of the effort
+    force: NotNegative = 0.0  # forces; of touch sensors, they do not become negative [N]
+    torque: NotNegative = 0.0  # torques of force-torque sensors [Nm]
+    rate: NotNegative = 0.0  # angular velocities of IMUs [rad/s]
+    acceleration: NotNegative = 0.0  # accelerations of IMUs [m/s²]
+    orientation: NotNegative = 0.0  # orientations of IMUs, about each axis [rad]
+    place: NotNegative = 0.0  # positions of objects, along each axis [m]
+    turn: NotNegative = 0.0  # orientations of objects, about each axis [rad]
 
 
 USUAL = Noise(
