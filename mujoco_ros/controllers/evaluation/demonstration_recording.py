@@ -53,11 +53,7 @@ class DemonstrationSettings:
 
 
 def ticks_per_frame(rate: float, fps: int) -> int:
-    """Return the number of ticks for each frame.
-
-    Raises:
-        UserInputError: The rate of the controller [Hz] is not a multiple of `fps`.
-    """
+    """Return the number of ticks for each frame, at the rate of the controller [Hz]."""
     ticks = round(rate / fps)
     if ticks < 1 or abs(ticks * fps - rate) > RATE_TOLERANCE * rate:
         possible = [n for n in range(1, round(rate) + 1) if round(rate) % n == 0]
@@ -69,11 +65,7 @@ def ticks_per_frame(rate: float, fps: int) -> int:
 
 
 def chosen_cameras(layout: ModelLayout, names: Iterable[str] | None) -> dict[str, Camera]:
-    """Return cameras by their names in features, which begin with the namespace of their robot.
-
-    Raises:
-        UserInputError: The scene has no camera of a name.
-    """
+    """Return cameras by their names in features, which begin with the namespace of their robot."""
     cameras = {
         ".".join(filter(None, (camera.namespace.strip("/").replace("/", "."), camera.name))): camera
         for camera in layout.every_camera
@@ -87,11 +79,7 @@ def chosen_cameras(layout: ModelLayout, names: Iterable[str] | None) -> dict[str
 def check_settings(
     settings: DemonstrationSettings, controller: FsmController, layout: ModelLayout
 ) -> None:
-    """Check settings before the first episode.
-
-    Raises:
-        UserInputError: The frames do not fit the controller's rate, or a camera does not exist.
-    """
+    """Raise a UserInputError for frames that do not fit the rate, or an unknown camera."""
     ticks_per_frame(1.0 / controller.period, settings.fps)
     chosen_cameras(layout, settings.cameras)
 
@@ -110,21 +98,13 @@ class DemonstrationRecorder:
     def __init__(
         self,
         simulation: Simulation,
-        host: ControllerHost,
+        host: ControllerHost,  # the host; its filters are set
         settings: DemonstrationSettings,
-        goal: Mapping[str, float],
-        renderer: Callable[[mujoco.MjModel], Renderer],
-        file: DemonstrationFile,
+        goal: Mapping[str, float],  # what the controller is commanded to reach, by name
+        renderer: Callable[[mujoco.MjModel], Renderer],  # returns a renderer of a model
+        file: DemonstrationFile,  # gets each complete frame
     ) -> None:
-        """Record from the next tick on, through the filters of `host`.
-
-        Args:
-            host: The host; its filters are set.
-            goal: What the controller is commanded to reach, by name.
-            renderer: Returns a renderer of a model.
-            file: Gets each frame when it is complete; a last one without all of its ticks is left
-                out.
-        """
+        """Record from the next tick on, through the filters of `host`."""
         controller = host.supervised.controller
         self.error: Exception | None = None
         self._name = controller.table.name
@@ -263,13 +243,7 @@ class DemonstrationRun:
         self._renderer: Renderer | None = None
 
     def __call__(self, seed: int) -> Episode:
-        """Run the episode of a seed.
-
-        Raises:
-            UserInputError: The controller commands a joint without a position, or images cannot be
-                rendered.
-            OSError: The file cannot be written.
-        """
+        """Run the episode of a seed."""
         if self._assembly is None:
             self._assembly = assemble(self._trial.scene_config())
         recorders: list[DemonstrationRecorder] = []

@@ -42,15 +42,7 @@ def replay_demonstration(
     """Repeat the commands of a demonstration, and compare the states with the recorded ones.
 
     The robots start in the state of the episode's seed, and get the recorded commands and gains at
-    each tick; no controller runs.
-
-    Args:
-        trial: The trial of the demonstration.
-        columns: The columns ``replay.*``.  # (t, ...) each
-
-    Raises:
-        UserInputError: A column is missing, has another shape, is not finite or has impossible
-            gains.
+    each tick, from the columns ``replay.*`` (t, ...); no controller runs.
     """
     seed = _seed(columns)
     conditions = trial.conditions(seed)

@@ -74,11 +74,7 @@ class Episode:
 
 
 class TimedPlanner(InlinePlanner):
-    """Plans synchronously, and records the time of each plan.
-
-    Attributes:
-        durations: Type of request and time of each plan [s].
-    """
+    """Plans synchronously, and records the type of each request and the time of its plan [s]."""
 
     def __init__(self, chain: Chain, clock: Clock, durations: list[tuple[str, float]]) -> None:
         """Plan for a chain; append to `durations` the differences of `clock` [s]."""
@@ -106,17 +102,11 @@ def initial_simulation(
 def run_episode(
     trial: Trial,
     assembly: Assembly,
-    seed: int,
-    clock: Clock,
+    seed: int,  # seed of the episode
+    clock: Clock,  # returns the processor time [s]
     on_start: Callable[[Simulation, ControllerHost, Conditions], object] | None = None,
 ) -> Episode:
-    """Run a trial once in its scene.
-
-    Args:
-        seed: Seed of the episode.
-        clock: Returns the processor time [s].
-        on_start: Called before the first step.
-    """
+    """Run a trial once in its scene."""
     begin = clock()
     conditions = trial.conditions(seed)
     simulation = initial_simulation(trial, assembly, seed, conditions)
@@ -190,12 +180,9 @@ def identity_of(trial: Trial, seed: int, assembly: Assembly) -> Identity:
 
 
 def scene_hash(assembly: Assembly) -> str:
-    """Return a hash of a scene: its compiled model, and the settings that are not in that.
+    """Return a hash of a scene: its compiled model, and the settings that are not in the model.
 
     Paths of files have no effect: machines differ.
-
-    Raises:
-        UserInputError: A profile of hardware, or a file of gains, is missing or invalid.
     """
     content, config = sha256(), assembly.config
     for part in _content(assembly.model):
@@ -211,11 +198,7 @@ def scene_hash(assembly: Assembly) -> str:
 
 
 def _content(structure: object) -> Iterator[bytes]:
-    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths.
-
-    Raises:
-        TypeError: A field has a type that this function does not know.
-    """
+    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths."""
     for name in dir(structure):
         if name.startswith("_") or _PATHS.fullmatch(name):
             continue
@@ -258,19 +241,11 @@ class EpisodeFile:
     """
 
     def __init__(self, path: Path, identity: Identity, count: int, *, resume: bool) -> None:
-        """Read the file, if it exists.
+        """Read the file, if it exists; `count` is the number of episodes of the whole evaluation.
 
-        Args:
-            path: The file; its folder exists.
-            identity: Identity of the evaluation, see `identity_of`.
-            count: Number of episodes of the whole evaluation.
-            resume: Whether the episodes in an existing file are kept. Else a file that lacks some
-                of its episodes is an error, and one with all of them is replaced.
-
-        Raises:
-            UserInputError: The file is of another evaluation, or invalid, or another process
-                writes into the folder.
-            OSError: The file cannot be read.
+        With `resume` the episodes in an existing file are kept. Else a file that lacks some of its
+        episodes is an error, and a file with all of them is replaced. It is an error if the file is
+        of another evaluation, or if another process writes into the folder.
         """
         self.path, self.done = path, dict[int, Episode]()
         self._header = {**identity, "episodes": count}
@@ -294,11 +269,7 @@ class EpisodeFile:
         os.close(self._folder)
 
     def add(self, episode: Episode) -> None:
-        """Add an episode; it is in the file when this returns.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+        """Add an episode; it is in the file when this returns."""
         self.done[episode.seed] = episode
         if self._file is None:
             self._file = self._create()
@@ -335,10 +306,7 @@ class EpisodeFile:
         return self.path.open("ab")
 
     def _read(self) -> tuple[dict[str, Any], dict[int, Episode]]:
-        """Return the first line and the episodes by seed.
-
-        An interrupted process may leave a last line without an end, which is left out.
-        """
+        """Return the first line and the episodes by seed, without an interrupted last line."""
         *lines, _ = self.path.read_bytes().split(b"\n")
         header = self._parsed(lines[0] if lines else b"", 1)
         if not isinstance(header.get("episodes"), int):

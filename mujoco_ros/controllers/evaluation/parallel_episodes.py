@@ -46,15 +46,8 @@ def episodes(
 ) -> Generator[Episode, None, None]:
     """Run episodes and yield each when it is done, in any order.
 
-    A crashed worker is replaced, and its episode is repeated.
-
-    Args:
-        clock: Returns processor time [s]; a function that can be imported in another process.
-        jobs: Number of worker processes.
-        run: Runs an episode in a worker instead of the trial.
-
-    Raises:
-        UserInputError: The scene is invalid.
+    A crashed worker is replaced, and its episode is repeated. `clock` returns processor time [s];
+    another process can import it. `run` runs an episode instead of the trial.
     """
     setup = EpisodeSetup(trial, clock, run)
     waiting, deaths = deque(seeds), Counter[int]()
@@ -134,27 +127,17 @@ _QUEUED = 2
 def cluster_episodes(
     trial: Trial,
     seeds: Sequence[int],
-    clock: Clock,
+    clock: Clock,  # returns processor time [s]; a function that can be imported on all machines
     *,
-    address: str,
-    run: RunEpisode | None = None,
-    scene: str = "",
+    address: str,  # ``host:port`` of a cluster that runs, or `AUTO`
+    run: RunEpisode | None = None,  # runs an episode instead of the trial
+    scene: str = "",  # hash of the scene; empty to compute it
 ) -> Generator[Episode, None, None]:
     """Run episodes on a cluster, of which this machine is part, and yield each when it is done.
 
     The episodes of a machine that dies, or leaves the cluster, run again on the others; machines
     that join get episodes. An episode whose process dies several times, on machines that live on,
     has failed.
-
-    Args:
-        clock: Returns processor time [s]; a function that can be imported on all machines.
-        address: ``host:port`` of a cluster that runs, or `AUTO`.
-        run: Runs an episode instead of the trial.
-        scene: Hash of the scene; empty to compute it.
-
-    Raises:
-        UserInputError: Ray is not installed, there is no cluster or no processor in it, a machine
-            of it has other code or another scene, or the scene is invalid.
     """
     require("cluster", "--cluster")
     import ray  # an extra
@@ -227,12 +210,7 @@ class _Processors:
 
 
 def run_seed(wanted: Mapping[str, str], setup: bytes, seed: int) -> Episode:
-    """Run the episode of a seed in a process of a cluster.
-
-    Args:
-        wanted: `versions` of the machine that asks, which must be the same here.
-        setup: A pickled `EpisodeSetup`.
-    """
+    """Run the episode of a seed in a process of a cluster, which has the `wanted` versions."""
     for name, version in versions().items():
         if version != wanted.get(name):
             raise UserInputError(

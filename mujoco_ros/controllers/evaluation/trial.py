@@ -56,9 +56,8 @@ class EstimateError:
     def metrics(self) -> Mapping[str, float]:
         """Return the errors by name; none without estimates.
 
-        The drift is that at the end [m], with the length of the path [m] and as part of it (of at
-        least a metre), the tilt the largest
-        error of roll and pitch [rad], the velocity the root mean square [m/s].
+        The drift is at the end [m], with the length of the path [m], and as part of a path of at
+        least a metre. The tilt is the largest error of roll and pitch [rad], the velocity the RMS.
         """
         if not self._count:
             return {}
@@ -184,11 +183,7 @@ class Trial(ABC):
         """Name or file of the scene."""
 
     def scene_config(self) -> SceneConfig:
-        """Return the scene.
-
-        Raises:
-            UserInputError: The scene does not exist or is invalid.
-        """
+        """Return the scene."""
         return load_scene(self.scene)
 
     @abstractmethod

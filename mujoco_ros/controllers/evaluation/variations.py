@@ -253,14 +253,7 @@ _PUSH_S = 0.1
 def draw_pushes(
     random: np.random.Generator, push: tuple[float, float], period: float, duration: float
 ) -> dict[str, float]:
-    """Draw one push in each period; none if all would be zero.
-
-    Args:
-        random: Source of the numbers.
-        push: Smallest and largest impulse per mass of the robot [m/s].
-        period: [s]
-        duration: Time until the last push at the latest [s].
-    """
+    """Draw one push in each period [s] of a duration [s]; none if all would be zero."""
     drawn: dict[str, float] = {}
     for number in range(ceil(duration / period) if push[1] > 0.0 else 0):
         drawn[f"push_{number}"] = random.uniform(*push)
@@ -304,11 +297,7 @@ def set_mass(model: mujoco.MjModel, body: int, mass: float) -> None:
 def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, float]) -> None:
     """Set the edges of a body whose collision geom is a box at its origin [m].
 
-    The inertia becomes the inertia of a uniform box of the same mass. Meshes, which are only
-    displayed, keep their size.
-
-    Raises:
-        ValueError: The body has no collision box.
+    The inertia becomes the inertia of a uniform box of the same mass. Meshes keep their size.
     """
     half = 0.5 * np.array(size)
     first = int(model.body_geomadr[body])
@@ -356,12 +345,7 @@ def scale_masses(model: mujoco.MjModel, factors: np.ndarray) -> None:
 
 
 def tilt_floor(model: mujoco.MjModel, slope: float, direction: float) -> None:
-    """Tilt all planes, and the free base in its keyframes, about the origin.
-
-    Args:
-        slope: Angle of the floor [rad].
-        direction: Where it rises, from the x axis [rad].
-    """
+    """Tilt planes, and the free base in keyframes, so that they rise in a direction [rad, rad]."""
     axis = np.array([np.sin(direction), -np.cos(direction), 0.0])
     turn, quat = np.empty(4), np.empty(4)
     mujoco.mju_axisAngle2Quat(turn, axis, slope)

@@ -30,11 +30,7 @@ _TRIALS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 def trial(controller: str, conditions: str = "", changes: Settings | None = None) -> Trial:
     """Return the trial of a controller with changed settings.
 
-    Args:
-        conditions: Name or YAML file of the ranges of conditions; empty is the first name.
-
-    Raises:
-        UserInputError: The trial or the name does not exist, or the file is invalid.
+    The `conditions` are a name or a YAML file of ranges; empty is the first name.
     """
     if controller not in _TRIALS:
         raise unknown("trial for a controller", controller, _TRIALS)

@@ -241,9 +241,7 @@ class Walks(LeggedRanges):
 def named_walks(pushed: Walks, plates: str) -> dict[str, Walks]:
     """Return named conditions: pushes alone, all perturbations, a minute on plates or a slope.
 
-    Args:
-        pushed: The conditions with pushes alone.
-        plates: World with unknown plates 1 cm high; the slope is 3°.
+    The world has unknown plates 1 cm high; the slope is 3°.
     """
     world, slope = f"package://mujoco_ros/urdf_mjcf/worlds/{plates}.xml", float(np.deg2rad(3.0))
     directions = {
@@ -309,8 +307,7 @@ class WalkTrial(LeggedTrial):
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Measure the base at the end against the commanded motion, and the estimated base.
 
-        The distance is from start to end in a straight line; of a constant velocity, that is the
-        chord of a circle.
+        The distance is from start to end in a straight line: the chord of a circle.
         """
         simulation = recorder.simulation
         moved, posture = base_motion(simulation)

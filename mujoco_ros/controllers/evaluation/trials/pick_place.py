@@ -131,11 +131,7 @@ class PickPlaceTrial(BoxTrial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions, without the conditions that `Spread` switches off.
-
-        Raises:
-            UserInputError: The ranges have no space for start, goal and obstacle.
-        """
+        """Draw the conditions, without the conditions that `Spread` switches off."""
         random = np.random.default_rng(seed)
         problem: Exception
         for _ in range(_MAX_LAYOUTS):

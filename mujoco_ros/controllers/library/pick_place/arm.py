@@ -27,22 +27,12 @@ GRIP_MARGIN = 1.25
 
 
 def largest_mass(force: float, friction: float) -> float:
-    """Return the largest mass that two fingers can hold [kg].
-
-    Args:
-        force: Force that closes the fingers [N]; each finger pushes with half of it.
-        friction: Coefficient of sliding friction between finger and object.
-    """
+    """Return the largest mass [kg] that two fingers hold, which close with a force together [N]."""
     return friction * force / (GRIP_MARGIN * GRAVITY)
 
 
 def closing_force(model: mujoco.MjModel, joint: int, position: float) -> float:
-    """Return the force with which a joint's actuators can close it at a position [N].
-
-    Args:
-        joint: Id of a joint of a gripper, which closes towards its lower limit.
-        position: Its position [m].
-    """
+    """Return the force [N] with which actuators can close a gripper's joint at a position [m]."""
     total = 0.0
     for actuator in joint_actuators(model, joint):
         gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
@@ -112,15 +102,7 @@ class Arm:
     """
 
     def __init__(self, robot: RobotModel, store: Store, *, tool: str, sensor: str) -> None:
-        """Find the arm of a robot.
-
-        Args:
-            store: Has the planners of the host.
-            tool: Site or link between the finger tips: z along the fingers, y along their motion.
-
-        Raises:
-            UserInputError: The robot has no gripper, or no such tool or sensor.
-        """
+        """Find the arm of a robot whose tool has z along the fingers and y along their motion."""
         self.gripper, self.sensor = self.check_gripper(robot), sensor
         model, name = robot.model, robot.prefix + tool
         known = [each for each in tool_names(model) if each.startswith(robot.prefix)]
@@ -163,10 +145,7 @@ class Arm:
         return robot.gripper
 
     def follow(self, robot: RobotModel) -> bool:
-        """Continue with the same robot in another scene; return whether it is another one.
-
-        The planner belongs to the host, which has it follow.
-        """
+        """Continue with the same robot in another scene; return whether it is another one."""
         if robot is self.robot:
             return False
         payload = self.payload

@@ -43,14 +43,11 @@ class BoxDetection:
 
 
 def detect_box(image: Image) -> Pose | None:
-    """Return the pose of the box nearest to the middle of an image.
+    """Return the pose of the box nearest to the middle of an image; None without a complete box.
 
     The table is the most frequent height. A box is a connected patch of pixels above the table that
-    does not touch the border of the image; its pose follows from the minimum-area rectangle around
-    its top face.
-
-    Returns:
-        Its centre, and its yaw up to quarter turns; None if no complete box is visible.
+    does not touch the border of the image; its centre, and its yaw up to quarter turns, follow from
+    the minimum-area rectangle around its top face.
     """
     points = _points(image)
     valid = np.isfinite(image.depth) & (image.depth > NEAREST)

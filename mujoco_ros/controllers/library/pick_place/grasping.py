@@ -44,10 +44,7 @@ def heading(tool: Pose) -> float:
 def grasp(found: Pose, tool: Pose, *, height: float = 0.0, quarters: int = 0) -> Pose:
     """Return the pose of the tool that grasps a box from above, nearest to the current one.
 
-    Args:
-        tool: The current pose of the tool, pointing down.
-        height: Height of the grasp above the centre of the box [m].
-        quarters: Quarter turns about the vertical away from the nearest pose.
+    It is `height` [m] above the centre of the box, and some quarter turns away.
     """
     angle = nearest_quarter(yaw(found), heading(tool)) + quarters * QUARTER
     position = found.position + np.array([0.0, 0.0, height])
@@ -55,12 +52,7 @@ def grasp(found: Pose, tool: Pose, *, height: float = 0.0, quarters: int = 0) ->
 
 
 def placing(goal: Pose, held: Pose, tool: Pose) -> Pose:
-    """Return the pose of the tool with a box at its goal, up to quarter turns of the box.
-
-    Args:
-        held: The box in the tool's frame.
-        tool: The current pose of the tool, pointing down.
-    """
+    """Return the pose of the tool with a held box at its goal, up to quarter turns of the box."""
     turned = yaw(tool @ held) - heading(tool)  # of the box in the hand
     orientation = pointing_down(nearest_quarter(yaw(goal) - turned, heading(tool)))
     at_goal = Pose(position=goal.position, quat_wxyz=orientation)
@@ -90,9 +82,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 def presenting(position: np.ndarray, heading: float) -> Pose:
     """Return the pose of a tool that holds a box out: horizontal, with its fingers side by side.
 
-    Args:
-        position: Of the tool in ``world`` [m].  # (3,)
-        heading: Direction of its z axis about the vertical [rad].
+    Its z axis has the `heading` about the vertical [rad].
     """
     z = np.array([np.cos(heading), np.sin(heading), 0.0])
     y = np.cross(_UP, z)
@@ -100,13 +90,9 @@ def presenting(position: np.ndarray, heading: float) -> Pose:
 
 
 def receiving(box: Pose, giver: Pose) -> Pose:
-    """Return the pose of a tool that grasps a box from the side opposite to the one that holds it.
+    """Return the pose of a tool that grasps a box from the side opposite to the giver's tool.
 
     The tools face each other, and their fingers are at a right angle to each other.
-
-    Args:
-        box: Pose of the box in ``world``.
-        giver: Pose of the tool that holds it.
     """
     axes, hand = box.matrix, giver.matrix
     z = nearest_axis(axes, -hand[:, 2])
@@ -170,9 +156,7 @@ class ObjectShape:
     def bottom(self, orientation: np.ndarray) -> float:
         """Return the height of the body's origin above its lowest point [m].
 
-        Args:
-            orientation: Axes of the body in ``world``; the upright axis of a standing
-                object is rounded to the vertical.  # (3, 3)
+        The upright axis of a standing object is rounded to the vertical.
         """
         vertical = _upright(orientation[2])
         return float(np.abs(vertical) @ self.half - vertical @ self.centre)
@@ -243,12 +227,7 @@ class Grasp:
 
 
 def grasp_contacts(held: Pose, shape: ObjectShape, pad: np.ndarray) -> Grasp:
-    """Return the contacts of two pads that close along the tool's y axis.
-
-    Args:
-        held: The object in the tool's frame.
-        pad: Half of the size of a pad along the tool's x and z axes [m].  # (2,)
-    """
+    """Return the contacts of two pads, with half sizes along x and z, that close along the y axis."""
     axes = held.matrix
     across = int(np.argmax(np.abs(axes[1])))  # of the object, most parallel to the fingers' motion
     along = [axis for axis in range(3) if axis != across]
@@ -273,9 +252,6 @@ def closure_flaw(grasp: Grasp, friction: float) -> str:
 
     Two contacts of soft fingers on a convex object are a force closure if the line between them is
     inside of both friction cones.
-
-    Args:
-        friction: Coefficient of sliding friction.
     """
     if not grasp.contacts:
         return f"the fingers miss the object by {grasp.missed * 1e3:.0f} mm"

@@ -198,11 +198,7 @@ _OBJECT_TICKS = 5
 
 
 class MotionMonitor:
-    """Checks one motion at every tick; returns failures as outcomes, with a reason.
-
-    Attributes:
-        grip: Checks the grip.
-    """
+    """Checks one motion at every tick; returns failures as outcomes, with a reason."""
 
     def __init__(
         self, context: StateContext, arm: Arm, task: Task, limits: MonitoredMotion

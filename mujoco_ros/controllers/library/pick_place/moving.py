@@ -137,10 +137,7 @@ class RestMeasurement:
         return "pose_stale"
 
     def weigh(self, context: StateContext, lightest: float) -> str | None:
-        """Put pose and mass of the object into the task; return ``slip`` for an empty hand.
-
-        An object has at least the mass `lightest` [kg].
-        """
+        """Put pose and mass into the task; return ``slip`` below the mass `lightest` [kg]."""
         task = self._task
         task.held = self.held or task.held or CENTRED
         self.mass = (self.weight.mean - task.empty_weight) / GRAVITY
@@ -269,10 +266,7 @@ class ArmMotionState(tasks.TaskState, outcomes=("done",), failures=motion_monito
     def measure(self, context: StateContext, duration: float) -> RestMeasurement | str | None:
         """Measure the object in the hand at rest, from the first call on, at every tick.
 
-        In a first attempt this takes `duration` [s].
-
-        Returns:
-            The measurement when it is complete; a failure if it is overdue; None before.
+        Return the measurement when it is complete, a failure if it is overdue, and None before.
         """
         if self._measured is None:
             duration *= self.task.variation.measuring

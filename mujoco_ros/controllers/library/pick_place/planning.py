@@ -70,17 +70,11 @@ def plan_line(
     task: Task,
     goal: Pose,
     *,
-    duration: float,
-    speed: float,
-    acceleration: float,
+    duration: float,  # simulated time until the plan is needed [s]
+    speed: float,  # speed of the tool [m/s]
+    acceleration: float,  # acceleration of the tool [m/s²]
 ) -> PlanRequest:
-    """Request a straight motion of the tool, with contacts between object, hand and supports.
-
-    Args:
-        duration: Simulated time until the plan is needed [s].
-        speed: Speed of the tool [m/s].
-        acceleration: Acceleration of the tool [m/s²].
-    """
+    """Request a straight motion of the tool, with contacts between object, hand and supports."""
     move = LineMove(
         start=context.references.q[arm.joints].copy(),
         goal=goal,

@@ -64,10 +64,9 @@ class Average:
 
 
 class PoseAverage:
-    """Mean pose of an object at rest.
+    """Mean pose of an object at rest, measured after a time and without repetitions.
 
-    Repeated measurements, and those from before a time, do not count. The window moves on while the
-    object moves.
+    The window moves on while the object moves.
     """
 
     def __init__(self, since: float, duration: float) -> None:
@@ -211,12 +210,7 @@ class Task:
         return _HEAVY_FACTOR if mass > _HEAVY * limit else 1.0
 
     def grasp(self, tool: Pose, depth: float) -> Pose:
-        """Return the pose of the tool that grasps the object.
-
-        Args:
-            tool: The current pose of the tool.
-            depth: Largest height of the object above the tool [m].
-        """
+        """Return the pose of the tool that grasps the object, at most `depth` below its top [m]."""
         assert self.found is not None, "called after the object was located"
         height = 0.0
         if self.shape is not None:

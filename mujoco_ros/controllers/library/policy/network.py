@@ -46,11 +46,7 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
 def read_onnx(path: Path) -> bytes:
-    """Read an ONNX file.
-
-    Raises:
-        UserInputError: As `read_file`, or it is not an ONNX file, or it has weights in other files.
-    """
+    """Read an ONNX file, or raise a UserInputError for a file with weights in other files."""
     content = read_file(path, "policy", largest=LARGEST_POLICY)
     try:
         _check(memoryview(content), "model", 0)
@@ -140,12 +136,7 @@ class Network:
     """
 
     def __init__(self, path: Path) -> None:
-        """Load a file.
-
-        Raises:
-            UserInputError: It cannot be read, is no ONNX file, has weights in other files, or
-                onnxruntime cannot run it.
-        """
+        """Load a file, or raise a UserInputError that says why onnxruntime cannot run it."""
         import onnxruntime  # an optional part, which takes long to import
 
         content = read_onnx(path)
@@ -271,11 +262,7 @@ class Network:
             given.fill(0.0)
 
     def run(self) -> None:
-        """Compute the output, and update the memory.
-
-        Raises:
-            RuntimeError: onnxruntime cannot compute it, or not in `RUN_S` of processor time.
-        """
+        """Compute the output, and update the memory; RuntimeError after `RUN_S` on a processor."""
         self._running.begin()
         try:
             self._session.run_with_iobinding(self._binding, self._run_options)

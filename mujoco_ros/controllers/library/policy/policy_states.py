@@ -38,16 +38,7 @@ class JointTargets:
     def __init__(
         self, config: ActionConfig, joints: np.ndarray, names: Sequence[str], pose: np.ndarray
     ) -> None:
-        """Prepare for joints.
-
-        Args:
-            joints: Indices of the joints.  # (n,)
-            names: Names of all joints of the robot.
-            pose: Default positions of all joints of the robot.
-
-        Raises:
-            UserInputError: A setting has another number of elements than there are joints.
-        """
+        """Prepare for joints (n,), with names and default positions of all joints of the robot."""
         size, where = len(joints), "actions"
         self.joints, self._names, self._row = joints, names, _ROWS[config.target]
         self._largest, self._smoothing = config.largest, config.smoothing
@@ -113,11 +104,7 @@ class JointTargets:
 
 
 def check_disjoint(targets: Sequence[JointTargets], names: Sequence[str]) -> None:
-    """Reject a joint that two parts of the output command.
-
-    Raises:
-        UserInputError: It names the joint.
-    """
+    """Raise a UserInputError for a joint that two parts of the output command."""
     found: set[int] = set()
     for joint in (int(number) for part in targets for number in part.joints):
         if joint in found:

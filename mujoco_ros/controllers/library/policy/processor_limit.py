@@ -20,13 +20,7 @@ class ProcessorLimit:
     """
 
     def __init__(self, limit_s: float, cancel: Callable[[], object]) -> None:
-        """Prepare the limit.
-
-        Args:
-            limit_s: Processor time of a call [s].
-            cancel: Asks the running call to return, from another thread; it must not refer to this
-                object.
-        """
+        """Call `cancel` from another thread after `limit_s`; it must not refer to this object."""
         self.is_exceeded = False
         self._limit_s, self._cancel = limit_s, cancel
         self._calls = 0

@@ -61,15 +61,7 @@ class SensorValues:
             self._found.setdefault(state.name, {})["state"] = size, read
 
     def find(self, sensor: str, value: str = "") -> tuple[int, Read]:
-        """Return the number of values of a measurement, and a function that reads them.
-
-        Args:
-            sensor: Name of the sensor.
-            value: The measurement; may be empty if the sensor has only one.
-
-        Raises:
-            UserInputError: The robot has no such sensor, or it no such measurement.
-        """
+        """Return number of values and reader of a measurement, which `value` selects of several."""
         if sensor not in self._found and topic_token(sensor) in self._found:
             sensor = topic_token(sensor)
         if sensor not in self._found:
@@ -124,15 +116,9 @@ class CameraImages:
         self.newest.clear()
 
     def update(self, context: StateContext) -> bool:
-        """Take the images that have arrived, and request the next ones.
+        """Take images that have arrived, and request the next; return whether each camera has one.
 
         A simulator waits for the first image of each camera, at the next tick.
-
-        Returns:
-            Whether there is an image of each camera.
-
-        Raises:
-            LookupError: The robot has no such camera.
         """
         for camera in self._cameras:
             if camera in self._requests and self._requests[camera].done():
@@ -149,14 +135,8 @@ def image_writer(
 ) -> tuple[int, Callable[[Image, np.ndarray], None]]:
     """Return the number of values of an image, and a function that writes them.
 
-    Args:
-        camera: Name of the camera.
-        value: ``depth`` or ``colour``.
-        axes: Shape of the input, with axes of one element anywhere, and of three for the channels
-            of a colour image, before or behind rows and columns.
-
-    Raises:
-        UserInputError: The shape does not have rows and columns.
+    The `axes` of the input may have axes of one element anywhere, and of three for the channels of
+    a colour image, before or behind rows and columns.
     """
     sizes = [size for size in axes or () if size != 1]
     channels_first = value == "colour" and sizes[:1] == [3]
@@ -218,30 +198,18 @@ class TermFactory:
     def __init__(
         self,
         robot: RobotModel,
-        joints: Sequence[str],
-        default_pose: np.ndarray,
-        previous_action: np.ndarray,
-        imu: str,
+        joints: Sequence[str],  # the joints of the policy
+        default_pose: np.ndarray,  # positions of all joints of the robot (n,)
+        previous_action: np.ndarray,  # array with the output of the last run
+        imu: str,  # name of the IMU of the orientation and angular velocity; empty is the base
     ) -> None:
-        """Prepare for a robot.
-
-        Args:
-            joints: The joints of the policy.
-            default_pose: Positions of all joints of the robot.  # (n,)
-            previous_action: Array with the output of the last run.
-            imu: Name of the IMU of the orientation and angular velocity; empty is the base.
-        """
+        """Prepare for a robot."""
         self._robot, self._joints, self._imu = robot, joints, imu
         self._default_pose, self._previous_action = default_pose, previous_action
         self._sensors = SensorValues(robot)
 
     def make(self, config: TermConfig, axes: Sequence[int | None] | None) -> Term:
-        """Create a term of an input with a shape.
-
-        Raises:
-            UserInputError: The robot lacks a joint or sensor of the term, or the shape is not one
-                of an image.
-        """
+        """Create a term of an input with a shape."""
         sensor, imu = config.sensor, config.sensor or self._imu
         match config.term:
             case "joint_position":

@@ -26,11 +26,7 @@ class BaseTilt:
         self._chosen: dict[tuple[str, ...], str] = {}
 
     def angle(self, observation: Observation) -> float | None:
-        """Return the angle between the base's z axis and the vertical [rad]; None if unknown.
-
-        Raises:
-            UserInputError: There is no such IMU, or there are several.
-        """
+        """Return the angle between the base's z axis and the vertical [rad]; None if unknown."""
         if observation.base is not None:
             quat: np.ndarray | None = observation.base.pose.quat_wxyz
         else:

@@ -89,12 +89,6 @@ class TrotGait:
         """Continue by a tick.
 
         The next pair is lifted when the other one stands, but waits for a short time only.
-
-        Args:
-            period: [s]
-            velocity: Commanded velocity of the body.
-            can_rest: Whether the robot can stand where its feet are.
-            has_landed: Whether all feet that do not swing stand.
         """
         if self.is_resting:
             if velocity.is_zero and not self.is_marching:
@@ -134,13 +128,6 @@ def foothold(
 
     Source: M. H. Raibert, Legged Robots That Balance, MIT Press 1986, chapter 2, with the pendulum
     instead of a constant stance velocity.
-
-    Args:
-        velocity: Of the centre of mass when the feet land [m/s].  # (2,)
-        wanted: [m/s]  # (2,)
-        omega: Natural frequency of the pendulum [1/s].
-        stance: Time until the other feet land [s].
-        gain: Part of the error of the velocity that a step corrects.
     """
     error = (gain / (omega * tanh(omega * stance))) * (velocity - wanted)
     size = float(np.hypot(*error))
@@ -155,15 +142,8 @@ def pendulum_after(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return position and velocity of the centre of mass after a time [s].  # (2,) each
 
-    Across the line between the feet that stand it falls like a pendulum; along the line the forces
-    can balance it, so that its velocity is constant.
-
-    Args:
-        position: [m]  # (2,)
-        velocity: [m/s]  # (2,)
-        line: The two feet [m].  # (2, 2)
-        omega: Natural frequency of the pendulum [1/s].
-        time: [s]
+    Across the `line` between the feet that stand (2, 2) it falls like a pendulum; along the line
+    the forces can balance it, so that its velocity is constant.
     """
     x, y = (line[1] - line[0]).tolist()
     across = np.array([-y, x]) / max(hypot(x, y), 1e-6)
@@ -176,11 +156,7 @@ def pendulum_after(
 
 
 def ground_plane(feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle (3,) of feet and the rise of the ground along x and y (2,).
-
-    Args:
-        feet: Where four feet stand or stood last [m].  # (4, 3)
-    """
+    """Return the middle (3,) of feet (4, 3), and the rise of the ground along x and y (2,)."""
     middle = 0.25 * feet.sum(axis=0)
     offsets = feet - middle
     (xx, xy, xz), (_, yy, yz), _ = (offsets.T @ offsets).tolist()
@@ -205,14 +181,9 @@ class SwingPoint(NamedTuple):
 def swing_point(
     start: np.ndarray, goal: np.ndarray, height: float, s: float, duration: float
 ) -> SwingPoint:
-    """Return a point of a swing with quintic polynomials.
+    """Return a point of a swing with quintic polynomials, which ends with `TOUCHDOWN_VELOCITY`.
 
-    Args:
-        start: Where the foot lifts off [m].  # (3,)
-        goal: Where it lands, with `TOUCHDOWN_VELOCITY` [m].  # (3,)
-        height: Greatest height above the higher one of both [m].
-        s: Part of the swing that is over, from 0 to 1.
-        duration: [s]
+    The foot rises by `height` above the higher end [m]; `s` is the part of the swing that is over.
     """
     part, rate, change = quintic(s)
     position = start + part * (goal - start)
@@ -267,13 +238,7 @@ class Leg:
     """
 
     def __init__(self, sole: Sole, *, friction: float, least: float, weight: float, period: float):
-        """Stand.
-
-        Args:
-            least: Least normal force while it stands [N].
-            weight: Weight of the robot [N].
-            period: Time between two ticks [s].
-        """
+        """Stand, with at least a normal force [N]."""
         self.contact = GroundContact.of_sole(sole, friction=friction, least=least)
         self.task = FrameTask.of_sole(sole, weight=0.0, gain=_DAMPING * _RATE * period)
         self.task.rate = _RATE
@@ -297,14 +262,7 @@ class Leg:
         self.task.weight[:] = _WEIGHTS
 
     def swing(self, goal: np.ndarray, height: float, s: float, duration: float) -> None:
-        """Move to a goal, which may change.
-
-        Args:
-            goal: Where the foot should land [m].  # (3,)
-            height: Of the foot in the air [m].
-            s: Part of the swing that is over.
-            duration: Of the swing [s].
-        """
+        """Move to a goal (3,), which may change; `s` is the part of the swing that is over."""
         if s > _EARLIEST and self._touches():
             self._land()
         if self.is_down:

@@ -77,15 +77,8 @@ class Trotter(walk_display.WalkingRobot):
     def __init__(self, robot: RobotModel, feet: Sequence[str], *, imu: str = "") -> None:
         """Prepare for a robot; call `begin` before the first `step`.
 
-        Args:
-            robot: The robot; its initial configuration gives the height and the places of the feet.
-            feet: Names of the bodies of the front left, front right, rear left and rear right foot,
-                and of their touch sensors.
-            imu: Name of the IMU; empty for the only one, of the base if it has one.
-
-        Raises:
-            UserInputError: A body does not exist, the robot has no floating base or is not above
-                its feet, or gravity does not point down.
+        Its initial configuration gives the height and the places of the feet. These are bodies
+        with touch sensors: front left, front right, rear left, rear right.
         """
         self._robot, self._feet = robot, tuple(feet)
         self.estimator = BaseEstimator(robot, feet, imu=imu)

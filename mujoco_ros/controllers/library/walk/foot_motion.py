@@ -38,11 +38,7 @@ class SwingState(NamedTuple):
 def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: float) -> SwingState:
     """Return the sole in a swing with quintic polynomials.
 
-    Args:
-        start: Where it lifts off.
-        height: Greatest height above the higher one of both [m].
-        s: Part of the swing that is over, from 0 to 1.
-        duration: [s]
+    It rises by `height` above the higher end [m]; `s` is the part of the swing that is over.
     """
     width = 1.0 - _LIFT - _LOWER
     part, rate, _ = quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
@@ -106,14 +102,7 @@ class Landing:
         self._depth = self._velocity = 0.0
 
     def step(self, planned: np.ndarray, progress: float, load: float, period: float) -> None:
-        """Continue by a tick.
-
-        Args:
-            planned: Position of the sole in the swing [m].  # (3,)
-            progress: Part of the swing that is over.
-            load: Measured vertical force on the foot [N].
-            period: [s]
-        """
+        """Continue by a tick from the planned position (3,), with a measured vertical force [N]."""
         if not self.has_landed and progress > _EARLIEST and load > _TOUCH * self._weight:
             self.has_landed = True
         if self.has_landed:
@@ -125,12 +114,7 @@ class Landing:
         self.position[2] -= self._depth
 
     def search(self, load: float, period: float) -> float:
-        """Return by how much the foot moves down in double support, if it has not landed [m].
-
-        Args:
-            load: Measured vertical force on the foot [N].
-            period: [s]
-        """
+        """Return by how much a foot that has not landed moves down in double support [m]."""
         if not self.has_landed and load > _TOUCH * self._weight:
             self.has_landed = True
         if self.has_landed:
@@ -167,24 +151,14 @@ the largest difference that counts: a foot on an edge shows a larger one."""
 
 
 def slope_under(tilt: np.ndarray, yaw: float) -> np.ndarray:
-    """Return the rise of the ground along x and y of ``world`` under a sole, limited.  # (2,)
-
-    Args:
-        tilt: Roll and pitch of the sole [rad].  # (2,)
-        yaw: Yaw of the sole [rad].
-    """
+    """Return the rise of the ground along x and y of ``world`` under a sole, limited.  # (2,)"""
     roll, pitch = tilt.tolist()
     slope = np.array(turned(-pitch, roll, yaw))
     return np.clip(slope, -_STEEPEST, _STEEPEST, out=slope)
 
 
 def tilt_on(slope: np.ndarray, yaw: float) -> np.ndarray:
-    """Return roll and pitch of a sole on the ground [rad].  # (2,)
-
-    Args:
-        slope: Rise of the ground along x and y of ``world``.  # (2,)
-        yaw: Yaw of the sole [rad].
-    """
+    """Return roll and pitch of a sole with a yaw on the ground [rad].  # (2,)"""
     ahead, left = turned(float(slope[0]), float(slope[1]), -yaw)
     return np.array([left, -ahead])
 
@@ -231,18 +205,12 @@ class FootAdmittance:
     def __init__(
         self,
         robot: RobotModel,
-        sensors: Sequence[str],
+        sensors: Sequence[str],  # names of the force-torque sensors of the left and the right foot
         config: StabilizerConfig,
-        weight: float,
-        half_sizes: np.ndarray,
+        weight: float,  # weight of the robot [N]
+        half_sizes: np.ndarray,  # half length and width of the soles [m] (2, 2)
     ) -> None:
-        """Begin on level ground.
-
-        Args:
-            sensors: Names of the force-torque sensors of the left and the right foot.
-            weight: Weight of the robot [N].
-            half_sizes: Half length and width of the soles [m].  # (2, 2)
-        """
+        """Begin on level ground."""
         self._config, self._weight, self._sensors = config, weight, tuple(sensors)
         self._sites = [find_sensor_site(robot.model, robot.prefix, name) for name in sensors]
         self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
@@ -264,26 +232,15 @@ class FootAdmittance:
     def step(
         self,
         observation: Observation,
-        estimator: BaseEstimator,
-        loads: np.ndarray,
-        pressure: np.ndarray,
-        support: int | None,
-        slope: np.ndarray,
-        rise: float,
-        period: float,
+        estimator: BaseEstimator,  # has the poses of the soles
+        loads: np.ndarray,  # wanted vertical forces on the feet [N] (2,)
+        pressure: np.ndarray,  # wanted centres of pressure in the frames of the soles [m] (2, 2)
+        support: int | None,  # the foot that stands alone; None if both stand
+        slope: np.ndarray,  # roll and pitch of the ground, along the other sole [rad] (2,)
+        rise: float,  # height of the left foot above the right one, without `lift` [m]
+        period: float,  # [s]
     ) -> None:
-        """Continue by a tick.
-
-        Args:
-            estimator: Has the poses of the soles.
-            loads: Wanted vertical forces on the feet [N].  # (2,)
-            pressure: Wanted centres of pressure in the frames of the soles [m].  # (2, 2)
-            support: The foot that stands alone; None if both stand.
-            slope: Roll and pitch of the ground where the other foot lands, along the axes of its
-                sole [rad].  # (2,)
-            rise: Height of the left foot above the right one, without `lift` [m].
-            period: [s]
-        """
+        """Continue by a tick."""
         self._measure(observation, estimator)
         config, tilt, measured = self._config, self.tilt, self.loads
         for foot in (LEFT, RIGHT):

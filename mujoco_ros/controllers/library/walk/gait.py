@@ -35,18 +35,13 @@ class DcmState(NamedTuple):
 
 
 def dcm_before(segment: ZmpSegment, end: np.ndarray, remaining: float, omega: float) -> np.ndarray:
-    """Return the DCM before the end of a segment.
+    """Return the DCM before the end of a segment, given the DCM at its end and the time left [s].
 
     The linear inverted pendulum moves as ξ' = ω (ξ - p). For p = p₀ + b t it is
     ξ(t) = p(t) + b/ω + (ξ(T) - p(T) - b/ω) exp(ω (t - T)).
 
     Source: J. Englsberger, C. Ott, A. Albu-Schäffer, Three-Dimensional Bipedal Walking Control
     Based on Divergent Component of Motion, IEEE Transactions on Robotics 31(2), 2015.
-
-    Args:
-        end: DCM at the end of the segment [m].  # (2,)
-        remaining: Time until the end of the segment [s].
-        omega: Natural frequency of the pendulum [1/s].
     """
     slope = (segment.end - segment.begin) / segment.duration
     steady = segment.end + slope / omega
@@ -180,21 +175,15 @@ class Gait:
 
     def step(
         self,
-        period: float,
-        velocity: BodyVelocity,
-        is_steady: bool = True,
-        is_flat: bool = True,
+        period: float,  # [s]
+        velocity: BodyVelocity,  # velocity of the body
+        is_steady: bool = True,  # whether the robot can stand on one foot
+        is_flat: bool = True,  # whether no foot turns onto the ground
     ) -> None:
         """Continue by a tick.
 
         A double support waits, with the DCM at rest, while a foot turns onto the ground, and at its
         end until the robot can stand on one foot.
-
-        Args:
-            period: [s]
-            velocity: Velocity of the body.
-            is_steady: Whether the robot can stand on one foot.
-            is_flat: Whether no foot turns onto the ground.
         """
         phase = self.phase
         if phase is None:

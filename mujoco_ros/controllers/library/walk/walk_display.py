@@ -38,11 +38,7 @@ class WalkingRobot(ABC):
 
     @abstractmethod
     def begin(self, observation: Observation, config: Any, period: float) -> None:
-        """Begin at rest in the measured pose, with a time between two ticks [s].
-
-        Raises:
-            UserInputError: The observation lacks the IMU or a sensor of a foot.
-        """
+        """Begin at rest in the measured pose, with a time between two ticks [s]."""
 
     @property
     @abstractmethod
@@ -57,11 +53,7 @@ class WalkingRobot(ABC):
     def step(self, observation: Observation, velocity: inputs.BodyVelocity) -> np.ndarray:
         """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)
 
-        The next call writes into the same array.
-
-        Raises:
-            UserInputError: A signal is missing or not finite.
-            ArithmeticError: Whole-body control has no solution.
+        The next call writes into the same array. ArithmeticError: there is no solution.
         """
 
     @abstractmethod

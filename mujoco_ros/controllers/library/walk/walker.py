@@ -58,27 +58,14 @@ class Walker(WalkingRobot):
 
     def __init__(
         self,
-        robot: RobotModel,
-        feet: Sequence[str],
-        sensors: Sequence[str],
+        robot: RobotModel,  # its initial configuration gives the height and the pose of the arms
+        feet: Sequence[str],  # names of the bodies of left and right foot
+        sensors: Sequence[str],  # names of their force-torque sensors
         *,
-        imu: str = "",
-        joints: Sequence[str] = (),
+        imu: str = "",  # name of the IMU; empty for the only one, of the base if it has one
+        joints: Sequence[str] = (),  # joints that it moves; empty for all
     ) -> None:
-        """Prepare for a robot; call `begin` before the first `step`.
-
-        Args:
-            robot: The robot; its initial configuration gives the height and the pose of the arms.
-            feet: Names of the bodies of left and right foot.
-            sensors: Names of their force-torque sensors.
-            imu: Name of the IMU; empty for the only one, of the base if it has one.
-            joints: Names of the joints that it moves; empty for all. The others stay where they
-                are measured.
-
-        Raises:
-            UserInputError: A body, a joint or a sensor does not exist, a sole has no area, or the
-                robot has no floating base.
-        """
+        """Prepare for a robot; call `begin` before the first `step`."""
         self._robot, self._sensors, self._period = robot, tuple(sensors), 1.0
         self.estimator = BaseEstimator(robot, feet, imu=imu, force_sensors=sensors)
         soles = self.estimator.soles
@@ -155,11 +142,7 @@ class Walker(WalkingRobot):
         self._control.tasks = (*self._control.tasks, *tasks)
 
     def stiffen(self, joints: Sequence[str], weight: float) -> None:
-        """Keep joints near `home` with a larger weight; the other joints have 0.01.
-
-        Raises:
-            UserInputError: A joint does not exist.
-        """
+        """Keep joints near `home` with a larger weight; the other joints have 0.01."""
         for name in joints:
             if name not in self._robot.joints:
                 raise unknown("joint", name, self._robot.joints)

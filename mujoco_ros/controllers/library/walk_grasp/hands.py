@@ -38,13 +38,7 @@ class HandTask(WholeBodyTask):
     """
 
     def __init__(self, hand: int, offset: np.ndarray, axis: np.ndarray) -> None:
-        """Set the hand.
-
-        Args:
-            hand: Id of the body.
-            offset: The point in the frame of the body [m].  # (3,)
-            axis: The axis in the frame of the body.  # (3,)
-        """
+        """Move a point at an offset in the frame of a body, which has an axis (3,)."""
         super().__init__(6, 0.0, _GAIN)
         self._hand, self._offset, self._axis = hand, offset, axis
         self.position, self.normal = np.zeros(3), axis.copy()
@@ -168,11 +162,7 @@ class Hands:
     """
 
     def __init__(self, robot: RobotModel, config: HandsConfig) -> None:
-        """Set the hands.
-
-        Raises:
-            UserInputError: A body or a sensor does not exist.
-        """
+        """Set the hands of a robot."""
         self.config, model = config, robot.model
         axis = np.array(config.axis) / np.linalg.norm(config.axis)
         self.tasks = tuple(

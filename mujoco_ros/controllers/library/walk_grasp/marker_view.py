@@ -45,11 +45,7 @@ class MarkerDetector:
     """Finds an object in images."""
 
     def __init__(self, markers: Sequence[MarkerConfig]) -> None:
-        """Set the markers of the object.
-
-        Raises:
-            UserInputError: There is none, or two have the same number.
-        """
+        """Set the markers of the object."""
         self._points: dict[int, np.ndarray] = {}
         for marker in markers:
             if marker.number in self._points:
@@ -62,17 +58,10 @@ class MarkerDetector:
         self._detect = _detector()
 
     def detect(self, image: Image) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the poses that the object can have in the optical frame.
+        """Return positions (3,) and axes (3, 3) that the object can have in the optical frame.
 
-        Several markers give one pose. A single one can give two: the image of a small flat
-        square is nearly the same if it is tilted to either side.
-
-        Returns:
-            Position (3,) and rotation matrix (3, 3) of each pose, the likeliest first; empty if no
-            marker is seen.
-
-        Raises:
-            UserInputError: The image has no colour.
+        Several markers give one pose. A single one can give two, the likelier first: the image of a
+        small flat square is nearly the same if it is tilted to either side.
         """
         if image.colour is None:
             raise UserInputError("markers need an image with colour")
@@ -143,22 +132,12 @@ class MarkerView:
     def __init__(
         self,
         robot: RobotModel,
-        camera: str,
-        neck: Sequence[str],
-        markers: Sequence[MarkerConfig],
-        moved: np.ndarray,
+        camera: str,  # name of the camera
+        neck: Sequence[str],  # names of the joints that turn it left and down
+        markers: Sequence[MarkerConfig],  # markers of the object
+        moved: np.ndarray,  # indices of the joints that the controller moves
     ) -> None:
-        """Set the camera.
-
-        Args:
-            camera: Name of the camera.
-            neck: Names of the joints that turn it left and down.
-            markers: Markers of the object.
-            moved: Indices of the joints that the controller moves, with the joints of the neck.
-
-        Raises:
-            UserInputError: A joint or the camera does not exist.
-        """
+        """Set the camera."""
         for name in neck:
             if name not in robot.joints:
                 raise unknown("neck: joint", name, robot.joints)
@@ -257,15 +236,7 @@ class MarkerView:
     def _detect(
         self, image: Image, origin: np.ndarray, axes: np.ndarray
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the poses that the object can have; runs in a thread of its own.
-
-        Args:
-            origin: Of the optical frame at its time.  # (3,)
-            axes: Of the optical frame at its time.  # (3, 3)
-
-        Returns:
-            Position (3,) and axes (3, 3) of each pose, the likeliest first.
-        """
+        """Return the poses that the object can have; runs in a thread of its own."""
         found = self._detector.detect(image)
         return [(origin + axes @ position, axes @ turn) for position, turn in found]
 
