@@ -24,7 +24,6 @@ class Bound(NamedTuple):
         return value >= self.limit if self.least else value <= self.limit
 
     def text(self, summary: Summary) -> str:
-        """Return the metric as text."""
         return f"{self.value(summary):.{self.digits}f}"
 
 
@@ -78,8 +77,7 @@ class Check(NamedTuple):
     bounds: tuple[Bound, ...]
 
 
-FAILURES = 1
-"""Largest number of episodes of a controller that fail, of all checks together."""
+FAILURES = 1  # largest number of episodes of a controller that fail, of all checks together
 _TERRAIN = tuple(
     Check(f"{direction}_on_{ground}", 1, (LAB[0], *ESTIMATE))
     for ground in ("plates", "slope")

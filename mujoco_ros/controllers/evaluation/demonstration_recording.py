@@ -163,7 +163,6 @@ class DemonstrationRecorder:
         return values
 
     def _record(self, values: np.ndarray) -> None:
-        """Record the commands of a tick.  # (3, n)"""
         assert self._observation is not None
         if self._held is None:
             self._held = self._observation.q.copy()
@@ -243,7 +242,6 @@ class DemonstrationRun:
         self._renderer: Renderer | None = None
 
     def __call__(self, seed: int) -> Episode:
-        """Run the episode of a seed."""
         if self._assembly is None:
             self._assembly = assemble(self._trial.scene_config())
         recorders: list[DemonstrationRecorder] = []
@@ -280,11 +278,9 @@ class DemonstrationRun:
         return episode.success or (self._settings.failures and episode.outcome != DIED)
 
     def lacks(self, episode: Episode) -> bool:
-        """Return whether the file of a finished episode is missing."""
         return self.wants(episode) and not self.path(episode.seed).exists()
 
     def path(self, seed: int) -> Path:
-        """Return the file of an episode."""
         return self.folder / f"{seed}.zst"
 
     def _rendering(self, model: mujoco.MjModel) -> Renderer:

@@ -31,10 +31,8 @@ from mujoco_ros.sim.simulation import Simulation
 
 Clock = Callable[[], float]
 SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
-_load_table = cache(load_table)
-"""Reading a file takes as long as half a simulated second."""
-_TIME_LIMIT_S = 60.0
-"""Limit of a call of a state, which here contains the computation of plans."""
+_load_table = cache(load_table)  # reading a file takes as long as half a simulated second
+_TIME_LIMIT_S = 60.0  # limit of a call of a state, which here contains the computation of plans
 _CONSEQUENCES = ("give_up", "put_back", "returned")
 """Transitions after the last retry; they are not the cause of a failure."""
 
@@ -82,7 +80,6 @@ class TimedPlanner(InlinePlanner):
         self._clock, self.durations = clock, durations
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Plan and measure the time."""
         begin = self._clock()
         future = super().submit(request)
         self.durations.append((type(request).__name__, self._clock() - begin))
@@ -168,8 +165,7 @@ def run_episode(
     )
 
 
-Identity = Mapping[str, str]
-"""Trial, seed, scene and versions, each as a short text."""
+Identity = Mapping[str, str]  # trial, seed, scene and versions, each as a short text
 _PATHS = re.compile(r"paths|npaths|nbuffer|\w+_pathadr")
 """Fields of a model that the paths of its files determine."""
 
@@ -224,8 +220,7 @@ def versions() -> Identity:
     return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
 
 
-_SYNC_S = 1.0
-"""Longest time for which a power failure can lose episodes [s]."""
+_SYNC_S = 1.0  # longest time for which a power failure can lose episodes [s]
 
 
 class EpisodeFile:
@@ -269,7 +264,6 @@ class EpisodeFile:
         os.close(self._folder)
 
     def add(self, episode: Episode) -> None:
-        """Add an episode; it is in the file when this returns."""
         self.done[episode.seed] = episode
         if self._file is None:
             self._file = self._create()

@@ -28,8 +28,7 @@ from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 RunEpisode = Callable[[int], Episode]
 DIED = "worker_died"
-ATTEMPTS = 3
-"""Number of worker crashes after which an episode counts as failed."""
+ATTEMPTS = 3  # number of worker crashes after which an episode counts as failed
 
 
 class EpisodeSetup(NamedTuple):
@@ -112,16 +111,11 @@ def died(trial: Trial, seed: int) -> Episode:
     )
 
 
-AUTO = "auto"
-"""The cluster that RAY_ADDRESS names, or this machine's cluster."""
-_CONNECT_S = 10.0
-"""Time in which a cluster must accept a connection."""
-_EMPTY_S = 60.0
-"""Longest time without a processor."""
-_REFRESH_S = 1.0
-"""Period in which the processors are counted, and the longest wait for episodes."""
-_QUEUED = 2
-"""Episodes that are submitted, for each processor of the cluster: one runs, one waits."""
+AUTO = "auto"  # the cluster that RAY_ADDRESS names, or this machine's cluster
+_CONNECT_S = 10.0  # time in which a cluster must accept a connection
+_EMPTY_S = 60.0  # longest time without a processor
+_REFRESH_S = 1.0  # period in which the processors are counted, and the longest wait for episodes
+_QUEUED = 2  # episodes that are submitted, for each processor of the cluster: one runs, one waits
 
 
 def cluster_episodes(

@@ -22,7 +22,6 @@ class Quantity(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Title with the unit."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
     def text(self, value: float) -> str:
@@ -82,8 +81,7 @@ _QUANTITIES: Mapping[str, Quantity] = {
 }
 
 
-_Z_95 = 1.959963984540054
-"""Standard deviations around the mean with 95 % of a normal distribution."""
+_Z_95 = 1.959963984540054  # standard deviations around the mean with 95 % of a normal distribution
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,8 +19,7 @@ from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
-_LEAST_PATH = 1.0
-"""Path to which the drift of a shorter one is relative [m]."""
+_LEAST_PATH = 1.0  # path to which the drift of a shorter one is relative [m]
 
 
 class EstimateError:
@@ -100,7 +99,6 @@ class EpisodeRecorder:
         self._place = _place(simulation.data.qpos, self._base)
 
     def record(self) -> bool:
-        """Record the last step if it was a tick; return whether it was."""
         if self._host.ticks == self._ticks:
             return False
         self._ticks = self._host.ticks
@@ -125,17 +123,14 @@ class EpisodeRecorder:
 
     @property
     def digest(self) -> str:
-        """Hash of the positions at all ticks."""
         return self._hash.hexdigest()[:16]
 
     @property
     def made(self) -> Sequence[TransitionEvent]:
-        """All transitions of the table that were made."""
         return [event for event in self._host.supervised.log.since(0) if event.transition.id]
 
     @property
     def failures(self) -> Sequence[TransitionEvent]:
-        """The transitions after failures."""
         return [event for event in self.made if event.transition.failure]
 
     def phases(self, end: float) -> dict[str, float]:
@@ -162,10 +157,8 @@ def _place(qpos: np.ndarray, base: FloatingBase | None) -> np.ndarray:
     return np.zeros(2) if base is None else qpos[base.qpos : base.qpos + 2].copy()
 
 
-Conditions = Mapping[str, float]
-"""Conditions of an episode by name."""
-Settings = Mapping[str, Mapping[str, Any]]
-"""Settings of states by full name of the state."""
+Conditions = Mapping[str, float]  # conditions of an episode by name
+Settings = Mapping[str, Mapping[str, Any]]  # settings of states by full name of the state
 
 
 @dataclass(frozen=True)
@@ -183,7 +176,6 @@ class Trial(ABC):
         """Name or file of the scene."""
 
     def scene_config(self) -> SceneConfig:
-        """Return the scene."""
         return load_scene(self.scene)
 
     @abstractmethod
@@ -195,7 +187,6 @@ class Trial(ABC):
         """Apply the conditions to the initial state and the parameters of a model."""
 
     def settings(self, conditions: Conditions) -> Settings:
-        """Return settings of the controller's states."""
         return self.changes
 
     def goal(self, conditions: Conditions) -> Conditions:
@@ -207,7 +198,6 @@ class Trial(ABC):
         return
 
     def observation_filter(self, seed: int, conditions: Conditions) -> variations.ObservationFilter:
-        """Return a function that adds noise to observations."""
         return variations.noise_filter(self.ranges.noise, seed)
 
     def command_filter(self, conditions: Conditions) -> variations.CommandFilter | None:

@@ -63,8 +63,7 @@ def scaled(noise: Noise, factor: float) -> Noise:
     return Noise(**{field.name: factor * getattr(noise, field.name) for field in fields(noise)})
 
 
-_TICKS = 256
-"""Number of ticks per draw of noise; one draw per tick takes longer than a step."""
+_TICKS = 256  # number of ticks per draw of noise; one draw per tick takes longer than a step
 
 
 def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
@@ -196,8 +195,7 @@ NotNegativeRange = Annotated[Range, lambda name, pair: check_not_negative(name, 
 
 CommandFilter = Callable[[float, np.ndarray], np.ndarray]
 """Returns the commands (3, n) that act after the tick at a time [s], given the tick's commands."""
-_ROUNDING = 1e-6
-"""Of the times of ticks [s]."""
+_ROUNDING = 1e-6  # of the times of ticks [s]
 
 
 def delayed_commands(delay: float) -> CommandFilter:
@@ -246,8 +244,7 @@ class _DelayLine(Generic[_T]):
 
 Push = tuple[float, float, float]
 """Impulse per mass of the robot [m/s], level direction [rad] and begin [s]."""
-_PUSH_S = 0.1
-"""Duration of a push [s]."""
+_PUSH_S = 0.1  # duration of a push [s]
 
 
 def draw_pushes(

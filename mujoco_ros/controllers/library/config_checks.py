@@ -47,7 +47,6 @@ class CheckedConfig:
         """Raise a UserInputError for settings that do not fit each other."""
 
     def changed(self, **values: Any) -> Self:
-        """Return settings with other values."""
         return replace(self, **values)
 
 

@@ -14,8 +14,7 @@ from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegat
 from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright, yaw
 from mujoco_ros.sim.simulation import Simulation
 
-BOX = "box"
-"""Name of the box, of its body and of its model."""
+BOX = "box"  # name of the box, of its body and of its model
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,7 @@ def set_start(model: mujoco.MjModel, name: str, pose: Pose) -> None:
 
 
 _HEIGHT = 0.335
-_START, _GOAL = (0.1, 0.45), (1.1, -0.45)
-"""Middle of the starts and of the goals [m]."""
+_START, _GOAL = (0.1, 0.45), (1.1, -0.45)  # middle of the starts and of the goals [m]
 _PADS = tuple(f"{arm}/{pad}_pad" for arm in ("left_arm", "right_arm") for pad in ("left", "right"))
 
 

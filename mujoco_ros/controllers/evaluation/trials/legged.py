@@ -16,8 +16,7 @@ from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.model.scene.config import SceneConfig
 from mujoco_ros.sim.simulation import Simulation
 
-_RATE = 200.0
-"""Ticks per second."""
+_RATE = 200.0  # ticks per second
 TOLERANCE = 0.15
 """Largest difference of a motion and the commanded motion, as part of the commanded one."""
 
@@ -73,7 +72,6 @@ class LeggedTrial(Trial):
         return drawn | self.draw(random)
 
     def draw(self, random: np.random.Generator) -> dict[str, float]:
-        """Draw all other conditions."""
         raise NotImplementedError
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
@@ -98,7 +96,6 @@ class LeggedTrial(Trial):
         return variations.delayed_commands(conditions["delay"]) if "delay" in conditions else None
 
     def settings(self, conditions: Conditions) -> Settings:
-        """Return the velocity as settings of the state that walks."""
         if not self.walking:
             return self.changes
         velocity = {f"velocity_{axis}": conditions[axis] for axis in ("x", "y", "yaw")}
@@ -112,7 +109,6 @@ class LeggedTrial(Trial):
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
-        """Request transitions at their times, and push."""
         for when, label in self.requests:
             if abs(simulation.time - when) < 0.5 / _RATE:
                 with suppress(TransitionRejectedError):  # after a fall
@@ -195,7 +191,6 @@ class StandTrial(LeggedTrial):
         }
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set mass and friction, which the controller knows."""
         super().edit(model, conditions)
         factors = np.ones(model.nbody)
         factors[variations.free_base(model)] = conditions["base_mass"]
@@ -213,10 +208,8 @@ class StandTrial(LeggedTrial):
         }
 
 
-_WALK_AT = 1.0
-"""Time of the request to walk [s]."""
-_STOPPING = 4.0
-"""Time from the request to stop until the end of the episode [s]."""
+_WALK_AT = 1.0  # time of the request to walk [s]
+_STOPPING = 4.0  # time from the request to stop until the end of the episode [s]
 _SLACK, _TURN_SLACK = 0.15, 0.2
 """Difference of distance [m], because a push displaces the robot, and of turn [rad]."""
 

@@ -27,29 +27,20 @@ _SIZE, _TOP = 0.040, 0.315
 _MASS = 0.150
 _OBSTACLE, _OBSTACLE_EDGE, _OBSTACLE_MASS = "obstacle", 0.060, 1.0
 _BOX_MODEL = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
-_AWAY = (0.62, 0.36)
-"""Position of the obstacle in the scene [m], before it is drawn."""
+_AWAY = (0.62, 0.36)  # position of the obstacle in the scene [m], before it is drawn
 _PADS = ("arm/left_pad", "arm/right_pad")
 _FINGER = "arm/left_finger_joint"
 _AXES = 6
-_MOTION_SPEED = 0.1
-"""Speed of a box that is moved [m/s]."""
-_MOTION_AT = (0.1, 0.9)
-"""Time at which the motion of the box begins [s]: during the approach."""
-_HIT = 0.005
-"""Displacement of the obstacle that counts as a collision [m]."""
-_MIN_DISTANCE = 0.08
-"""Minimum distance between start and goal [m]: a box and its fingers."""
+_MOTION_SPEED = 0.1  # speed of a box that is moved [m/s]
+_MOTION_AT = (0.1, 0.9)  # time at which the motion of the box begins [s]: during the approach
+_HIT = 0.005  # displacement of the obstacle that counts as a collision [m]
+_MIN_DISTANCE = 0.08  # minimum distance between start and goal [m]: a box and its fingers
 _OBSTACLE_DISTANCE = 0.16
 """Minimum distance of the obstacle from start and goal [m]: the hand and half of a box."""
-_MAX_DRAWS = 1000
-"""Of a position."""
-_MAX_LAYOUTS = 200
-"""Draws of start, goal and obstacle, some of which leave no space for another."""
-_LAB_START, _LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
-"""Of "MuJoCo Robotics Lab, Part 9" [m]."""
-_LAB_X = _LAB_START[0] - 0.1, _LAB_START[0] + 0.3
-"""Of an obstacle beside them [m]."""
+_MAX_DRAWS = 1000  # of a position
+_MAX_LAYOUTS = 200  # draws of start, goal and obstacle, some of which leave no space for another
+_LAB_START, _LAB_GOAL = (0.35, 0.20), (0.35, -0.20)  # of "MuJoCo Robotics Lab, Part 9" [m]
+_LAB_X = _LAB_START[0] - 0.1, _LAB_START[0] + 0.3  # of an obstacle beside them [m]
 
 
 class Spread(CheckedConfig):
@@ -131,7 +122,6 @@ class PickPlaceTrial(BoxTrial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions, without the conditions that `Spread` switches off."""
         random = np.random.default_rng(seed)
         problem: Exception
         for _ in range(_MAX_LAYOUTS):
@@ -142,7 +132,6 @@ class PickPlaceTrial(BoxTrial):
         raise UserInputError(f"seed {seed}: {problem}")
 
     def _drawn(self, random: np.random.Generator) -> Conditions:
-        """Draw the conditions once."""
         ranges = self.ranges
         start, goal = _LAB_START, _LAB_GOAL
         if ranges.x is not None:
@@ -206,7 +195,6 @@ class PickPlaceTrial(BoxTrial):
         return "too_heavy" if model.body_mass[box] > arms.largest_mass(force, friction) else ""
 
     def observation_filter(self, seed: int, conditions: Conditions) -> variations.ObservationFilter:
-        """Return a function that adds noise to observations, and delays the poses of objects."""
         noise = Trial.observation_filter(self, seed, conditions)
         return variations.delayed_poses(conditions.get("delay", 0.0), noise)
 
@@ -247,14 +235,12 @@ class PickPlaceTrial(BoxTrial):
         return missed or ("hit_obstacle" if measures.get("obstacle_moved", 0.0) > _HIT else "")
 
     def _positions(self, x: variations.Range, random: np.random.Generator) -> Sequence[Position]:
-        """Draw start and goal."""
         start = self._position(x, random)
         problem = f"x and y have no space for a start and a goal {_MIN_DISTANCE:g} m apart"
         draw = partial(self._position, x, random)
         return start, _first(draw, (start,), _MIN_DISTANCE, _NoSpaceError(problem))
 
     def _clear_position(self, places: Sequence[Position], random: np.random.Generator) -> Position:
-        """Draw the position of the obstacle."""
         draw = partial(self._position, self.ranges.x or _LAB_X, random)
         problem = (
             f"x and y have no space for an obstacle {_OBSTACLE_DISTANCE:g} m from start and goal"
@@ -285,7 +271,6 @@ def _first(
 
 
 def _place(model: mujoco.MjModel, name: str, size: tuple[float, float, float], pose: Pose) -> None:
-    """Set size [m] and initial pose of a box."""
     boxes.set_start(model, name, pose)
     variations.set_box_size(model, model.body(f"{name}/{BOX}").id, size)
 

@@ -12,8 +12,7 @@ from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
 from mujoco_ros.controllers.evaluation.trials import legged
 from mujoco_ros.controllers.library.config_checks import Positive
 
-_SLACK = 0.05
-"""Difference of mean and commanded velocity that is always allowed [m/s, rad/s]."""
+_SLACK = 0.05  # difference of mean and commanded velocity that is always allowed [m/s, rad/s]
 
 
 class PolicyTrots(legged.LeggedRanges):

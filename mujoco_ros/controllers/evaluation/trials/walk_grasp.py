@@ -22,10 +22,8 @@ _STANDING_ON = {
 }
 """The height of which table each body has."""
 _HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
-_BOX_AT = (0.4, 0.0)
-"""Middle of the places of the box [m]."""
-_NEAR = 0.01
-"""Largest distance of the box from the height at which it stands [m]."""
+_BOX_AT = (0.4, 0.0)  # middle of the places of the box [m]
+_NEAR = 0.01  # largest distance of the box from the height at which it stands [m]
 
 
 class Carries(LeggedRanges):
@@ -103,7 +101,6 @@ class WalkGraspTrial(LeggedTrial):
             qpos[at_base + 3 : at_base + 7] = np.cos(half), 0.0, 0.0, np.sin(half)
 
     def mass_factors(self, model: mujoco.MjModel, conditions: Conditions) -> Mapping[int, float]:
-        """Return the factor of the box, whose mass is a condition."""
         return {int(model.body(_CARTON).id): 1.0}
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:

@@ -13,8 +13,7 @@ from mujoco_ros.controllers.library.pick_place.task import PoseAverage, TaskStat
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 
-GIVER = "giver"
-"""Name of the robot that gives, in a table with these states."""
+GIVER = "giver"  # name of the robot that gives, in a table with these states
 
 
 class PlanPresent(planning.PlanningState):
@@ -165,7 +164,6 @@ class PlanPlacing(planning.PlanTransport):
     """Plans a motion above the goal with the box in a hand that points in any direction."""
 
     def goal(self, context: StateContext) -> Pose | str | None:
-        """Return a pose above the goal, with the tool down."""
         task = self.task
         assert task.held is not None, "the table leads here only with an object in the hand"
         tool = self.arm.tool(context.observation.q)

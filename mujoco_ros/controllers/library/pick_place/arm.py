@@ -20,8 +20,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
-GRAVITY = 9.81
-"""[m/s²]"""
+GRAVITY = 9.81  # [m/s²]
 GRIP_MARGIN = 1.25
 """Required friction force over the weight: for accelerations, and for a grasp beside the centre."""
 
@@ -68,22 +67,15 @@ def collision_geoms(model: mujoco.MjModel, bodies: Sequence[int]) -> list[int]:
     ]
 
 
-TOOL = "grasp"
-"""Default name of the tool: a site between the finger tips."""
-SENSOR = "wrist_ft"
-"""Default name of the force-torque sensor that carries the hand."""
-_UNKNOWN_PAD = 0.01
-"""Half of the size of pads that are not around the tool's axis [m]."""
-_PAST = 1e-6
-"""Distance by which a ray continues behind a surface [m]."""
+TOOL = "grasp"  # default name of the tool: a site between the finger tips
+SENSOR = "wrist_ft"  # default name of the force-torque sensor that carries the hand
+_UNKNOWN_PAD = 0.01  # half of the size of pads that are not around the tool's axis [m]
+_PAST = 1e-6  # distance by which a ray continues behind a surface [m]
 _PALM_CLEARANCE = 0.010
 """Smallest distance between the palm and the top of an object in the hand [m]."""
-FINGER_SPEED = 0.1
-"""Speed of one finger [m/s]."""
-_MIN_OPENING = 3e-4
-"""Minimum opening of fingers that hold an object [m]."""
-_MIN_FORCE_N = 1.0
-"""Minimum force of fingers that hold an object."""
+FINGER_SPEED = 0.1  # speed of one finger [m/s]
+_MIN_OPENING = 3e-4  # minimum opening of fingers that hold an object [m]
+_MIN_FORCE_N = 1.0  # minimum force of fingers that hold an object
 _MAX_SPEED = 0.05
 """Maximum speed of fingers that hold an object [m/s]: between noise and closing fingers."""
 
@@ -120,7 +112,6 @@ class Arm:
         self._bind(robot, chain)
 
     def _bind(self, robot: RobotModel, chain: Chain) -> None:
-        """Use a robot in its scene."""
         self.robot, self.chain, self.kinematics = robot, chain, Kinematics(chain)
         self.dynamics, self._empty = Dynamics(chain), Dynamics(chain)
         self.set_payload(None)
@@ -155,7 +146,6 @@ class Arm:
         return True
 
     def is_for(self, robot: RobotModel, tool: str, sensor: str) -> bool:
-        """Return whether this is the arm of a robot with a tool and a sensor."""
         same = self.robot.model is robot.model and self.chain.tool == robot.prefix + tool
         return same and self.sensor == sensor
 
@@ -172,7 +162,6 @@ class Arm:
         return self.chain.model
 
     def set_payload(self, payload: Payload | None) -> None:
-        """Set the payload of the dynamics."""
         self.payload = self.dynamics.payload = payload
         self._gravity: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -203,7 +192,6 @@ class Arm:
         return float(lever @ unexplained / (lever @ lever))
 
     def has_sensor(self, context: StateContext) -> bool:
-        """Return whether the wrist's force is measured."""
         return topic_token(self.sensor) in context.observation.wrenches
 
     @cached_property
@@ -313,7 +301,6 @@ class Arm:
         return f"robot '{self.robot.name}' reports {' and '.join(missing)}" if missing else ""
 
     def is_holding(self, context: StateContext) -> bool:
-        """Return whether the fingers push against an object."""
         observation, joint = context.observation, self.gripper
         is_slow = abs(observation.dq[joint]) < _MAX_SPEED
         force = -float(observation.effort[joint])

@@ -10,14 +10,10 @@ from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.library.pick_place.grasping import upright
 from mujoco_ros.model.pose import Pose
 
-NEAREST = 0.15
-"""Points closer to the camera belong to the hand [m]."""
-_BIN = 0.002
-"""Bin width of the histogram of heights [m]."""
-_LOWEST, _HIGHEST = 0.015, 0.12
-"""Range of the height of a box above the table [m]."""
-_FLAT = 0.004
-"""Tolerance of the height of the top face [m]."""
+NEAREST = 0.15  # points closer to the camera belong to the hand [m]
+_BIN = 0.002  # bin width of the histogram of heights [m]
+_LOWEST, _HIGHEST = 0.015, 0.12  # range of the height of a box above the table [m]
+_FLAT = 0.004  # tolerance of the height of the top face [m]
 _MIN_PIXELS = 30
 
 
@@ -37,7 +33,6 @@ class BoxDetection:
         return False
 
     def pose(self) -> Pose | None:
-        """Return the pose of the box in the received image."""
         assert self._image is not None, "called after is_done"
         return detect_box(self._image.result())
 

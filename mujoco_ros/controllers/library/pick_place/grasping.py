@@ -120,8 +120,7 @@ def _tool_pose(position: np.ndarray, y: np.ndarray, z: np.ndarray) -> Pose:
     return Pose(position=np.array(position, dtype=float), quat_wxyz=quat_wxyz)
 
 
-_MAX_TILT = 0.2
-"""Largest tilt of an object that stands on one of its sides [rad]."""
+_MAX_TILT = 0.2  # largest tilt of an object that stands on one of its sides [rad]
 _OVERLAP = 0.002
 """Smallest depth of a collision at the goal [m]; less is the inaccuracy of measurements."""
 
@@ -189,7 +188,6 @@ def overlap_at(model: Any, name: str, shape: ObjectShape, pose: Pose) -> tuple[s
 
 
 def _corners(model: Any, data: Any, geom: int) -> list[np.ndarray]:
-    """Return the corners of a geom's bounding box in ``world`` [m]."""
     centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
     axes = data.geom_xmat[geom].reshape(3, 3)
     signs = product((-1.0, 1.0), repeat=3)
@@ -227,7 +225,7 @@ class Grasp:
 
 
 def grasp_contacts(held: Pose, shape: ObjectShape, pad: np.ndarray) -> Grasp:
-    """Return the contacts of two pads, with half sizes along x and z, that close along the y axis."""
+    """Return the contacts of pads, of half sizes along x and z, that close along the y axis."""
     axes = held.matrix
     across = int(np.argmax(np.abs(axes[1])))  # of the object, most parallel to the fingers' motion
     along = [axis for axis in range(3) if axis != across]

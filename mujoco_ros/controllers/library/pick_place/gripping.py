@@ -14,8 +14,7 @@ from mujoco_ros.model.pose import Pose
 
 _STILL = 1e-4
 """Largest difference between mean positions of fingers at rest [m], beyond their noise."""
-_NOISE = 3.0
-"""Standard errors of such a difference that are noise."""
+_NOISE = 3.0  # standard errors of such a difference that are noise
 
 
 class GrippingConfig(motion_monitor.MonitoredMotion):
@@ -73,7 +72,6 @@ class GrippingState(TaskState, outcomes=("done",)):
         return abs(float(np.mean(self._efforts)))
 
     def is_late(self, context: StateContext) -> bool:
-        """Return whether the fingers should be at rest by now."""
         if self.commanded_at is None:
             return False
         return context.elapsed - self.commanded_at > self.config.patience
@@ -177,12 +175,9 @@ class Release(GrippingState, failures=("stuck",)):
         return None
 
 
-_SLIPPERY = 0.4
-"""Part of the nominal friction below which a slip is not due to the weight."""
-_PEAK_TICKS = 10
-"""Ticks over which the largest force of the grip is averaged."""
-_ROSE = 0.6
-"""Part of the hand's motion by which an object in the hand rises at least."""
+_SLIPPERY = 0.4  # part of the nominal friction below which a slip is not due to the weight
+_PEAK_TICKS = 10  # ticks over which the largest force of the grip is averaged
+_ROSE = 0.6  # part of the hand's motion by which an object in the hand rises at least
 
 
 class Weigh(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy")):
@@ -231,7 +226,6 @@ class Weigh(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy
         return self._up
 
     def advance(self, context: StateContext) -> str | None:
-        """Follow the line up, and down again with an object that is too heavy."""
         if self._down is None:
             self._recent.append(self.arm.weight(context))
             if len(self._recent) == _PEAK_TICKS:

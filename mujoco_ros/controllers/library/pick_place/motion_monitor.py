@@ -45,20 +45,14 @@ class MonitoredMotion(CheckedConfig):
 
 FAILURES = ("tracking", "collision", "saturated")
 GRIP_FAILURES = ("slip", "pose_stale", "contact_oscillation")
-_INTERVAL = 2
-"""Ticks between two checks of the object's pose."""
-_SAMPLES = 8
-"""Checks over which the drift of the object is averaged."""
-_OPENING_TICKS = 5
-"""Ticks over which the opening of the fingers is averaged."""
-_WINDOW_S = 0.2
-"""Duration over which the speed of the fingers is averaged [s]."""
+_INTERVAL = 2  # ticks between two checks of the object's pose
+_SAMPLES = 8  # checks over which the drift of the object is averaged
+_OPENING_TICKS = 5  # ticks over which the opening of the fingers is averaged
+_WINDOW_S = 0.2  # duration over which the speed of the fingers is averaged [s]
 _TRAVEL = 0.06
 """Travel of the hand after which an object that does not follow would be out of the fingers [m]."""
-_FOLLOWS = 0.25
-"""Smallest part of the hand's travel by which an object in the hand moves, too."""
-_SAME_TRAVEL = 0.004
-"""Travel of the hand in which the pose of an object in it must change [m]."""
+_FOLLOWS = 0.25  # smallest part of the hand's travel by which an object in the hand moves, too
+_SAME_TRAVEL = 0.004  # travel of the hand in which the pose of an object in it must change [m]
 
 
 class GripMonitor:
@@ -189,12 +183,9 @@ def _offset(path: np.ndarray, position: np.ndarray) -> np.ndarray:
     return nearest
 
 
-_MIN_TICKS = 3
-"""Minimum duration of a failure in ticks, because of noise."""
-_SATURATED = 0.995
-"""Part of the effort limit that counts as saturated."""
-_OBJECT_TICKS = 5
-"""Ticks over which the distance of an object from its planned pose is averaged."""
+_MIN_TICKS = 3  # minimum duration of a failure in ticks, because of noise
+_SATURATED = 0.995  # part of the effort limit that counts as saturated
+_OBJECT_TICKS = 5  # ticks over which the distance of an object from its planned pose is averaged
 
 
 class MotionMonitor:

@@ -27,11 +27,9 @@ class ReversedPath:
 
     @property
     def duration(self) -> float:
-        """Duration [s]."""
         return self._path.duration
 
     def samples(self, times: np.ndarray) -> np.ndarray:
-        """Return the motion at `times` (n,) [s].  # (3, n, k)"""
         q, dq, ddq = self._path.samples(self._path.duration - times)
         return np.array([q, -dq, ddq])
 
@@ -49,12 +47,10 @@ class TrajectoryExecution:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the references are at the end of the path."""
         return self._time >= self.path.duration
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the references are at rest."""
         return self._rate == 0.0 or self.is_finished
 
     def brake(self) -> None:
@@ -62,7 +58,6 @@ class TrajectoryExecution:
         self._is_braking = True
 
     def step(self, context: StateContext) -> None:
-        """Write the references of the next tick."""
         if self._is_braking:
             q, dq, ddq = self._braking_sample(context.period)
         else:
@@ -88,8 +83,7 @@ class TrajectoryExecution:
         return np.array([q, dq * rate, ddq * rate**2 + dq * (rate - before) / period])
 
 
-_OSCILLATION_S = 0.05
-"""Time for which the arm still oscillates at the end of a motion [s]."""
+_OSCILLATION_S = 0.05  # time for which the arm still oscillates at the end of a motion [s]
 
 
 class RestMeasurement:
@@ -171,14 +165,10 @@ def is_missing(weight: Average, empty: float, mass: float) -> bool:
     return highest < 0.5 * mass * GRAVITY
 
 
-_SLOW = 0.02
-"""Largest speed of a joint at rest [rad/s]."""
-_OPEN = 0.002
-"""Largest distance of open fingers from their limit [m]."""
-_REST_TICKS = 5
-"""Ticks over which speeds are averaged at the end of a motion."""
-_BIAS_TICKS = 12
-"""Ticks for which a position error at rest must remain the same to be a bias."""
+_SLOW = 0.02  # largest speed of a joint at rest [rad/s]
+_OPEN = 0.002  # largest distance of open fingers from their limit [m]
+_REST_TICKS = 5  # ticks over which speeds are averaged at the end of a motion
+_BIAS_TICKS = 12  # ticks for which a position error at rest must remain the same to be a bias
 
 
 class MovingConfig(motion_monitor.MonitoredMotion):
@@ -222,7 +212,6 @@ class ArmMotionState(tasks.TaskState, outcomes=("done",), failures=motion_monito
         self._measured: RestMeasurement | None = None
 
     def advance(self, context: StateContext) -> str | None:
-        """Follow the path and check the motion."""
         self._speeds.append(context.observation.dq[self.arm.joints])
         failure = self.monitor.check_motion(context)
         if failure is None and self.holds_object:

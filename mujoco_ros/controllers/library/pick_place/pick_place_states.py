@@ -34,8 +34,7 @@ from mujoco_ros.model.errors import UserInputError
 
 _LAB_KP = (200.0, 100.0)
 """The grasping lab's stiffness of the three large joints, and of the wrist joints [Nm/rad]."""
-_MIN_TICKS = 3
-"""Ticks for which an object must be held."""
+_MIN_TICKS = 3  # ticks for which an object must be held
 
 
 class Idle(TaskState, outcomes=("done", "holding"), failures=("no_feedback", "too_heavy")):
@@ -173,10 +172,8 @@ class Failed(Done):
             task.returning = False
 
 
-_MAX_RETURNS = 2
-"""Number of attempts to put the object back."""
-_FINAL = ("too_heavy",)
-"""Failures that no other attempt can avoid."""
+_MAX_RETURNS = 2  # number of attempts to put the object back
+_FINAL = ("too_heavy",)  # failures that no other attempt can avoid
 _HOLDING_TICKS = 5
 """Ticks of which most must show an object between the fingers, because efforts are noisy."""
 

@@ -26,8 +26,7 @@ _OUTCOMES: dict[type[limits.MotionError], str] = {
     limits.PlannerDiedError: "planner_timeout",
 }
 """Outcomes of errors; ``no_path`` of all others."""
-_MOVED = 0.03
-"""Distance beyond which an object has moved since its pose was measured [m]."""
+_MOVED = 0.03  # distance beyond which an object has moved since its pose was measured [m]
 _ACCELERATION = (8.0, 16.0)
 """The grasping lab's limits of the three large joints, and of the wrist joints [rad/s²]."""
 

@@ -45,7 +45,6 @@ class LineMotionState(moving.ArmMotionState, failures=planning.FAILURES):
         )
 
     def acceleration(self) -> float:
-        """Return the acceleration of the tool [m/s²]."""
         factor = self.task.heavy_factor if self.holds_object else 1.0
         return factor * self.config.acceleration * self.task.variation.speed
 
@@ -76,8 +75,7 @@ class Descend(LineMotionState, failures=("object_moved", "pose_stale")):
         return self.monitor.check_object(context)
 
 
-_CONTACT_TICKS = 3
-"""Ticks over which a contact with the surface is averaged."""
+_CONTACT_TICKS = 3  # ticks over which a contact with the surface is averaged
 _LOOK_S = 0.5
 """Time in which the pose of a released object must be measured, besides `patience` [s]."""
 

@@ -16,10 +16,8 @@ from mujoco_ros.controllers.library.pick_place.grasping import ObjectShape
 from mujoco_ros.model.pose import Pose
 
 _MIN_SAMPLES = 4
-_STILL = 0.001
-"""Largest motion of an object at rest during its measurement [m], beyond the noise."""
-_SIGNIFICANT = 3.5
-"""Standard errors beyond which a difference is not noise."""
+_STILL = 0.001  # largest motion of an object at rest during its measurement [m], beyond the noise
+_SIGNIFICANT = 3.5  # standard errors beyond which a difference is not noise
 
 
 class ExecutedPath(Protocol):
@@ -44,7 +42,6 @@ class Average:
         self._sum = self._squares = 0.0
 
     def add(self, value: float) -> None:
-        """Add a measurement."""
         self.count += 1
         self._sum += value
         self._squares += value * value
@@ -107,10 +104,8 @@ class PoseAverage:
         return Pose(position=positions.mean(0), quat_wxyz=quat / np.linalg.norm(quat))
 
 
-_LOWER = 0.003
-"""Distance by which each attempt after a slip grasps lower [m]."""
-_SPEED = 0.5
-"""Factor on speed and acceleration of each attempt after a failed motion."""
+_LOWER = 0.003  # distance by which each attempt after a slip grasps lower [m]
+_SPEED = 0.5  # factor on speed and acceleration of each attempt after a failed motion
 _GRIP = ("slip", "no_contact", "contact_oscillation", "no_force_closure")
 _MOTION = ("collision", "tracking", "saturated", "stuck")
 _PATH = ("no_path", "planner_timeout", "ik_failed")

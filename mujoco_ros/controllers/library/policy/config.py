@@ -15,12 +15,9 @@ from mujoco_ros.controllers.library.config_checks import (
 )
 from mujoco_ros.model.errors import UserInputError, unknown
 
-Numbers = float | tuple[float, ...]
-"""One number for all elements, or one for each."""
-Order = Literal["oldest_first", "newest_first"]
-"""Order of the frames of a history."""
-_FIXED: Mapping[str, Any] = {"is_fixed": True}
-"""Metadata of a setting that only the table gives."""
+Numbers = float | tuple[float, ...]  # one number for all elements, or one for each
+Order = Literal["oldest_first", "newest_first"]  # order of the frames of a history
+_FIXED: Mapping[str, Any] = {"is_fixed": True}  # metadata of a setting that only the table gives
 _OF_ALL_TERMS = ("term", "scale", "offset", "clip", "noise", "history", "order")
 _OF_TERM: Mapping[str, tuple[str, ...]] = {
     "joint_position": ("joints",),
@@ -37,8 +34,7 @@ _OF_TERM: Mapping[str, tuple[str, ...]] = {
 }
 """Settings that some terms have, by term."""
 _LONGEST_HISTORY = 1000
-_FASTEST = 10.0
-"""Largest velocity that a client can command [m/s, rad/s]."""
+_FASTEST = 10.0  # largest velocity that a client can command [m/s, rad/s]
 
 
 class NoiseConfig(CheckedConfig):

@@ -38,8 +38,7 @@ _TERMS = {
 _TARGETS = {"JointPositionAction": "position", "JointVelocityAction": "velocity"}
 _VELOCITIES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
 _VELOCITY_COMMANDS = ("twist", "base_velocity")
-_SWITCHES = ("use_gym_history", "scale_first")
-"""Keys beside the terms of an input."""
+_SWITCHES = ("use_gym_history", "scale_first")  # keys beside the terms of an input
 _ALL_JOINTS = re.compile(r"!!python/object/apply:builtins\.slice(\s*\[(null(, )?)+\]|(\s+- null)+)")
 """How PyYAML writes the Python object ``slice(None)``, which stands for all joints."""
 Settings = dict[str, Any]

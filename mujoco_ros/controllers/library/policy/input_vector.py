@@ -17,7 +17,6 @@ class InputVector:
     """
 
     def __init__(self, name: str, config: InputConfig, terms: Sequence[Term]) -> None:
-        """Prepare the terms of an input with a name."""
         self._name, self._clip, self._order = name, config.clip, config.order
         self._parts = [_Part(term, f"input '{name}', term {term.config.name}") for term in terms]
         frame = sum(part.block.size for part in self._parts)
@@ -93,7 +92,6 @@ class _Part:
         self.block = values.reshape(self.block.shape)
 
     def update(self, tick: PolicyTick, rng: np.random.Generator, is_first: bool) -> None:
-        """Compute the present frame."""
         value = self._value
         self._write(tick, value)
         if self._is_uniform:

@@ -17,8 +17,7 @@ from mujoco_ros.controllers.library.policy.processor_limit import ProcessorLimit
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_access import SizeLimit, read_file
 
-LARGEST_POLICY = SizeLimit(1 << 28, of_client=1 << 26)
-"""Largest ONNX file that is read [byte]."""
+LARGEST_POLICY = SizeLimit(1 << 28, of_client=1 << 26)  # largest ONNX file that is read [byte]
 _MAX_DEPTH = 32
 _Message = dict[int, str]
 _MESSAGES: dict[str, _Message] = {
@@ -39,10 +38,8 @@ _MESSAGES: dict[str, _Message] = {
     "tensor": {},
 }
 """The messages inside each message that can contain tensors, by the number of the field."""
-_NAME, _EXTERNAL_DATA, _DATA_LOCATION = 8, 13, 14
-"""Fields of a tensor."""
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-"""Types of fields in the protobuf encoding."""
+_NAME, _EXTERNAL_DATA, _DATA_LOCATION = 8, 13, 14  # fields of a tensor
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # types of fields in the protobuf encoding
 
 
 def read_onnx(path: Path) -> bytes:
@@ -117,12 +114,9 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
 
 
 _TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
-_LARGEST_SIZE = 1 << 24
-"""Largest number of elements of an input or output."""
-LOAD_S, RUN_S = 60.0, 10.0
-"""Processor time for loading a file, and for one run [s]."""
-_MEMORY_BYTES = 4 << 30
-"""Memory of all networks of a process [byte], with their weights."""
+_LARGEST_SIZE = 1 << 24  # largest number of elements of an input or output
+LOAD_S, RUN_S = 60.0, 10.0  # processor time for loading a file, and for one run [s]
+_MEMORY_BYTES = 4 << 30  # memory of all networks of a process [byte], with their weights
 
 
 class Network:
@@ -257,7 +251,6 @@ class Network:
         return self._output_shapes[name].size if name in self._output_shapes else None
 
     def forget(self) -> None:
-        """Set the memory to zero."""
         for given, _ in self._memory:
             given.fill(0.0)
 

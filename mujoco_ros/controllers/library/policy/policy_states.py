@@ -23,8 +23,7 @@ from mujoco_ros.controllers.library.policy.terms import CameraImages, PolicyTick
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError, unknown
 
-_ROWS = {"position": 0, "velocity": 1, "effort": 2}
-"""Rows of references."""
+_ROWS = {"position": 0, "velocity": 1, "effort": 2}  # rows of references
 
 
 class JointTargets:
@@ -56,7 +55,6 @@ class JointTargets:
         self._target, self._previous = np.zeros(size), np.zeros(size)
 
     def start(self, references: References) -> None:
-        """Begin at the references."""
         np.copyto(self._previous, references.values[self._row, self.joints])
 
     def with_gains(self, gains: Gains, before: Gains | None = None) -> Gains:

@@ -31,7 +31,6 @@ class ProcessorLimit:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Apply the limit to the block."""
         self.begin()
         try:
             yield
@@ -50,7 +49,6 @@ class ProcessorLimit:
         self._clock = time.pthread_getcpuclockid(threading.get_ident())
 
     def end(self) -> None:
-        """End what `begin` began."""
         with self._lock:  # so that no later call is asked to return
             self._clock = None
 
@@ -73,7 +71,6 @@ class ProcessorLimit:
 
 
 def _watch(limit: "weakref.ref[ProcessorLimit]") -> None:
-    """Poll a limit until it is gone."""
     while True:
         time.sleep(_POLL_S)
         watched = limit()

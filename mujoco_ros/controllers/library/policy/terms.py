@@ -21,8 +21,7 @@ from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import find_all_sensors
 from mujoco_ros.model.sensors.sensor_states import find_states
 
-Read = Callable[[Observation], Any]
-"""Returns the values of a measurement."""
+Read = Callable[[Observation], Any]  # returns the values of a measurement
 
 
 class SensorValues:
@@ -32,7 +31,6 @@ class SensorValues:
     """
 
     def __init__(self, robot: RobotModel) -> None:
-        """Find the sensors of a robot in its model."""
         model, prefix = robot.model, robot.prefix
         names = (model.body(body).name for body in range(model.nbody))
         prefixes = {f"{name.partition('/')[0]}/" for name in names if "/" in name}
@@ -111,7 +109,6 @@ class CameraImages:
         self.newest: dict[str, Image] = {}
 
     def clear(self) -> None:
-        """Begin without images."""
         self._requests.clear()
         self.newest.clear()
 
@@ -165,8 +162,7 @@ def image_writer(
     return height * width * (3 if value == "colour" else 1), write
 
 
-_STANDING = 0.01
-"""Commands below this are zero [m/s, rad/s]."""
+_STANDING = 0.01  # commands below this are zero [m/s, rad/s]
 
 
 @dataclass(slots=True)
@@ -179,8 +175,7 @@ class PolicyTick:
     images: Mapping[str, Image]  # the newest image of each camera
 
 
-Write = Callable[[PolicyTick, np.ndarray], None]
-"""Writes the values of a term into an array."""
+Write = Callable[[PolicyTick, np.ndarray], None]  # writes the values of a term into an array
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +198,11 @@ class TermFactory:
         previous_action: np.ndarray,  # array with the output of the last run
         imu: str,  # name of the IMU of the orientation and angular velocity; empty is the base
     ) -> None:
-        """Prepare for a robot."""
         self._robot, self._joints, self._imu = robot, joints, imu
         self._default_pose, self._previous_action = default_pose, previous_action
         self._sensors = SensorValues(robot)
 
     def make(self, config: TermConfig, axes: Sequence[int | None] | None) -> Term:
-        """Create a term of an input with a shape."""
         sensor, imu = config.sensor, config.sensor or self._imu
         match config.term:
             case "joint_position":
@@ -279,7 +272,6 @@ class TermFactory:
 
 
 def _copied(config: TermConfig, size: int, read: Read) -> Term:
-    """Return a term whose values are a measurement."""
     return Term(config, size, lambda tick, values: np.copyto(values, read(tick.observation)))
 
 
@@ -302,7 +294,6 @@ class _GaitPhase:
         self._begins, self._since, self._last = config.phases, 0.0, 0.0
 
     def __call__(self, tick: PolicyTick, values: np.ndarray) -> None:
-        """Write the values."""
         elapsed = tick.elapsed
         if elapsed < self._last:  # the state has started again
             self._begins, self._since = self._phases, 0.0

@@ -18,10 +18,8 @@ from mujoco_ros.controllers.whole_body.tasks import FrameTask
 FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, REAR_RIGHT = range(4)
 PAIRS = ((FRONT_LEFT, REAR_RIGHT), (FRONT_RIGHT, REAR_LEFT))
 """The diagonal pairs, which swing in turn."""
-_LONGEST_WAIT = 0.1
-"""Time for which a pair waits until the other one stands [s]."""
-_APPROACH = 1.0
-"""Time in which a near goal is approached [s]."""
+_LONGEST_WAIT = 0.1  # time for which a pair waits until the other one stands [s]
+_APPROACH = 1.0  # time in which a near goal is approached [s]
 
 
 class TrotGaitConfig(CheckedConfig):
@@ -55,7 +53,6 @@ class TrotGait:
         self.start()
 
     def start(self) -> None:
-        """Stand."""
         self.swinging: tuple[int, ...] | None = None
         self.is_resting, self.is_marching = True, False
         self.elapsed, self.steps = 0.0, 0
@@ -113,8 +110,7 @@ class TrotGait:
         self.swinging, self.elapsed = PAIRS[self.steps % 2], 0.0
 
 
-_FARTHEST = 0.15
-"""Largest displacement of a foothold by an error of the velocity [m]."""
+_FARTHEST = 0.15  # largest displacement of a foothold by an error of the velocity [m]
 
 
 def foothold(
@@ -164,8 +160,7 @@ def ground_plane(feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return middle, np.array([yy * xz - xy * yz, xx * yz - xy * xz]) / area
 
 
-_APEX = 0.45
-"""Part of the swing at which the foot is highest."""
+_APEX = 0.45  # part of the swing at which the foot is highest
 TOUCHDOWN_VELOCITY = 0.15
 """Velocity downwards at the end of a swing, and until the foot touches the ground [m/s]."""
 
@@ -206,22 +201,15 @@ def swing_point(
     return SwingPoint(position, velocity, acceleration)
 
 
-_WEIGHTS = np.repeat((100.0, 0.0), 3)
-"""Of the motion in the air: the position of the foot."""
+_WEIGHTS = np.repeat((100.0, 0.0), 3)  # of the motion in the air: the position of the foot
 _RATE, _DAMPING = 40.0, 0.25
 """Decay of an error of the foot's velocity [1/s], and the part of it for errors of the position."""
-_EARLIEST = 0.5
-"""Part of the swing before which a load is not the ground."""
-_TOUCH = 0.08
-"""Load at which a foot has landed, as part of the weight."""
-_LAST_CHANGE = 0.8
-"""Part of the swing after which its goal does not move."""
-_DEEPEST = 0.06
-"""Largest depth of the search below the place where the foot should have landed [m]."""
-_LOADING = 0.03
-"""Time in which the force on a foot that has landed may rise to the weight [s]."""
-_FASTEST = 2.0
-"""Velocity at which the goal of a swing moves at most [m/s]."""
+_EARLIEST = 0.5  # part of the swing before which a load is not the ground
+_TOUCH = 0.08  # load at which a foot has landed, as part of the weight
+_LAST_CHANGE = 0.8  # part of the swing after which its goal does not move
+_DEEPEST = 0.06  # largest depth of the search below the place where the foot should have landed [m]
+_LOADING = 0.03  # time in which the force on a foot that has landed may rise to the weight [s]
+_FASTEST = 2.0  # velocity at which the goal of a swing moves at most [m/s]
 
 
 class Leg:
@@ -255,7 +243,6 @@ class Leg:
             self.ground[:] = self.at
 
     def lift(self) -> None:
-        """Begin a swing."""
         self._start[:] = self.at
         self._is_first, self._depth = True, 0.0
         self.is_down = self.contact.is_active = False
@@ -304,7 +291,6 @@ class Leg:
         self.ground[:] = self.at
 
     def _load(self) -> None:
-        """Let the force rise."""
         contact = self.contact
         if contact.most < self._weight:
             contact.most += self._weight * self._period / _LOADING

@@ -24,14 +24,10 @@ _COM_RATE, _TRUNK_RATE, _JOINT_RATE = np.array((3.0, 3.0, 15.0)), 20.0, 10.0
 it faster would turn the trunk about the line between the feet, and oscillate with late commands."""
 _COM_CORRECTION, _CORRECTION = 3.0, 5.0
 """Decay of errors of the position [1/s]: of the centre of mass, and of others."""
-_RISE = 0.1
-"""Largest vertical velocity of the reference of the centre of mass [m/s]."""
-_FASTER, _TURN_FASTER = 1.0, 2.0
-"""Largest change of the velocity [m/s², rad/s²]."""
-_SLOPE_TIME = 0.3
-"""Time constant of the slope [s]."""
-_STEEPEST = 0.3
-"""Largest slope."""
+_RISE = 0.1  # largest vertical velocity of the reference of the centre of mass [m/s]
+_FASTER, _TURN_FASTER = 1.0, 2.0  # largest change of the velocity [m/s², rad/s²]
+_SLOPE_TIME = 0.3  # time constant of the slope [s]
+_STEEPEST = 0.3  # largest slope
 _RETURN, _FASTEST_RETURN = 1.0, 0.15
 """Velocity per error of the place [1/s], and the largest one [m/s]."""
 _NEAR, _SLOW = 0.03, 0.06
@@ -58,8 +54,7 @@ class TrotterConfig(trot_gait.TrotGaitConfig):
     damping: NotNegative = 4.0
 
 
-_CROSS = 0.04
-"""Half the size of the mark of a landing [m]."""
+_CROSS = 0.04  # half the size of the mark of a landing [m]
 
 
 class Trotter(walk_display.WalkingRobot):
@@ -163,7 +158,6 @@ class Trotter(walk_display.WalkingRobot):
         return references
 
     def draw(self) -> inputs.Drawing:
-        """Return feet, landings, support polygon and DCM at the last tick."""
         base, names = self.estimator.base.pose, [sole.name for sole in self.estimator.soles]
         lines = []
         for leg, name in zip(self.legs, names, strict=True):
@@ -196,7 +190,6 @@ class Trotter(walk_display.WalkingRobot):
         return inputs.Drawing(tuple(lines), tuple(points))
 
     def _measure(self, observation: Observation) -> None:
-        """Estimate the base, and set the measured state."""
         base, estimator = self.estimator.update(observation), self.estimator
         velocity = self._velocity
         velocity[:3] = base.pose.matrix[:3, :3] @ base.linear
@@ -252,7 +245,6 @@ class Trotter(walk_display.WalkingRobot):
         return True
 
     def _move_feet(self, wanted: np.ndarray) -> None:
-        """Set contacts and swing feet."""
         gait, body, period = self.gait, self._control.body, self._period
         middle, slope = trot_gait.ground_plane(np.array([leg.ground for leg in self.legs]))
         share = period / (period + _SLOPE_TIME)
@@ -281,11 +273,9 @@ class Trotter(walk_display.WalkingRobot):
             leg.swing(goal, config.step_height, gait.progress, config.swing_time)
 
     def _ground_at(self, point: np.ndarray) -> float:
-        """Return the height of the ground."""
         return float(self._middle[2] + self._slope @ (point[:2] - self._middle[:2]))
 
     def _move_trunk(self, wanted: np.ndarray) -> None:
-        """Set the targets of centre of mass and trunk."""
         com, step = self._com, _RISE * self._period
         com.position[:2] = self.place_reference
         x, y = turned(float(self._wanted[0]), float(self._wanted[1]), self._yaw)

@@ -15,13 +15,11 @@ from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep,
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
-_APEX = 0.45
-"""Part of the swing at which the foot is highest."""
+_APEX = 0.45  # part of the swing at which the foot is highest
 _APPROACH, TOUCHDOWN = 0.75, 0.88
 """Parts of the swing from which on the foot is lowered with a constant velocity, and at which it is
 at its goal; the rest is for contact that comes late."""
-APPROACH_VELOCITY = 0.09
-"""That velocity [m/s]; a stiff leg bounces off the ground if it is higher."""
+APPROACH_VELOCITY = 0.09  # that velocity [m/s]; a stiff leg bounces off the ground if it is higher
 _LIFT, _LOWER = 0.06, 0.1
 """Parts of the swing at its start and at its end without horizontal motion."""
 
@@ -71,12 +69,9 @@ _EARLIEST = 0.5
 _TOUCH, _REST, _LOST = 0.1, 0.08, 0.02
 """Load at which the foot has landed, load while it waits for the end of the swing, and load below
 which it has lost the ground again, as parts of the weight."""
-_DEEPEST = 0.04
-"""Largest depth of this search [m]."""
-_COMPLIANCE = 1e-4
-"""Vertical velocity of a landed foot per error of its load [m/(s N)]."""
-_FASTEST_COMPLIANCE = 0.1
-"""Largest such velocity [m/s]."""
+_DEEPEST = 0.04  # largest depth of this search [m]
+_COMPLIANCE = 1e-4  # vertical velocity of a landed foot per error of its load [m/(s N)]
+_FASTEST_COMPLIANCE = 0.1  # largest such velocity [m/s]
 _SMOOTH = 2.0
 """Largest change of the vertical velocity [m/s²]: a stiff leg that follows a jump bounces."""
 
@@ -97,7 +92,6 @@ class Landing:
         self.has_landed = True
 
     def begin(self) -> None:
-        """Begin a swing."""
         self.has_landed = False
         self._depth = self._velocity = 0.0
 
@@ -143,8 +137,7 @@ class Landing:
         return up
 
 
-_STEEPEST = 0.15
-"""Largest expected rise of the ground."""
+_STEEPEST = 0.15  # largest expected rise of the ground
 _SHARE, _EDGE = 0.15, 0.05
 """Part of the difference of measured and expected slope that a step adds to the expected slope, and
 the largest difference that counts: a foot on an edge shows a larger one."""
@@ -170,21 +163,16 @@ def approach(expected: np.ndarray, measured: np.ndarray) -> None:
 
 _LEAST_LOAD = 0.05
 """Load of a foot, as part of the weight, below which its torque is not controlled."""
-_SWING_RETURN = 5.0
-"""Decay of the rotation of a foot without load [1/s]."""
-_ADAPTATION = 5.0
-"""Rate at which the slope of the ground is adopted [1/s]."""
-_FLAT = 0.7
-"""Part of a sole in which the centre of pressure shows that it is flat on the ground."""
-_BALANCED = 0.2
-"""Part of a sole by which the centre of pressure may be beside the wanted one."""
+_SWING_RETURN = 5.0  # decay of the rotation of a foot without load [1/s]
+_ADAPTATION = 5.0  # rate at which the slope of the ground is adopted [1/s]
+_FLAT = 0.7  # part of a sole in which the centre of pressure shows that it is flat on the ground
+_BALANCED = 0.2  # part of a sole by which the centre of pressure may be beside the wanted one
 _ALIGNMENT, _FASTEST_TURN = 10.0, 1.0
 """Angular acceleration [rad/s²] and largest angular velocity [rad/s] of a sole that is turned onto
 the ground."""
 _TURNS = 0.3
 """Such an angular velocity that it reaches only if the foot is not flat on the ground [rad/s]."""
-_LARGEST_TILT = 0.3
-"""[rad]"""
+_LARGEST_TILT = 0.3  # [rad]
 
 
 class FootAdmittance:
@@ -210,7 +198,6 @@ class FootAdmittance:
         weight: float,  # weight of the robot [N]
         half_sizes: np.ndarray,  # half length and width of the soles [m] (2, 2)
     ) -> None:
-        """Begin on level ground."""
         self._config, self._weight, self._sensors = config, weight, tuple(sensors)
         self._sites = [find_sensor_site(robot.model, robot.prefix, name) for name in sensors]
         self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
@@ -240,7 +227,6 @@ class FootAdmittance:
         rise: float,  # height of the left foot above the right one, without `lift` [m]
         period: float,  # [s]
     ) -> None:
-        """Continue by a tick."""
         self._measure(observation, estimator)
         config, tilt, measured = self._config, self.tilt, self.loads
         for foot in (LEFT, RIGHT):

@@ -21,7 +21,6 @@ class Footstep(NamedTuple):
 
     @property
     def point(self) -> np.ndarray:
-        """Centre of the sole [m].  # (2,)"""
         return np.array([self.x, self.y])
 
 
@@ -74,12 +73,9 @@ def mean_yaw(first: float, second: float, share: float) -> float:
     return first + share * atan2(sin(difference), cos(difference))
 
 
-_IGNORED = 0.02
-"""Part of a displacement that is not made [m]: uneven ground is no push."""
-_FARTHEST = (0.12, 0.1)
-"""Largest displacement of a footstep ahead and aside [m]."""
-_FASTEST = 0.5
-"""Velocity at which the goal of a swing moves at most [m/s]."""
+_IGNORED = 0.02  # part of a displacement that is not made [m]: uneven ground is no push
+_FARTHEST = (0.12, 0.1)  # largest displacement of a footstep ahead and aside [m]
+_FASTEST = 0.5  # velocity at which the goal of a swing moves at most [m/s]
 
 
 class StepAdjustment:
@@ -119,7 +115,6 @@ class StepAdjustment:
         remaining: float,  # time until the foot lands [s]
         period: float,  # [s]
     ) -> None:
-        """Continue by a tick."""
         growth = exp(self._omega * remaining)
         # The DCM at landing moves by this part of a displacement of all later footsteps.
         phase = self._omega * transfer
@@ -148,8 +143,7 @@ def _clipped(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-_FAR = 0.5
-"""Distance from which on the robot faces the goal [m]."""
+_FAR = 0.5  # distance from which on the robot faces the goal [m]
 _ASIDE = 0.5
 """Part of a sideways displacement that is made in a step: the foot that opens moves by twice as
 much, and the other one follows."""

@@ -68,8 +68,7 @@ _PREVIEW = 3
 """Steps after which the pattern comes to rest; a later one changes the DCM by less than 1 %."""
 
 
-_LONGEST_WAIT = 1.0
-"""Largest time by which a double support lasts longer [s]."""
+_LONGEST_WAIT = 1.0  # largest time by which a double support lasts longer [s]
 _SAME, _DISPLACED = 1e-6, 0.03
 """Largest differences [m, rad] of feet beside each other, as planned and after an adjustment."""
 
@@ -124,7 +123,6 @@ class Gait:
         self.start((Footstep(LEFT, 0.0, 0.5 * width, 0.0), Footstep(RIGHT, 0.0, -0.5 * width, 0.0)))
 
     def start(self, feet: tuple[Footstep, Footstep]) -> None:
-        """Rest on both feet."""
         self.feet = list(feet)
         self.phase: Phase | None = None
         self.elapsed, self.steps, self.is_marching = 0.0, 0, False
@@ -139,7 +137,6 @@ class Gait:
 
     @property
     def middle(self) -> np.ndarray:
-        """Middle between the feet [m].  # (2,)"""
         middle: np.ndarray = 0.5 * (self._zmp(self.feet[LEFT]) + self._zmp(self.feet[RIGHT]))
         return middle
 
@@ -162,7 +159,6 @@ class Gait:
         return self.config.single_support + self.config.double_support
 
     def reference(self) -> DcmState:
-        """Return DCM and ZMP now."""
         if self.phase is None:
             return DcmState(self.middle, self.middle)
         segment = self.phase.segment

@@ -55,7 +55,6 @@ class DcmFeedback:
     def zmp(
         self, dcm: np.ndarray, dcm_reference: np.ndarray, zmp_reference: np.ndarray, period: float
     ) -> np.ndarray:
-        """Return the ZMP.  # (2,)"""
         config, omega = self.config, self.omega
         error = dcm - dcm_reference
         self.integral += period * (error - self.integral / config.integral_time)
@@ -94,12 +93,9 @@ def distribute(
     return share, pressure
 
 
-_SMOOTHING = 0.02
-"""Time constant of the accelerations, which are differences of velocities [s]."""
-_LARGEST_ACCELERATION = 50.0
-"""[m/s² or rad/s²]"""
-_LARGEST_OFFSET = 0.09
-"""[m]"""
+_SMOOTHING = 0.02  # time constant of the accelerations, which are differences of velocities [s]
+_LARGEST_ACCELERATION = 50.0  # [m/s² or rad/s²]
+_LARGEST_OFFSET = 0.09  # [m]
 
 
 class FeedForward:
@@ -123,7 +119,6 @@ class FeedForward:
         self.zmp_offset = np.zeros(2)
 
     def reset(self) -> None:
-        """Begin again, at rest."""
         self._last[:] = self._acceleration[:] = 0.0
         self.zmp_offset[:] = 0.0
 
@@ -132,7 +127,7 @@ class FeedForward:
     ) -> np.ndarray:
         """Return joint torques (n,) [Nm] for the velocity (6 + n,) with which the body has moved.
 
-        Only the ratio of the loads is used; the centres of pressure (2, 2) are in the soles' frames.
+        Only the ratio of the loads is used; the centres of pressure (2, 2) are in soles' frames.
         """
         body, model, data = self._body, self._body.model, self._body.data
         share = period / (period + _SMOOTHING)

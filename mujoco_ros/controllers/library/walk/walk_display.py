@@ -63,8 +63,7 @@ class WalkingRobot(ABC):
 
 _CORNERS = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)])
 """Of a sole, in half sizes; closed."""
-_ABOVE = 0.003
-"""Height of lines above the ground, which would hide them [m]."""
+_ABOVE = 0.003  # height of lines above the ground, which would hide them [m]
 FOOT: inputs.Colour = (0.35, 0.45, 0.55, 0.9)
 LANDING: inputs.Colour = (0.2, 0.6, 1.0, 0.95)
 SUPPORT: inputs.Colour = (0.2, 0.75, 0.35, 0.95)

@@ -19,13 +19,10 @@ from mujoco_ros.controllers.library.walk.walker import Walker, WalkerConfig
 from mujoco_ros.model import panel_items
 from mujoco_ros.model.errors import UserInputError
 
-WALKER: Key[Any] = Key("walk/walker", WalkingRobot)
-"""The robot that walks."""
-_RESUMES: Key[str] = Key("walk/resumes", str)
-"""Outcome of RECOVER."""
+WALKER: Key[Any] = Key("walk/walker", WalkingRobot)  # the robot that walks
+_RESUMES: Key[str] = Key("walk/resumes", str)  # outcome of RECOVER
 STANDING = BodyVelocity()
-_NEWEST = 0.1
-"""Greatest age of a command that starts a walk [s]."""
+_NEWEST = 0.1  # greatest age of a command that starts a walk [s]
 
 
 class UprightConfig(CheckedConfig):
@@ -109,7 +106,6 @@ class WalkWithVelocityConfig(WatchedConfig):
 
     @property
     def velocity(self) -> BodyVelocity:
-        """The velocity of the body."""
         return BodyVelocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
 
 
@@ -177,7 +173,6 @@ class WatchedWalkState(BalancedWalkState, outcomes=("pushed",)):
         return command is not None and not command.is_zero
 
     def has_goal(self, context: StateContext) -> bool:
-        """Take a new goal of a client; return whether there is one."""
         store = context.store
         if inputs.GOAL_INPUT not in store:
             return False
@@ -207,7 +202,6 @@ class StandBalanced(WatchedWalkState, outcomes=("commanded", "goal")):
     _is_sent = False
 
     def make_robot(self, robot: RobotModel) -> WalkingRobot:
-        """Return the robot that walks."""
         config = self.config
         feet = config.feet, config.force_sensors
         return Walker(robot, *feet, imu=config.imu, joints=config.joints)
@@ -232,11 +226,9 @@ class StandBalanced(WatchedWalkState, outcomes=("commanded", "goal")):
         return "goal" if is_sent or self.has_goal(context) else None
 
     def walk_ahead(self, _context: StateContext) -> None:
-        """Walk a metre forwards."""
         self._send(PlanarPose(1.0, 0.0, 0.0))
 
     def turn_left(self, _context: StateContext) -> None:
-        """Turn by a quarter to the left."""
         self._send(PlanarPose(0.0, 0.0, 0.5 * pi))
 
     def _send(self, goal: PlanarPose) -> None:
@@ -249,7 +241,6 @@ class StandBalanced(WatchedWalkState, outcomes=("commanded", "goal")):
         return place.x, place.y
 
     def feet(self) -> list[tuple[str, float]]:
-        """Return the load of each foot [N]."""
         estimator = self._standing.estimator
         names = [sole.name for sole in estimator.soles]
         return list(zip(names, estimator.loads.tolist(), strict=True))
@@ -300,7 +291,6 @@ class WalkToGoal(WatchedWalkState, outcomes=("reached", "commanded")):
     config: Config
 
     def run(self, context: StateContext) -> str | None:
-        """Walk; a robot that stands beside the goal walks again."""
         walker: WalkingRobot = context.store.get(WALKER)
         self.has_goal(context)
         error, wanted = approached(walker, walker.fastest)

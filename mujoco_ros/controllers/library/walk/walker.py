@@ -23,16 +23,11 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
-_UNLOADED = 0.05
-"""Load of a foot that carries nothing, as part of the weight."""
-_UNSTEADY = 0.02
-"""Error of the DCM with which the robot does not begin to stand on one foot [m]."""
-_RISE = 0.1
-"""Largest vertical velocity of the centre of mass until its height is reached [m/s]."""
-_LAST_ADJUSTMENT = 0.75
-"""Part of the swing after which its goal does not move."""
-_TURN = 0.5
-"""Largest velocity of the joints until their initial positions are reached [rad/s]."""
+_UNLOADED = 0.05  # load of a foot that carries nothing, as part of the weight
+_UNSTEADY = 0.02  # error of the DCM with which the robot does not begin to stand on one foot [m]
+_RISE = 0.1  # largest vertical velocity of the centre of mass until its height is reached [m/s]
+_LAST_ADJUSTMENT = 0.75  # part of the swing after which its goal does not move
+_TURN = 0.5  # largest velocity of the joints until their initial positions are reached [rad/s]
 
 
 class WalkerConfig(GaitConfig, stabilizer.StabilizerConfig):
@@ -101,7 +96,6 @@ class Walker(WalkingRobot):
         self.dcm_error, self.zmp = np.zeros(2), np.zeros(2)
 
     def begin(self, observation: Observation, config: WalkerConfig, period: float) -> None:
-        """Begin at rest in the measured pose, and go to the initial configuration."""
         self._period = self._control.period = period
         weight = self._control.body.mass * self.gravity
         self._limits = np.maximum(self._half_sizes - config.sole_margin, 0.0)
@@ -134,7 +128,6 @@ class Walker(WalkingRobot):
 
     @property
     def body(self) -> FloatingBaseKinematics:
-        """The reference configuration."""
         return self._control.body
 
     def add_tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
@@ -205,7 +198,6 @@ class Walker(WalkingRobot):
         return draw_walk(self.estimator, self.gait, self.dcm_error, self.zmp, least)
 
     def _set_others(self, observation: Observation) -> None:
-        """Set the joints that others move to their measured positions."""
         if len(self._others):
             positions = self._control.body.data.qpos
             positions[self._robot.qpos[self._others]] = observation.q[self._others]
@@ -217,7 +209,6 @@ class Walker(WalkingRobot):
         return is_alone or hypot(*self.dcm_error.tolist()) < _UNSTEADY
 
     def _place_feet(self) -> tuple[list[float], int | None]:
-        """Set the positions of the feet; return their yaws and the one that stands alone."""
         gait = self.gait
         if gait.phase is None or gait.phase.swing is None:
             self._search()
@@ -256,7 +247,6 @@ class Walker(WalkingRobot):
         return foot_motion.slope_under(self._admittance.ground[foot], self.gait.feet[foot].yaw)
 
     def _swing(self, start: Footstep, duration: float) -> tuple[np.ndarray, float]:
-        """Return position and yaw of the sole of the swing foot."""
         gait, landing = self.gait, self._landing
         height, progress = gait.config.step_height, gait.progress
         sole = foot_motion.swing(start, self._goal, height, progress, duration)
@@ -314,7 +304,6 @@ class Walker(WalkingRobot):
         return weight * np.array([1.0 - share, share]), pressure
 
     def _move_com(self, dcm: np.ndarray) -> None:
-        """Move the centre of mass to the DCM."""
         position, step = self._com.position, _RISE * self._period
         position[:2] += self._period * self._omega * (dcm - position[:2])
         left, right = (task.position[2] for task in self._feet)

@@ -17,8 +17,7 @@ from mujoco_ros.model.errors import UserInputError
 
 HANDS: Key[Hands] = Key("walk_grasp/hands", Hands)
 BOX: Key[MarkerView] = Key("walk_grasp/box", MarkerView)
-GOAL: Key[MarkerView] = Key("walk_grasp/goal", MarkerView)
-"""Where the box is put down."""
+GOAL: Key[MarkerView] = Key("walk_grasp/goal", MarkerView)  # where the box is put down
 RELEASED: Key[tuple[float, ...]] = Key("walk_grasp/released", tuple)
 """Middle of the box when the hands released it, in the frame of the estimated base [m]."""
 SIZE: Key[tuple[float, ...]] = Key("walk_grasp/size", tuple)
@@ -42,7 +41,6 @@ class CarryState(walk_states.BalancedWalkState, failures=("dropped",)):
     _shaken: float | None = None
 
     def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
-        """Walk with a velocity; return ``fell`` or ``dropped``."""
         walker, hands = context.store.get(WALKER), context.store.get(HANDS)
         hands.step(context.observation, walker, context.period)
         gait, config = walker.gait, self.config
@@ -62,7 +60,6 @@ class CarryState(walk_states.BalancedWalkState, failures=("dropped",)):
         return None
 
     def is_steady(self, context: StateContext) -> bool:
-        """Return whether the robot stands on both feet."""
         walker = context.store.get(WALKER)
         return walker.is_at_rest and not walker.gait.is_marching
 
@@ -170,7 +167,6 @@ class Retry(CarryState, outcomes=("retry",), failures=("give_up",)):
     config: Config
 
     def run(self, context: StateContext) -> str | None:
-        """Decide; a failure resets the count."""
         ended = self.balance(context, STANDING)
         if ended is not None:
             return ended
@@ -200,7 +196,6 @@ class HoldBalance(CarryState):
         return None
 
     def teardown(self, context: StateContext) -> None:
-        """Count retries from the beginning."""
         super().teardown(context)
         if _RETRIES in context.store:
             context.store.get(_RETRIES).clear()

@@ -13,7 +13,6 @@ from mujoco_ros.model.pose import rpy_of
 
 
 def _base(walker: Walker) -> tuple[PlanarPose, float]:
-    """Return place and height of the estimated base."""
     pose = walker.estimator.base.pose
     x, y, z = pose.position.tolist()
     return PlanarPose(x, y, rpy_of(pose.quat_wxyz)[2]), z

@@ -20,10 +20,8 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
 _POSITION_WEIGHT, _NORMAL_WEIGHT = 1e2, 1e1
-_GAIN, _NORMAL_GAIN = 0.2, 0.03
-"""Part of the error that is corrected in a tick."""
-_FASTEST, _FASTEST_TURN = 0.4, 1.5
-"""Largest velocities of a correction [m/s, rad/s]."""
+_GAIN, _NORMAL_GAIN = 0.2, 0.03  # part of the error that is corrected in a tick
+_FASTEST, _FASTEST_TURN = 0.4, 1.5  # largest velocities of a correction [m/s, rad/s]
 
 
 class HandTask(WholeBodyTask):
@@ -49,7 +47,6 @@ class HandTask(WholeBodyTask):
 
     @property
     def is_active(self) -> bool:
-        """Whether the task counts."""
         return bool(self.weight[0] > 0.0)
 
     @is_active.setter
@@ -77,7 +74,6 @@ class HandTask(WholeBodyTask):
         self._locked = axes @ self._across
 
     def free(self) -> None:
-        """Let the hand turn about the axis."""
         self._locked = None
 
     def compute(self, body: FloatingBaseKinematics, period: float) -> None:
@@ -115,12 +111,9 @@ def _limit(error: np.ndarray, rate: float, fastest: float) -> None:
         error *= fastest / size
 
 
-_FORCE_TIME = 0.02
-"""Time constant of the measured forces [s]."""
-_FARTHEST_ASIDE = 0.1
-"""Largest displacement to the side on which the force is larger [m]."""
-_THINNEST = 0.03
-"""Distance by which the hands come closer than the box is wide, at most [m]."""
+_FORCE_TIME = 0.02  # time constant of the measured forces [s]
+_FARTHEST_ASIDE = 0.1  # largest displacement to the side on which the force is larger [m]
+_THINNEST = 0.03  # distance by which the hands come closer than the box is wide, at most [m]
 
 
 class HandsConfig(CheckedConfig):
@@ -162,7 +155,6 @@ class Hands:
     """
 
     def __init__(self, robot: RobotModel, config: HandsConfig) -> None:
-        """Set the hands of a robot."""
         self.config, model = config, robot.model
         axis = np.array(config.axis) / np.linalg.norm(config.axis)
         self.tasks = tuple(
@@ -190,12 +182,10 @@ class Hands:
 
     @property
     def is_active(self) -> bool:
-        """Whether they are moved."""
         return self.tasks[0].is_active
 
     @property
     def is_holding(self) -> bool:
-        """Whether they press against a box."""
         return self._width is not None
 
     @property
@@ -215,7 +205,6 @@ class Hands:
 
     @property
     def is_there(self) -> bool:
-        """Whether they have reached the goal."""
         goal, present = self.goal, self._present
         return bool(
             np.abs(goal.centre - present.centre).max() < 1e-6
@@ -257,7 +246,6 @@ class Hands:
         self.goal.half = half
 
     def release(self) -> None:
-        """Press no more."""
         self._width, self._has_pressed = None, False
         for task in self.tasks:
             task.free()
@@ -267,7 +255,6 @@ class Hands:
         self._tare = self._load
 
     def step(self, observation: Observation, walker: Walker, period: float) -> None:
-        """Measure the forces, and move the targets of the tasks."""
         self._measure(observation, walker, period)
         self._has_pressed |= self.is_holding and self.is_pressing
         goal, present, config = self.goal, self._present, self.config

@@ -45,7 +45,6 @@ class MarkerDetector:
     """Finds an object in images."""
 
     def __init__(self, markers: Sequence[MarkerConfig]) -> None:
-        """Set the markers of the object."""
         self._points: dict[int, np.ndarray] = {}
         for marker in markers:
             if marker.number in self._points:
@@ -104,16 +103,12 @@ def _detector() -> Callable[[np.ndarray], Any]:
     return partial(aruco.detectMarkers, dictionary=dictionary, parameters=parameters)
 
 
-_OPTICAL = np.diag((1.0, -1.0, -1.0))
-"""Axes of an optical frame, along the axes of a MuJoCo camera."""
-_UPRIGHT = 0.9
-"""Least cosine of the tilt of the object, beyond which a detection is wrong."""
-_REMEMBERED = 400
-"""Ticks for which the pose of the camera is known after a request."""
+_OPTICAL = np.diag((1.0, -1.0, -1.0))  # axes of an optical frame, along the axes of a MuJoCo camera
+_UPRIGHT = 0.9  # least cosine of the tilt of the object, beyond which a detection is wrong
+_REMEMBERED = 400  # ticks for which the pose of the camera is known after a request
 _DETECTION_S = 0.04
 """Time after which the markers of an image are used, so that a tick need not wait for them [s]."""
-_AIMED = 0.05
-"""Largest difference of a joint of the neck from its target [rad]."""
+_AIMED = 0.05  # largest difference of a joint of the neck from its target [rad]
 
 
 class MarkerView:
@@ -137,7 +132,6 @@ class MarkerView:
         markers: Sequence[MarkerConfig],  # markers of the object
         moved: np.ndarray,  # indices of the joints that the controller moves
     ) -> None:
-        """Set the camera."""
         for name in neck:
             if name not in robot.joints:
                 raise unknown("neck: joint", name, robot.joints)
@@ -167,7 +161,6 @@ class MarkerView:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without a measurement."""
         self._request: Future[Image] | None = None
         self._detection: Future[list[tuple[np.ndarray, np.ndarray]]] | None = None
         self._due = 0.0
@@ -177,7 +170,6 @@ class MarkerView:
         self.look()
 
     def forget(self) -> None:
-        """Forget the measurement."""
         self.place = None
 
     def look(self) -> None:
@@ -193,7 +185,6 @@ class MarkerView:
             walker.home[np.flatnonzero(walker.joints == joint)] = target
 
     def aim_at_object(self, walker: Walker) -> None:
-        """Turn the camera to the object."""
         if self.place is None:
             return
         origin, _ = self._camera_pose(walker.estimator.robot)
@@ -209,7 +200,6 @@ class MarkerView:
         return bool(np.abs(q[self._neck] - targets).max() < _AIMED)
 
     def step(self, context: StateContext, walker: Walker) -> None:
-        """Request images and take those that have arrived."""
         origin, axes = self._camera_pose(walker.estimator.robot)
         self._poses.append((context.time, origin, axes))
         self._take(context)

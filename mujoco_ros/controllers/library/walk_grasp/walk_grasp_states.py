@@ -13,10 +13,8 @@ from mujoco_ros.controllers.library.walk_grasp import carrying, handling
 from mujoco_ros.controllers.library.walk_grasp.carrying import BOX, GOAL, RELEASED, CarryConfig
 from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
 
-_FOUND = 0.15
-"""Largest distance of a box that was put down from where it was released [m]."""
-_NEARER = 0.1
-"""Distance by which the robot need not stop before [m]."""
+_FOUND = 0.15  # largest distance of a box that was put down from where it was released [m]
+_NEARER = 0.1  # distance by which the robot need not stop before [m]
 
 
 class LookConfig(CarryConfig):
@@ -173,7 +171,6 @@ class WalkToPlace(carrying.CarryState, outcomes=("reached",)):
             walker.goal = joined(walker.place(), PlanarPose(config.x, config.y, config.yaw))
 
     def run(self, context: StateContext) -> str | None:
-        """Walk; a robot that stands beside the goal walks again."""
         fastest = BodyVelocity(self.config.velocity, 0.1, 0.35)
         error, velocity = approached(context.store.get(WALKER), fastest)
         ended = self.balance(context, velocity)
