@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import atan2, copysign, cos, sin
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -24,44 +23,33 @@ _LIFT, _LOWER = 0.06, 0.1
 """Parts of the swing at its start and at its end without horizontal motion."""
 
 
-class SwingState(NamedTuple):
-    """Pose and velocity of a sole."""
-
-    position: np.ndarray  # [m] (3,)
-    yaw: float  # [rad]
-    linear: np.ndarray  # [m/s] (3,)
-    turning: float  # [rad/s]
-
-
-def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: float) -> SwingState:
-    """Return the sole in a swing with quintic polynomials.
+def swing(
+    start: Footstep, goal: Footstep, height: float, s: float, duration: float
+) -> tuple[np.ndarray, float]:
+    """Return position (3,) and yaw of the sole in a swing with quintic polynomials.
 
     It rises by `height` above the higher end [m]; `s` is the part of the swing that is over.
     """
     width = 1.0 - _LIFT - _LOWER
-    part, rate, _ = quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
-    rate /= width * duration
+    part, *_ = quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
     step = np.array([goal.x - start.x, goal.y - start.y, 0.0])
     turn = atan2(sin(goal.yaw - start.yaw), cos(goal.yaw - start.yaw))
-    position, linear = np.array([start.x, start.y, 0.0]) + part * step, rate * step
+    position = np.array([start.x, start.y, 0.0]) + part * step
     apex = height + max(start.z, goal.z)
     if s < _APEX:
-        up, climb, _ = quintic(s / _APEX)
+        up, *_ = quintic(s / _APEX)
         position[2] = start.z + (apex - start.z) * up
-        linear[2] = (apex - start.z) * climb / (_APEX * duration)
     elif s < _APPROACH:
         time, u = (_APPROACH - _APEX) * duration, (s - _APEX) / (_APPROACH - _APEX)
         low = goal.z + APPROACH_VELOCITY * (TOUCHDOWN - _APPROACH) * duration
-        down, fall, _ = quintic(u)
+        down, *_ = quintic(u)
         end = APPROACH_VELOCITY * time  # for a velocity at the end
         position[2] = apex + (low - apex) * down + end * u**3 * (1.0 - u)
-        linear[2] = ((low - apex) * fall + end * u * u * (3.0 - 4.0 * u)) / time
     elif s < TOUCHDOWN:
         position[2] = goal.z + APPROACH_VELOCITY * (TOUCHDOWN - s) * duration
-        linear[2] = -APPROACH_VELOCITY
     else:
         position[2] = goal.z
-    return SwingState(position, start.yaw + part * turn, linear, rate * turn)
+    return position, start.yaw + part * turn
 
 
 _EARLIEST = 0.5

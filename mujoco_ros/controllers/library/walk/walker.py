@@ -249,11 +249,11 @@ class Walker(WalkingRobot):
     def _swing(self, start: Footstep, duration: float) -> tuple[np.ndarray, float]:
         gait, landing = self.gait, self._landing
         height, progress = gait.config.step_height, gait.progress
-        sole = foot_motion.swing(start, self._goal, height, progress, duration)
+        place, yaw = foot_motion.swing(start, self._goal, height, progress, duration)
         load = float(self.estimator.loads[start.side])
         if not landing.has_landed:
-            self._swing_yaw = sole.yaw
-        landing.step(sole.position, progress, load, self._period)
+            self._swing_yaw = yaw
+        landing.step(place, progress, load, self._period)
         if landing.has_landed or progress > foot_motion.TOUCHDOWN:
             x, y, z = landing.position.tolist()
             gait.land_at(Footstep(start.side, x, y, self._swing_yaw, z))
