@@ -229,10 +229,6 @@ class EpisodeFile:
     The file is created, or replaced, when the first episode is added. From then on each line is
     written when its episode is done, so that an interruption loses only the episodes that are
     running. One process at a time writes into a folder.
-
-    Attributes:
-        path: The file.
-        done: The episodes in the file, by seed.
     """
 
     def __init__(self, path: Path, identity: Identity, count: int, *, resume: bool) -> None:

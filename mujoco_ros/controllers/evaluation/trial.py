@@ -73,10 +73,7 @@ class EpisodeRecorder:
     """Records transitions, tracking errors and positions of a hosted controller.
 
     Attributes:
-        simulation: The simulation.
-        store: The store of the controller.
         tracking: Largest position error of a joint under PD control, by state [rad].
-        state: State at the last tick.
         estimate: Errors of the base that the controller estimates.
         turned: Angle by which a floating base has turned about the vertical, with whole turns
             [rad].

@@ -19,17 +19,11 @@ BOX = "box"  # name of the box, of its body and of its model
 
 @dataclass(frozen=True)
 class BoxTrial(Trial):
-    """A trial that moves a box to a goal.
+    """A trial that moves a box to a goal."""
 
-    Attributes:
-        scene: Name or file of the scene, with an object ``box``.
-        tolerance: Largest horizontal place error of a success [m].
-        idle: Full name of the state that gets the goal.
-    """
-
-    scene: str = ""
-    tolerance: float = 0.005
-    idle: ClassVar[str] = "IDLE"
+    scene: str = ""  # name or file of the scene, with an object ``box``
+    tolerance: float = 0.005  # largest horizontal place error of a success [m]
+    idle: ClassVar[str] = "IDLE"  # full name of the state that gets the goal
 
     def box_pose(self, conditions: Conditions, place: str) -> Pose:
         """Return the pose of the box at its start or goal, for `place` ``start`` or ``goal``."""
@@ -112,7 +106,7 @@ class Perturbations(CheckedConfig):
     yaw: variations.Range = (-0.3, 0.3)  # yaw of the box at its start and at its goal [rad]
     mass: variations.PositiveRange = (0.10, 0.20)  # mass of the box [kg]
     friction: variations.PositiveRange = (0.8, 1.2)  # factor on the friction of box and finger pads
-    noise: variations.Noise = variations.USUAL  # variations.Noise of the observations of each arm
+    noise: variations.Noise = variations.USUAL  # noise of the observations of each arm
 
 
 PERTURBATIONS: Mapping[str, Perturbations] = {

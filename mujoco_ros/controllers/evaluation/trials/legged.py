@@ -37,19 +37,12 @@ class LeggedRanges(CheckedConfig):
 
 @dataclass(frozen=True)
 class LeggedTrial(Trial):
-    """A trial with pushes, other friction and masses of the links, and delayed commands.
+    """A trial with pushes, other friction and masses of the links, and delayed commands."""
 
-    Attributes:
-        drawn: Names of the ranges that are drawn first.
-        walking: State of the controller that has the commanded velocity; empty for none.
-        lowest: Part of the initial height of the base below which the robot has fallen.
-        steepest: Largest tilt of the base at the end [rad].
-    """
-
-    drawn: ClassVar[tuple[str, ...]] = ()
-    walking: ClassVar[str] = "WALK"
-    lowest: ClassVar[float] = 0.8
-    steepest: ClassVar[float] = 0.1
+    drawn: ClassVar[tuple[str, ...]] = ()  # names of the ranges that are drawn first
+    walking: ClassVar[str] = "WALK"  # state that has the commanded velocity; empty for none
+    lowest: ClassVar[float] = 0.8  # part of the base's initial height below which it has fallen
+    steepest: ClassVar[float] = 0.1  # largest tilt of the base at the end [rad]
 
     @property
     def scene(self) -> str:
@@ -256,14 +249,10 @@ WALKS: Mapping[str, Walks] = named_walks(Walks(), "plates")
 
 @dataclass(frozen=True)
 class WalkTrial(LeggedTrial):
-    """A humanoid walks, and stops.
-
-    Attributes:
-        label: Request for the state that walks.
-    """
+    """A humanoid walks, and stops."""
 
     drawn: ClassVar[tuple[str, ...]] = ("x", "y", "yaw", "friction", "delay", "slope")
-    label: ClassVar[str] = "walk"
+    label: ClassVar[str] = "walk"  # request for the state that walks
     ranges: Walks = WALKS["pushed"]
     controller: str = "walk"
     limit: float = 600.0

@@ -57,7 +57,7 @@ class Spread(CheckedConfig):
     delay: variations.Range = (0.0, 0.0)  # delay of the poses of objects [s]
     obstacle: variations.OptionalRange = None  # height of a box on the table [m]; None without
     motion: variations.Range = (0.0, 0.0)  # of the box in the approach, towards the goal ± 90° [m]
-    noise: variations.Noise = variations.USUAL  # variations.Noise of the observations
+    noise: variations.Noise = variations.USUAL  # noise of the observations
 
     def check(self) -> None:
         for name, (least, most), unit in _LIMITS:

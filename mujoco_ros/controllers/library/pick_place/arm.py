@@ -84,12 +84,9 @@ class Arm:
     """Kinematics, dynamics and planner of an arm with a gripper, and its commands.
 
     Attributes:
-        robot: The robot.
         joints: Indices of the joints between base and tool in `RobotModel.joints`.  # (k,)
         gripper: Index of the gripper's joint.
         chain: The same joints in the model.
-        kinematics: Forward kinematics of the tool.
-        planner: Motion planner.
         sensor: Name of the force-torque sensor at the wrist; empty without.
     """
 

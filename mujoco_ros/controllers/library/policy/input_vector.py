@@ -10,11 +10,7 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class InputVector:
-    """Computes the numbers of an input.
-
-    Attributes:
-        size: Number of elements of the input.
-    """
+    """Computes the numbers of an input."""
 
     def __init__(self, name: str, config: InputConfig, terms: Sequence[Term]) -> None:
         self._name, self._clip, self._order = name, config.clip, config.order
@@ -71,7 +67,6 @@ class _Part:
     """A term with its history, in the frame of the input.
 
     Attributes:
-        name: The term in error messages.
         block: Its values.  # (history, size)
     """
 

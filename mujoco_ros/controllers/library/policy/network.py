@@ -123,7 +123,6 @@ class Network:
     """Runs an ONNX file in the thread of the caller.
 
     Attributes:
-        path: The file.
         inputs: The inputs by name, which a run reads, without the memory's inputs.
         output: The output, which a run writes.
         metadata: Texts in the file by name.
@@ -293,9 +292,7 @@ class _Signature:
     """Type and shape of an input or output.
 
     Attributes:
-        kind: Type of the elements.
         axes: The shape; open axes are None, and the batch's axis is 1.
-        size: Number of elements; None if several axes are open.
     """
 
     def __init__(self, argument: Any, path: Path) -> None:

@@ -27,12 +27,7 @@ _ROWS = {"position": 0, "velocity": 1, "effort": 2}  # rows of references
 
 
 class JointTargets:
-    """The joints that a part of the output commands.
-
-    Attributes:
-        joints: Indices of the joints.  # (n,)
-        has_gains: Whether it sets gains.
-    """
+    """The joints that a part of the output commands."""
 
     def __init__(
         self, config: ActionConfig, joints: np.ndarray, names: Sequence[str], pose: np.ndarray

@@ -97,11 +97,7 @@ def _reader(entry: str, name: str, attribute: str) -> Read:
 
 
 class CameraImages:
-    """The newest image of each camera that a policy uses.
-
-    Attributes:
-        newest: The images by camera.
-    """
+    """The newest image of each camera that a policy uses."""
 
     def __init__(self, cameras: Iterable[str]) -> None:
         self._cameras = tuple(dict.fromkeys(cameras))

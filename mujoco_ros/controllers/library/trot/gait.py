@@ -40,12 +40,9 @@ class TrotGait:
     """Stands on four feet, or lifts the diagonal pairs in turn.
 
     Attributes:
-        config: The settings.
         swinging: The pair in the air; None on four feet.
         elapsed: Time since the last change of `swinging` [s].
-        is_resting: Whether the robot stands.
         is_marching: Whether the robot steps in place with a velocity of zero, instead of standing.
-        steps: Swings so far.
     """
 
     def __init__(self, config: TrotGaitConfig) -> None:
@@ -216,13 +213,10 @@ class Leg:
     """A foot that stands, swings, or is lowered after a swing until it touches the ground.
 
     Attributes:
-        contact: The contact; active while the foot stands.
-        task: The motion of the foot while it does not.
         at: Measured position of the foot [m].  # (3,)
         ground: Measured position when it stood last [m].  # (3,)
         goal: Where it lands [m].  # (3,)
         load: Measured normal force [N].
-        is_down: Whether it stands.
     """
 
     def __init__(self, sole: Sole, *, friction: float, least: float, weight: float, period: float):

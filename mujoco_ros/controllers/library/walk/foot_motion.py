@@ -68,7 +68,6 @@ class Landing:
     """Stops the swing foot where it touches the ground, and lowers it until it does.
 
     Attributes:
-        has_landed: Whether the foot is on the ground.
         position: Position of the sole at the last step [m].  # (3,)
     """
 

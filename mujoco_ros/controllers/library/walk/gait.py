@@ -109,9 +109,6 @@ class Gait:
 
     Attributes:
         feet: The poses of the soles, where they stand or stood last.
-        phase: The phase; None at rest.
-        elapsed: Time in the phase [s].
-        steps: Steps so far.
         planned_end: DCM at the end of the last single support, before `land_at` [m].  # (2,)
         slope: Expected rise of the ground along x and y of ``world``.  # (2,)
         is_marching: Whether the robot steps in place with a velocity of zero, instead of standing.

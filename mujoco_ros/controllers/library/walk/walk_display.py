@@ -17,24 +17,14 @@ from mujoco_ros.model.pose import Pose
 
 
 class WalkingRobot(ABC):
-    """Walks with a velocity, on the signals of the robot alone.
+    """Walks with a velocity, on the signals of the robot alone."""
 
-    Attributes:
-        fastest: Greatest velocities.
-        estimator: Estimates base and centre of mass.
-        joints: Indices of the joints that it moves.  # (n,)
-        gait: The gait.
-        dcm_error: Measured divergent component of motion (DCM) less its reference at the last tick
-            [m].  # (2,)
-        goal: Where the robot goes, in the frame of the estimated base; None without one.
-    """
-
-    fastest: ClassVar[inputs.BodyVelocity]
-    estimator: BaseEstimator
-    joints: np.ndarray
+    fastest: ClassVar[inputs.BodyVelocity]  # greatest velocities
+    estimator: BaseEstimator  # estimates base and centre of mass
+    joints: np.ndarray  # indices of the joints that it moves (n,)
     gait: Any
-    dcm_error: np.ndarray
-    goal: inputs.PlanarPose | None = None
+    dcm_error: np.ndarray  # measured divergent component of motion less its reference [m] (2,)
+    goal: inputs.PlanarPose | None = None  # in the frame of the estimated base
 
     @abstractmethod
     def begin(self, observation: Observation, config: Any, period: float) -> None:

@@ -43,7 +43,6 @@ class Walker(WalkingRobot):
     Attributes:
         home: Positions that the joints approach as far as the tasks permit, at first the initial
             ones [rad or m].  # (n,)
-        gravity: [m/s²]
         zmp: Zero-moment point (ZMP) that the feet shall have, in ``world`` of the gait [m].
             # (2,)
     """

@@ -149,9 +149,7 @@ class Hands:
     """Moves the hands, and presses them together.
 
     Attributes:
-        goal: Where they go.
         force: Force of each hand on the box [N].  # (2,)
-        weight: Load of the hands, less `tare` [N].
     """
 
     def __init__(self, robot: RobotModel, config: HandsConfig) -> None:

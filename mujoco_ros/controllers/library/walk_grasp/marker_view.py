@@ -118,10 +118,8 @@ class MarkerView:
 
     Attributes:
         place: Place and yaw of the object at the last measurement; None before.
-        height: Height of its origin [m].
         problem: Why the last image that failed has none, after a colon; empty if none failed.
         count: Number of images with the object since `look`.
-        images: Number of images since `look`.
     """
 
     def __init__(
