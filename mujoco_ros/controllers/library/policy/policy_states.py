@@ -16,6 +16,7 @@ from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.controllers.library.base_states import commanded_velocity
 from mujoco_ros.controllers.library.policy.config import ActionConfig, PolicyConfig
 from mujoco_ros.controllers.library.policy.input_vector import InputVector, elements, limits
 from mujoco_ros.controllers.library.policy.network import Network
@@ -214,10 +215,7 @@ class Policy(State):
         if not self._images.update(context):
             return None
         self._runs = number // self._decimation + 1
-        command = None
-        if VELOCITY_INPUT in context.store:
-            velocity = context.store.get(VELOCITY_INPUT)
-            command = velocity.read(context.time, config.command_timeout)
+        command = commanded_velocity(context, config.command_timeout)
         tick.command, tick.elapsed = command or config.velocity, context.elapsed
         return self._run_network(context)
 

@@ -28,7 +28,12 @@ _WAIST_WEIGHT = 1.0
 
 
 class CarryConfig(walk_states.SteadyConfig, walk_states.WatchedConfig):
-    """Settings of all states; a robot that recovers steps in place until it is steady."""
+    """Settings of all states.
+
+    Attributes:
+        recover_above: Error of the DCM from which on the robot steps in place [m].
+        steady_for: Time for which it is small before the robot continues [s].
+    """
 
 
 class CarryState(walk_states.BalancedWalkState, failures=("dropped",)):
