@@ -117,7 +117,7 @@ class DemonstrationRecorder:
         ticks = ticks_per_frame(1.0 / controller.period, settings.fps)
         self._commands = np.empty((ticks, 5, len(self._joints)))
         self._count = 0  # of the ticks in the present frame
-        self._held: np.ndarray | None = None  # positions  (n,)
+        self._held: np.ndarray | None = None  # positions (n,)
         self._positioned = np.zeros(len(self._joints), bool)
         self._goal = np.array([*goal.values()], np.float32)
         self._frame: dict[str, np.ndarray] = {}

@@ -165,7 +165,7 @@ _LARGEST_TILT = 0.3  # [rad]
 class FootAdmittance:
     """Rotates the feet by errors of torque, and shifts them by errors of the load.
 
-    Without errors, rotation and shift become those that are measured: the feet follow the ground.
+    Without errors, the feet follow the ground: rotation and shift become the measured ones.
 
     Source: S. Kajita et al., Biped Walking Stabilization Based on Linear Inverted Pendulum
     Tracking, IROS 2010, sections V and VI.
