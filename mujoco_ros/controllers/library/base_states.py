@@ -18,12 +18,6 @@ class ExtendedState(State):
         cls.failures = (*cls.failures, *failures)
 
 
-def hold_measured(context: StateContext) -> None:
-    """Hold the joints where they are, without feed-forward efforts."""
-    context.references.q[:] = context.observation.q
-    context.references.values[1:] = 0.0
-
-
 def tilt_of(quat_wxyz: np.ndarray) -> float:
     """Return the angle between a body's z axis and the vertical [rad]; NaN if unknown."""
     _, x, y, _ = quat_wxyz.tolist()

@@ -224,24 +224,27 @@ class Walks(LeggedRanges):
         return self.changed(duration=60.0, push=(0.0, 0.0), x=(x, x), y=(y, y), yaw=(yaw, yaw))
 
 
+_SLOPE = float(np.deg2rad(3.0))
+
+
 def named_walks(pushed: Walks, plates: str) -> dict[str, Walks]:
     """Return named conditions: pushes alone, all perturbations, a minute on plates or a slope.
 
     The world has unknown plates 1 cm high; the slope is 3°.
     """
-    world, slope = f"package://mujoco_ros/urdf_mjcf/worlds/{plates}.xml", float(np.deg2rad(3.0))
+    world, slope = f"package://mujoco_ros/urdf_mjcf/worlds/{plates}.xml", (_SLOPE, _SLOPE)
     directions = {
         "forwards": pushed.constant(0.3, 0.0, 0.0),
         "sideways": pushed.constant(0.0, 0.1, 0.0),
         "turning": pushed.constant(0.0, 0.0, float(np.deg2rad(20.0))),
     }
     randomised = pushed.changed(friction=(0.6, 1.4), mass=(0.95, 1.05), delay=(0.005, 0.005))
-    on_plates = {f"{name}_on_plates": it.changed(world=world) for name, it in directions.items()}
-    on_slope = {
-        f"{name}_on_slope": walks.changed(slope=(slope, slope))
-        for name, walks in directions.items()
+    return {
+        "pushed": pushed,
+        "randomised": randomised,
+        **{f"{name}_on_plates": ways.changed(world=world) for name, ways in directions.items()},
+        **{f"{name}_on_slope": ways.changed(slope=slope) for name, ways in directions.items()},
     }
-    return {"pushed": pushed, "randomised": randomised, **on_plates, **on_slope}
 
 
 WALKS: Mapping[str, Walks] = named_walks(Walks(), "plates")

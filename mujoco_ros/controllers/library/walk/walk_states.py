@@ -172,7 +172,8 @@ class WatchedWalkState(BalancedWalkState, outcomes=("pushed",)):
         command = self.commanded(context, _NEWEST)
         return command is not None and not command.is_zero
 
-    def has_goal(self, context: StateContext) -> bool:
+    def take_goal(self, context: StateContext) -> bool:
+        """Take a new goal of a client; return whether there is one."""
         store = context.store
         if inputs.GOAL_INPUT not in store:
             return False
@@ -223,7 +224,7 @@ class StandBalanced(WatchedWalkState, outcomes=("commanded", "goal")):
             return ended
         if is_commanded:
             return "commanded"
-        return "goal" if is_sent or self.has_goal(context) else None
+        return "goal" if is_sent or self.take_goal(context) else None
 
     def walk_ahead(self, _context: StateContext) -> None:
         self._send(PlanarPose(1.0, 0.0, 0.0))
@@ -261,7 +262,7 @@ class WalkWithVelocity(WatchedWalkState, outcomes=("goal",)):
     def run(self, context: StateContext) -> str | None:
         command = self.commanded(context, self.config.command_timeout)
         ended = self.balance(context, command or self.config.velocity)
-        return ended or ("goal" if self.has_goal(context) else None)
+        return ended or ("goal" if self.take_goal(context) else None)
 
 
 def approached(walker: WalkingRobot, fastest: BodyVelocity) -> tuple[PlanarPose, BodyVelocity]:
@@ -292,7 +293,7 @@ class WalkToGoal(WatchedWalkState, outcomes=("reached", "commanded")):
 
     def run(self, context: StateContext) -> str | None:
         walker: WalkingRobot = context.store.get(WALKER)
-        self.has_goal(context)
+        self.take_goal(context)
         error, wanted = approached(walker, walker.fastest)
         ended = self.balance(context, wanted)
         if ended is not None:
@@ -336,7 +337,8 @@ class StepInPlace(BalancedWalkState, outcomes=("walk_on", "go_on", "steady")):
 
 def hold_fallen(context: StateContext) -> None:
     """Hold the joints where they are, without feed-forward torques, and draw nothing."""
-    base_states.hold_measured(context)
+    context.references.q[:] = context.observation.q
+    context.references.values[1:] = 0.0
     context.store.set(inputs.DRAW, lambda: inputs.Drawing((), ()))
 
 
