@@ -1,7 +1,6 @@
 """Success and speed of a controller's episodes, and cost of hosted controllers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os import sched_getaffinity
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,9 +17,9 @@ _SEED = 1_000_000
 SPEED = Bound("simulated time per processor time", "", 10.0, lambda it: it.speed, least=True)
 _REQUIRED = {
     ("pick_place", "lab"): LAB,
-    ("pick_place", "table"): (replace(LAB[0], limit=99.0), SPEED),
+    ("pick_place", "table"): (LAB[0]._replace(limit=99.0), SPEED),
     ("pick_place", "perturbed"): (
-        replace(LAB[0], limit=95.0),
+        LAB[0]._replace(limit=95.0),
         Bound("false successes", "", 0.0, lambda it: it.false_successes, 0),
     ),
     ("handover", "table"): LAB[:2],
@@ -54,7 +53,7 @@ def controllers(durations: Durations) -> list[Row]:
         if not complete:
             raise KeyboardInterrupt
         is_lab = (controller, name) == ("pick_place", "lab")
-        shown = [bound if is_lab else replace(bound, lab="") for bound in (*LAB, SPEED)]
+        shown = [bound if is_lab else bound._replace(lab="") for bound in (*LAB, SPEED)]
         shown += [bound for bound in required if bound.name not in {other.name for other in shown}]
         where = name if controller == "pick_place" else f"{controller}, {name}"
         rows += _rows(f"{where}, {count} episodes", summarize(episodes), shown, required)

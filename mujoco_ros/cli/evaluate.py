@@ -21,7 +21,7 @@ from mujoco_ros.cli.command_line import (
 )
 from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options, replay
 from mujoco_ros.cli.terminal import report, write
-from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
+from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, FAILURES, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode, EpisodeFile, identity_of
 from mujoco_ros.controllers.evaluation.parallel_episodes import (
     RunEpisode,
@@ -345,14 +345,14 @@ def _show_episode(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    acceptance = ACCEPTANCE.get(options.controller)
-    if acceptance is None:
+    checks = ACCEPTANCE.get(options.controller)
+    if checks is None:
         raise UserInputError(
             f"--check is for {', '.join(ACCEPTANCE)}: there are no limits of the metrics of "
             f"{options.controller}"
         )
     summaries, errors = [], []
-    for check in acceptance.checks:
+    for check in checks:
         seeds = _seeds(options.seed, check.episodes)
         done, complete = _run(options, _trial(options, check.conditions), seeds)
         if not complete:
@@ -364,11 +364,9 @@ def _check(options: argparse.Namespace) -> int:
         sum(summary.successes for summary in summaries),
         sum(summary.count for summary in summaries),
     )
-    if good < count - acceptance.failures:
+    if good < count - FAILURES:
         errors.append(f"only {good} of {count} succeeded")
-    metrics = ", ".join(
-        f"{bound.name} {bound.text(summaries[0])}" for bound in acceptance.checks[0].bounds
-    )
+    metrics = ", ".join(f"{bound.name} {bound.text(summaries[0])}" for bound in checks[0].bounds)
     sys.stdout.write(f"{good} of {count} succeeded; {metrics}\n")
     for text in errors:
         fail(text)

@@ -1,32 +1,22 @@
 """Acceptance limits of controllers, and the results of the grasping lab for comparison."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from math import degrees
+from typing import NamedTuple
 
-from mujoco_ros.controllers.evaluation.report import Summary
+from mujoco_ros.controllers.evaluation.report import Summary, table
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A metric and its limit.
+class Bound(NamedTuple):
+    """A metric and its limit."""
 
-    Attributes:
-        name: Name of the metric with its unit.
-        lab: Result of "MuJoCo Robotics Lab, Part 9"; empty without one.
-        limit: The limit.
-        value: Computes the metric.
-        digits: Displayed decimal places.
-        least: Whether the limit is a minimum.
-    """
-
-    name: str
-    lab: str
+    name: str  # with its unit
+    lab: str  # result of "MuJoCo Robotics Lab, Part 9"; empty without one
     limit: float
     value: Callable[[Summary], float]
-    digits: int = 1
-    least: bool = False
+    digits: int = 1  # displayed decimal places
+    least: bool = False  # whether the limit is a minimum
 
     def holds(self, summary: Summary) -> bool:
         """Return whether the metric is within its limit."""
@@ -34,7 +24,6 @@ class Bound:
         return value >= self.limit if self.least else value <= self.limit
 
     def text(self, summary: Summary) -> str:
-        """Return the metric as text."""
         return f"{self.value(summary):.{self.digits}f}"
 
 
@@ -66,11 +55,8 @@ LAB = (
 """With the start and goal of the lab."""
 ESTIMATE = (
     Bound(
-        "drift of the estimated base [% of the path]",
-        "",
-        2.0,
-        _largest("estimate_relative_drift", 1e2),
-        2,
+        *("drift of the estimated base [% of the path]", "", 2.0),
+        *(_largest("estimate_relative_drift", 1e2), 2),
     ),
     Bound("its error of roll and pitch [°]", "", 0.5, _largest("estimate_tilt", degrees(1.0)), 2),
     Bound("its velocity, RMS [cm/s]", "", 5.0, _largest("estimate_velocity", 1e2), 2),
@@ -83,34 +69,15 @@ TROT = (
 """Of the trotting quadruped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Episodes under conditions, and what must hold for them.
-
-    Attributes:
-        conditions: Name of the conditions.
-        episodes: Number of episodes.
-        bounds: The limits.
-    """
+class Check(NamedTuple):
+    """Episodes under conditions, and what must hold for them."""
 
     conditions: str
     episodes: int
     bounds: tuple[Bound, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """What a controller must achieve.
-
-    Attributes:
-        checks: The episodes.
-        failures: Largest number of episodes that fail, of all together.
-    """
-
-    checks: tuple[Check, ...]
-    failures: int
-
-
+FAILURES = 1  # largest number of episodes of a controller that fail, of all checks together
 _TERRAIN = tuple(
     Check(f"{direction}_on_{ground}", 1, (LAB[0], *ESTIMATE))
     for ground in ("plates", "slope")
@@ -121,22 +88,17 @@ _WALK = (
     *(Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)),
     *_TERRAIN,
 )
-_TROT_CHECKS = tuple(
-    replace(check, bounds=(LAB[0], *ESTIMATE[1:])) if "turning" in check.conditions else check
-    for check in _WALK
-)
-"""Without the drift of a robot that turns on the spot, which has no path."""
-ACCEPTANCE: Mapping[str, Acceptance] = {
+ACCEPTANCE: Mapping[str, tuple[Check, ...]] = {
     # The success rate is checked for both conditions together.
-    "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, ())), 1),
-    "trot": Acceptance(_TROT_CHECKS, 1),
-    "trot_policy": Acceptance(
-        (Check("randomised", 30, TROT), *(Check(name, 2, TROT) for name in _TROTS)), 1
+    "pick_place": (Check("lab", 10, LAB[1:]), Check("table", 10, ())),
+    # Without the drift of a robot that turns on the spot, which has no path.
+    "trot": tuple(
+        check._replace(bounds=(LAB[0], *ESTIMATE[1:])) if "turning" in check.conditions else check
+        for check in _WALK
     ),
-    "walk": Acceptance(_WALK, 1),
-    "walk_grasp": Acceptance(
-        (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)), 1
-    ),
+    "trot_policy": (Check("randomised", 30, TROT), *(Check(name, 2, TROT) for name in _TROTS)),
+    "walk": _WALK,
+    "walk_grasp": _WALK[:2],
 }
 """By the name of the controller."""
 
@@ -153,11 +115,12 @@ def missed(bounds: tuple[Bound, ...], summary: Summary) -> list[str]:
 
 def comparison(summaries: Mapping[str, Summary]) -> str:
     """Return the lab's results and the given ones as a Markdown table."""
-    head = ["", "the lab", "limit", *summaries]
-    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
-    for bound in LAB:
-        limit = f"{'≥' if bound.least else '≤'} {bound.limit:g}"
-        rows.append(
-            [bound.name, bound.lab, limit, *(bound.text(summary) for summary in summaries.values())]
+    rows = [
+        (
+            bound.name,
+            *(bound.lab, f"{'≥' if bound.least else '≤'} {bound.limit:g}"),
+            *(bound.text(summary) for summary in summaries.values()),
         )
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+        for bound in LAB
+    ]
+    return "\n".join(table(("", "the lab", "limit", *summaries), rows))

@@ -44,27 +44,16 @@ RATE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DemonstrationSettings:
-    """What is recorded.
+    """What is recorded."""
 
-    Attributes:
-        fps: Frames a second; the controller's rate is a multiple of it.
-        cameras: Names of cameras; None for all of the scene.
-        failures: Whether failed episodes are recorded as well.
-        task: What is done, as text.
-    """
-
-    fps: int
-    cameras: tuple[str, ...] | None = None
-    failures: bool = False
-    task: str
+    fps: int  # frames a second; the controller's rate is a multiple of it
+    cameras: tuple[str, ...] | None = None  # names of cameras; None for all of the scene
+    failures: bool = False  # whether failed episodes are recorded as well
+    task: str  # what is done, as text
 
 
 def ticks_per_frame(rate: float, fps: int) -> int:
-    """Return the number of ticks for each frame.
-
-    Raises:
-        UserInputError: The rate of the controller [Hz] is not a multiple of `fps`.
-    """
+    """Return the number of ticks for each frame, at the rate of the controller [Hz]."""
     ticks = round(rate / fps)
     if ticks < 1 or abs(ticks * fps - rate) > RATE_TOLERANCE * rate:
         possible = [n for n in range(1, round(rate) + 1) if round(rate) % n == 0]
@@ -76,11 +65,7 @@ def ticks_per_frame(rate: float, fps: int) -> int:
 
 
 def chosen_cameras(layout: ModelLayout, names: Iterable[str] | None) -> dict[str, Camera]:
-    """Return cameras by their names in features, which begin with the namespace of their robot.
-
-    Raises:
-        UserInputError: The scene has no camera of a name.
-    """
+    """Return cameras by their names in features, which begin with the namespace of their robot."""
     cameras = {
         ".".join(filter(None, (camera.namespace.strip("/").replace("/", "."), camera.name))): camera
         for camera in layout.every_camera
@@ -94,11 +79,7 @@ def chosen_cameras(layout: ModelLayout, names: Iterable[str] | None) -> dict[str
 def check_settings(
     settings: DemonstrationSettings, controller: FsmController, layout: ModelLayout
 ) -> None:
-    """Check settings before the first episode.
-
-    Raises:
-        UserInputError: The frames do not fit the controller's rate, or a camera does not exist.
-    """
+    """Raise a UserInputError for frames that do not fit the rate, or an unknown camera."""
     ticks_per_frame(1.0 / controller.period, settings.fps)
     chosen_cameras(layout, settings.cameras)
 
@@ -117,21 +98,13 @@ class DemonstrationRecorder:
     def __init__(
         self,
         simulation: Simulation,
-        host: ControllerHost,
+        host: ControllerHost,  # the host; its filters are set
         settings: DemonstrationSettings,
-        goal: Mapping[str, float],
-        renderer: Callable[[mujoco.MjModel], Renderer],
-        file: DemonstrationFile,
+        goal: Mapping[str, float],  # what the controller is commanded to reach, by name
+        renderer: Callable[[mujoco.MjModel], Renderer],  # returns a renderer of a model
+        file: DemonstrationFile,  # gets each complete frame
     ) -> None:
-        """Record from the next tick on, through the filters of `host`.
-
-        Args:
-            host: The host; its filters are set.
-            goal: What the controller is commanded to reach, by name.
-            renderer: Returns a renderer of a model.
-            file: Gets each frame when it is complete; a last one without all of its ticks is left
-                out.
-        """
+        """Record from the next tick on, through the filters of `host`."""
         controller = host.supervised.controller
         self.error: Exception | None = None
         self._name = controller.table.name
@@ -144,7 +117,7 @@ class DemonstrationRecorder:
         ticks = ticks_per_frame(1.0 / controller.period, settings.fps)
         self._commands = np.empty((ticks, 5, len(self._joints)))
         self._count = 0  # of the ticks in the present frame
-        self._held: np.ndarray | None = None  # positions  # (n,)
+        self._held: np.ndarray | None = None  # positions (n,)
         self._positioned = np.zeros(len(self._joints), bool)
         self._goal = np.array([*goal.values()], np.float32)
         self._frame: dict[str, np.ndarray] = {}
@@ -190,7 +163,6 @@ class DemonstrationRecorder:
         return values
 
     def _record(self, values: np.ndarray) -> None:
-        """Record the commands of a tick.  # (3, n)"""
         assert self._observation is not None
         if self._held is None:
             self._held = self._observation.q.copy()
@@ -272,13 +244,6 @@ class DemonstrationRun:
         self._renderer: Renderer | None = None
 
     def __call__(self, seed: int) -> Episode:
-        """Run the episode of a seed.
-
-        Raises:
-            UserInputError: The controller commands a joint without a position, or images cannot be
-                rendered.
-            OSError: The file cannot be written.
-        """
         if self._assembly is None:
             self._assembly = assemble(self._trial.scene_config())
         recorders: list[DemonstrationRecorder] = []
@@ -315,11 +280,9 @@ class DemonstrationRun:
         return episode.success or (self._settings.failures and episode.outcome != DIED)
 
     def lacks(self, episode: Episode) -> bool:
-        """Return whether the file of a finished episode is missing."""
         return self.wants(episode) and not self.path(episode.seed).exists()
 
     def path(self, seed: int) -> Path:
-        """Return the file of an episode."""
         return self.folder / f"{seed}.zst"
 
     def _rendering(self, model: mujoco.MjModel) -> Renderer:

@@ -26,15 +26,10 @@ from mujoco_ros.sim.simulation import Simulation
 
 
 class ReplayResult(NamedTuple):
-    """Result of a replay.
+    """Result of a replay."""
 
-    Attributes:
-        error: Largest absolute difference of positions and velocities [m, rad, m/s, rad/s].
-        diverged_at: When the simulation diverged [s], which ended the replay; None if it did not.
-    """
-
-    error: float
-    diverged_at: float | None = None
+    error: float  # largest absolute difference of positions and velocities [m, rad, m/s, rad/s]
+    diverged_at: float | None = None  # when the simulation diverged [s], which ends the replay
 
     def is_within(self, largest: float) -> bool:
         """Return whether it came to its end with an error of at most `largest`; never with NaN."""
@@ -47,15 +42,7 @@ def replay_demonstration(
     """Repeat the commands of a demonstration, and compare the states with the recorded ones.
 
     The robots start in the state of the episode's seed, and get the recorded commands and gains at
-    each tick; no controller runs.
-
-    Args:
-        trial: The trial of the demonstration.
-        columns: The columns ``replay.*``.  # (t, ...) each
-
-    Raises:
-        UserInputError: A column is missing, has another shape, is not finite or has impossible
-            gains.
+    each tick, from the columns ``replay.*`` (t, ...); no controller runs.
     """
     seed = _seed(columns)
     conditions = trial.conditions(seed)

@@ -31,48 +31,29 @@ from mujoco_ros.sim.simulation import Simulation
 
 Clock = Callable[[], float]
 SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
-_load_table = cache(load_table)
-"""Reading a file takes as long as half a simulated second."""
-_TIME_LIMIT_S = 60.0
-"""Limit of a call of a state, which here contains the computation of plans."""
+_load_table = cache(load_table)  # reading a file takes as long as half a simulated second
+_TIME_LIMIT_S = 60.0  # limit of a call of a state, which here contains the computation of plans
 _CONSEQUENCES = ("give_up", "put_back", "returned")
 """Transitions after the last retry; they are not the cause of a failure."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Episode:
-    """Result of one run.
+    """Result of one run."""
 
-    Attributes:
-        seed: Seed of all conditions, noise and plans.
-        outcome: ``success``, or the final failure.
-        reason: Reason of the failure.
-        claimed: Whether the controller reports a success.
-        refusal: Failure that the conditions require, because the robot cannot do the task under
-            them; empty if it can.
-        failures: All failures, including those with a successful recovery, oldest first.
-        conditions: Conditions by name.
-        measures: Measures by name.
-        phases: Total time in each state [s].
-        planning: Computing time of each plan of joint motions [s].
-        duration: Simulated time [s].
-        cost: Processor time [s].
-        digest: Hash of the positions at all ticks.
-    """
-
-    seed: int
-    outcome: str
-    reason: str = ""
-    claimed: bool = False
-    refusal: str = ""
-    failures: tuple[str, ...] = ()
-    conditions: Mapping[str, float]
-    measures: Mapping[str, float]
-    phases: Mapping[str, float]
-    planning: tuple[float, ...] = ()
-    duration: float = 0.0
-    cost: float = 0.0
-    digest: str = ""
+    seed: int  # seed of all conditions, noise and plans
+    outcome: str  # ``success``, or the final failure
+    reason: str = ""  # reason of the failure
+    claimed: bool = False  # whether the controller reports a success
+    refusal: str = ""  # failure that the conditions require; empty if the robot can succeed
+    failures: tuple[str, ...] = ()  # all, also recovered ones, oldest first
+    conditions: Mapping[str, float]  # conditions by name
+    measures: Mapping[str, float]  # measures by name
+    phases: Mapping[str, float]  # total time in each state [s]
+    planning: tuple[float, ...] = ()  # computing time of each plan of joint motions [s]
+    duration: float = 0.0  # simulated time [s]
+    cost: float = 0.0  # processor time [s]
+    digest: str = ""  # hash of the positions at all ticks
 
     @property
     def success(self) -> bool:
@@ -91,11 +72,7 @@ class Episode:
 
 
 class TimedPlanner(InlinePlanner):
-    """Plans synchronously, and records the time of each plan.
-
-    Attributes:
-        durations: Type of request and time of each plan [s].
-    """
+    """Plans synchronously, and records the type of each request and the time of its plan [s]."""
 
     def __init__(self, chain: Chain, clock: Clock, durations: list[tuple[str, float]]) -> None:
         """Plan for a chain; append to `durations` the differences of `clock` [s]."""
@@ -103,7 +80,6 @@ class TimedPlanner(InlinePlanner):
         self._clock, self.durations = clock, durations
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
-        """Plan and measure the time."""
         begin = self._clock()
         future = super().submit(request)
         self.durations.append((type(request).__name__, self._clock() - begin))
@@ -123,17 +99,11 @@ def initial_simulation(
 def run_episode(
     trial: Trial,
     assembly: Assembly,
-    seed: int,
-    clock: Clock,
+    seed: int,  # seed of the episode
+    clock: Clock,  # returns the processor time [s]
     on_start: Callable[[Simulation, ControllerHost, Conditions], object] | None = None,
 ) -> Episode:
-    """Run a trial once in its scene.
-
-    Args:
-        seed: Seed of the episode.
-        clock: Returns the processor time [s].
-        on_start: Called before the first step.
-    """
+    """Run a trial once in its scene."""
     begin = clock()
     conditions = trial.conditions(seed)
     simulation = initial_simulation(trial, assembly, seed, conditions)
@@ -195,8 +165,7 @@ def run_episode(
     )
 
 
-Identity = Mapping[str, str]
-"""Trial, seed, scene and versions, each as a short text."""
+Identity = Mapping[str, str]  # trial, seed, scene and versions, each as a short text
 _PATHS = re.compile(r"paths|npaths|nbuffer|\w+_pathadr")
 """Fields of a model that the paths of its files determine."""
 
@@ -207,12 +176,9 @@ def identity_of(trial: Trial, seed: int, assembly: Assembly) -> Identity:
 
 
 def scene_hash(assembly: Assembly) -> str:
-    """Return a hash of a scene: its compiled model, and the settings that are not in that.
+    """Return a hash of a scene: its compiled model, and the settings that are not in the model.
 
     Paths of files have no effect: machines differ.
-
-    Raises:
-        UserInputError: A profile of hardware, or a file of gains, is missing or invalid.
     """
     content, config = sha256(), assembly.config
     for part in _content(assembly.model):
@@ -228,11 +194,7 @@ def scene_hash(assembly: Assembly) -> str:
 
 
 def _content(structure: object) -> Iterator[bytes]:
-    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths.
-
-    Raises:
-        TypeError: A field has a type that this function does not know.
-    """
+    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths."""
     for name in dir(structure):
         if name.startswith("_") or _PATHS.fullmatch(name):
             continue
@@ -258,8 +220,7 @@ def versions() -> Identity:
     return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
 
 
-_SYNC_S = 1.0
-"""Longest time for which a power failure can lose episodes [s]."""
+_SYNC_S = 1.0  # longest time for which a power failure can lose episodes [s]
 
 
 class EpisodeFile:
@@ -268,26 +229,14 @@ class EpisodeFile:
     The file is created, or replaced, when the first episode is added. From then on each line is
     written when its episode is done, so that an interruption loses only the episodes that are
     running. One process at a time writes into a folder.
-
-    Attributes:
-        path: The file.
-        done: The episodes in the file, by seed.
     """
 
     def __init__(self, path: Path, identity: Identity, count: int, *, resume: bool) -> None:
-        """Read the file, if it exists.
+        """Read the file, if it exists; `count` is the number of episodes of the whole evaluation.
 
-        Args:
-            path: The file; its folder exists.
-            identity: Identity of the evaluation, see `identity_of`.
-            count: Number of episodes of the whole evaluation.
-            resume: Whether the episodes in an existing file are kept. Else a file that lacks some
-                of its episodes is an error, and one with all of them is replaced.
-
-        Raises:
-            UserInputError: The file is of another evaluation, or invalid, or another process
-                writes into the folder.
-            OSError: The file cannot be read.
+        With `resume` the episodes in an existing file are kept. Else a file that lacks some of its
+        episodes is an error, and a file with all of them is replaced. It is an error if the file is
+        of another evaluation, or if another process writes into the folder.
         """
         self.path, self.done = path, dict[int, Episode]()
         self._header = {**identity, "episodes": count}
@@ -311,11 +260,6 @@ class EpisodeFile:
         os.close(self._folder)
 
     def add(self, episode: Episode) -> None:
-        """Add an episode; it is in the file when this returns.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
         self.done[episode.seed] = episode
         if self._file is None:
             self._file = self._create()
@@ -352,10 +296,7 @@ class EpisodeFile:
         return self.path.open("ab")
 
     def _read(self) -> tuple[dict[str, Any], dict[int, Episode]]:
-        """Return the first line and the episodes by seed.
-
-        An interrupted process may leave a last line without an end, which is left out.
-        """
+        """Return the first line and the episodes by seed, without an interrupted last line."""
         *lines, _ = self.path.read_bytes().split(b"\n")
         header = self._parsed(lines[0] if lines else b"", 1)
         if not isinstance(header.get("episodes"), int):

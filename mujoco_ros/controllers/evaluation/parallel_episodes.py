@@ -28,46 +28,25 @@ from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 RunEpisode = Callable[[int], Episode]
 DIED = "worker_died"
-ATTEMPTS = 3
-"""Number of worker crashes after which an episode counts as failed."""
+ATTEMPTS = 3  # number of worker crashes after which an episode counts as failed
 
 
 class EpisodeSetup(NamedTuple):
-    """The data with which a process runs episodes.
-
-    Attributes:
-        trial: The trial.
-        clock: Processor time [s].
-        run: Runs an episode instead of the trial.
-        scene: Hash of the scene, which must be the same here; empty for any.
-    """
+    """The data with which a process runs episodes."""
 
     trial: Trial
     clock: Clock
-    run: RunEpisode | None
-    scene: str = ""
+    run: RunEpisode | None  # runs an episode instead of the trial
+    scene: str = ""  # hash of the scene, which must be the same here; empty for any
 
 
 def episodes(
-    trial: Trial,
-    seeds: Sequence[int],
-    clock: Clock,
-    *,
-    jobs: int,
-    run: RunEpisode | None = None,
+    trial: Trial, seeds: Sequence[int], clock: Clock, *, jobs: int, run: RunEpisode | None = None
 ) -> Generator[Episode, None, None]:
     """Run episodes and yield each when it is done, in any order.
 
-    A crashed worker is replaced, and its episode is repeated.
-
-    Args:
-        seeds: Seed of each episode.
-        clock: Returns processor time [s]; a function that can be imported in another process.
-        jobs: Number of worker processes.
-        run: Runs an episode in a worker instead of the trial.
-
-    Raises:
-        UserInputError: The scene is invalid.
+    A crashed worker is replaced, and its episode is repeated. `clock` returns processor time [s];
+    another process can import it. `run` runs an episode instead of the trial.
     """
     setup = EpisodeSetup(trial, clock, run)
     waiting, deaths = deque(seeds), Counter[int]()
@@ -100,11 +79,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def prepare(setup: EpisodeSetup) -> RunEpisode:
-    """Return the function that runs the episode of a seed in this process.
-
-    Raises:
-        UserInputError: The scene is invalid, or another one.
-    """
+    """Return the function that runs the episode of a seed in this process."""
     if setup.run is not None:
         return setup.run
     assembly = assemble(setup.trial.scene_config())
@@ -136,43 +111,27 @@ def died(trial: Trial, seed: int) -> Episode:
     )
 
 
-AUTO = "auto"
-"""The cluster that RAY_ADDRESS names, or this machine's cluster."""
-_CONNECT_S = 10.0
-"""Time in which a cluster must accept a connection."""
-_EMPTY_S = 60.0
-"""Longest time without a processor."""
-_REFRESH_S = 1.0
-"""Period in which the processors are counted, and the longest wait for episodes."""
-_QUEUED = 2
-"""Episodes that are submitted, for each processor of the cluster: one runs, one waits."""
+AUTO = "auto"  # the cluster that RAY_ADDRESS names, or this machine's cluster
+_CONNECT_S = 10.0  # time in which a cluster must accept a connection
+_EMPTY_S = 60.0  # longest time without a processor
+_REFRESH_S = 1.0  # period in which the processors are counted, and the longest wait for episodes
+_QUEUED = 2  # episodes that are submitted, for each processor of the cluster: one runs, one waits
 
 
 def cluster_episodes(
     trial: Trial,
     seeds: Sequence[int],
-    clock: Clock,
+    clock: Clock,  # returns processor time [s]; a function that can be imported on all machines
     *,
-    address: str,
-    run: RunEpisode | None = None,
-    scene: str = "",
+    address: str,  # ``host:port`` of a cluster that runs, or `AUTO`
+    run: RunEpisode | None = None,  # runs an episode instead of the trial
+    scene: str = "",  # hash of the scene; empty to compute it
 ) -> Generator[Episode, None, None]:
     """Run episodes on a cluster, of which this machine is part, and yield each when it is done.
 
     The episodes of a machine that dies, or leaves the cluster, run again on the others; machines
     that join get episodes. An episode whose process dies several times, on machines that live on,
     has failed.
-
-    Args:
-        seeds: Seed of each episode.
-        clock: Returns processor time [s]; a function that can be imported on all machines.
-        address: ``host:port`` of a cluster that runs, or `AUTO`.
-        run: Runs an episode instead of the trial.
-        scene: Hash of the scene, see `scene_hash`; empty to compute it.
-
-    Raises:
-        UserInputError: Ray is not installed, there is no cluster or no processor in it, a machine
-            of it has other code or another scene, or the scene is invalid.
     """
     require("cluster", "--cluster")
     import ray  # an extra
@@ -245,15 +204,7 @@ class _Processors:
 
 
 def run_seed(wanted: Mapping[str, str], setup: bytes, seed: int) -> Episode:
-    """Run the episode of a seed in a process of a cluster.
-
-    Args:
-        wanted: `versions` of the machine that asks.
-        setup: A pickled `EpisodeSetup`.
-
-    Raises:
-        UserInputError: The versions or the scene are others here, or the scene is invalid.
-    """
+    """Run the episode of a seed in a process of a cluster, which has the `wanted` versions."""
     for name, version in versions().items():
         if version != wanted.get(name):
             raise UserInputError(

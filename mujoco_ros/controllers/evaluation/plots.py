@@ -40,8 +40,7 @@ _HISTOGRAMS = (
     ("cycle", 1.0, "cycle [s]", False),
 )
 """Measure, factor, label, and whether zero is the ideal value."""
-_MARKS = "XDv^sP*"
-"""Markers of failures; repeated if there are more kinds."""
+_MARKS = "XDv^sP*"  # markers of failures; repeated if there are more kinds
 
 
 def write_plots(folder: Path, episodes: Sequence[Episode]) -> list[Path]:

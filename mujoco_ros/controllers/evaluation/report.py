@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from math import sqrt
@@ -14,21 +14,14 @@ from mujoco_ros.controllers.evaluation.episode import Episode
 
 
 class Quantity(NamedTuple):
-    """Title and unit of a number.
-
-    Attributes:
-        name: Title.
-        unit: Display unit; empty for a plain number.
-        factor: Display units per SI unit.
-    """
+    """Title and unit of a number."""
 
     name: str
-    unit: str = ""
-    factor: float = 1.0
+    unit: str = ""  # of the display; empty for a plain number
+    factor: float = 1.0  # display units per SI unit
 
     @property
     def title(self) -> str:
-        """Title with the unit."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
     def text(self, value: float) -> str:
@@ -88,41 +81,25 @@ _QUANTITIES: Mapping[str, Quantity] = {
 }
 
 
-_Z_95 = 1.959963984540054
-"""Standard deviations around the mean with 95 % of a normal distribution."""
+_Z_95 = 1.959963984540054  # standard deviations around the mean with 95 % of a normal distribution
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """Statistics of many episodes.
+    """Statistics of many episodes; those beyond what the robot can do are counted apart."""
 
-    Attributes:
-        count: Number of episodes under conditions with which the robot can succeed.
-        successes: Number of successful ones.
-        beyond: Number of all other episodes.
-        refused: Number of those that failed as the conditions require.
-        false_successes: Number of episodes of which the controller wrongly reports a success.
-        interval: 95 % confidence interval of the success rate.
-        outcomes: Number of episodes by final failure.
-        recovered: Number of recoveries by failure, in successful episodes.
-        measures: Mean, root mean square and largest value of each measure in successful episodes.
-        phases: Mean time in each state [s].
-        planning: Median and largest computing time of a plan [s].
-        speed: Simulated time per processor time.
-    """
-
-    count: int
+    count: int  # episodes under conditions with which the robot can succeed
     successes: int
-    beyond: int
-    refused: int
-    false_successes: int
-    interval: tuple[float, float]
-    outcomes: Mapping[str, int]
-    recovered: Mapping[str, int]
-    measures: Mapping[str, tuple[float, float, float]]
-    phases: Mapping[str, float]
-    planning: tuple[float, float]
-    speed: float
+    beyond: int  # all other episodes
+    refused: int  # of these, episodes that failed as the conditions require
+    false_successes: int  # episodes of which the controller wrongly reports a success
+    interval: tuple[float, float]  # 95 % confidence interval of the success rate
+    outcomes: Mapping[str, int]  # episodes by final failure
+    recovered: Mapping[str, int]  # recoveries by failure, in successful episodes
+    measures: Mapping[str, tuple[float, float, float]]  # mean, RMS, largest in successful episodes
+    phases: Mapping[str, float]  # mean time in each state [s]
+    planning: tuple[float, float]  # median and largest computing time of a plan [s]
+    speed: float  # simulated time per processor time
 
 
 def summarize(episodes: Sequence[Episode]) -> Summary:
@@ -211,20 +188,20 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         f"Simulated {summary.speed:.1f} times as fast as real time on a processor"
         f"{_planning(summary)}.",
         "",
-        *_table(
+        *table(
             ("Measured in successful episodes", "mean", "RMS", "largest"),
             [
                 (quantity(name).title, *map(quantity(name).text, values))
                 for name, values in summary.measures.items()
             ],
         ),
-        *_table(
+        *table(
             ("State", "mean time [s]"),
             [(name, f"{duration:.2f}") for name, duration in summary.phases.items()],
         ),
-        *_table(("Failed with", "episodes"), summary.outcomes.items()),
-        *_table(("Recovered from", "times"), summary.recovered.items()),
-        *_table(
+        *table(("Failed with", "episodes"), summary.outcomes.items()),
+        *table(("Recovered from", "times"), summary.recovered.items()),
+        *table(
             ("Failed episode (`--episode`)", "outcome", "reason"),
             [
                 (episode.seed, episode.outcome, episode.reason)
@@ -273,16 +250,14 @@ def _texts(values: Mapping[str, float]) -> dict[str, str]:
     return {quantity(name).title: quantity(name).text(value) for name, value in values.items()}
 
 
-def _beyond(summary: Summary) -> list[str]:
-    lines = []
+def _beyond(summary: Summary) -> Iterator[str]:
     if summary.beyond:
-        lines.append(
+        yield (
             f"{summary.beyond} further episodes were beyond what the robot can do; "
             f"{summary.refused} of them were refused by name."
         )
     if summary.false_successes:
-        lines.append(f"**{summary.false_successes} false successes** were reported.")
-    return lines
+        yield f"**{summary.false_successes} false successes** were reported."
 
 
 def _planning(summary: Summary) -> str:
@@ -290,14 +265,9 @@ def _planning(summary: Summary) -> str:
     return f"; a plan took {median:.0f} ms (median), {longest:.0f} ms at most" if longest else ""
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    listed = [[str(cell) for cell in row] for row in rows]
-    if not listed:
-        return []
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of a Markdown table, with an empty one behind it; none without rows."""
+    listed = [[" ".join(str(cell).split()).replace("|", r"\|") for cell in row] for row in rows]
     rule = ["---", *["---:"] * (len(head) - 1)]
-    return [_row(head), _row(rule), *map(_row, listed), ""]
-
-
-def _row(cells: Sequence[str]) -> str:
-    escaped = [" ".join(cell.split()).replace("|", r"\|") for cell in cells]
-    return f"| {' | '.join(escaped)} |"
+    lines = [f"| {' | '.join(row)} |" for row in (head, rule, *listed)]
+    return [*lines, ""] if listed else []

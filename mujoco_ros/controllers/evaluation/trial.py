@@ -10,11 +10,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import as_slice
-from mujoco_ros.controllers.evaluation.conditions import (
-    CommandFilter,
-    ObservationFilter,
-    noise_filter,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.fsm.table import TransitionEvent
 from mujoco_ros.controllers.interface.inputs import ESTIMATED_BASE
 from mujoco_ros.controllers.interface.observation import BaseReading
@@ -23,8 +19,7 @@ from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
-_LEAST_PATH = 1.0
-"""Path to which the drift of a shorter one is relative [m]."""
+_LEAST_PATH = 1.0  # path to which the drift of a shorter one is relative [m]
 
 
 class EstimateError:
@@ -60,9 +55,8 @@ class EstimateError:
     def metrics(self) -> Mapping[str, float]:
         """Return the errors by name; none without estimates.
 
-        The drift is that at the end [m], with the length of the path [m] and as part of it (of at
-        least a metre), the tilt the largest
-        error of roll and pitch [rad], the velocity the root mean square [m/s].
+        The drift is at the end [m], with the length of the path [m], and as part of a path of at
+        least a metre. The tilt is the largest error of roll and pitch [rad], the velocity the RMS.
         """
         if not self._count:
             return {}
@@ -79,10 +73,7 @@ class EpisodeRecorder:
     """Records transitions, tracking errors and positions of a hosted controller.
 
     Attributes:
-        simulation: The simulation.
-        store: The store of the controller.
         tracking: Largest position error of a joint under PD control, by state [rad].
-        state: State at the last tick.
         estimate: Errors of the base that the controller estimates.
         turned: Angle by which a floating base has turned about the vertical, with whole turns
             [rad].
@@ -105,7 +96,6 @@ class EpisodeRecorder:
         self._place = _place(simulation.data.qpos, self._base)
 
     def record(self) -> bool:
-        """Record the last step if it was a tick; return whether it was."""
         if self._host.ticks == self._ticks:
             return False
         self._ticks = self._host.ticks
@@ -130,17 +120,14 @@ class EpisodeRecorder:
 
     @property
     def digest(self) -> str:
-        """Hash of the positions at all ticks."""
         return self._hash.hexdigest()[:16]
 
     @property
     def made(self) -> Sequence[TransitionEvent]:
-        """All transitions of the table that were made."""
         return [event for event in self._host.supervised.log.since(0) if event.transition.id]
 
     @property
     def failures(self) -> Sequence[TransitionEvent]:
-        """The transitions after failures."""
         return [event for event in self.made if event.transition.failure]
 
     def phases(self, end: float) -> dict[str, float]:
@@ -167,27 +154,18 @@ def _place(qpos: np.ndarray, base: FloatingBase | None) -> np.ndarray:
     return np.zeros(2) if base is None else qpos[base.qpos : base.qpos + 2].copy()
 
 
-Conditions = Mapping[str, float]
-"""Conditions of an episode by name."""
-Settings = Mapping[str, Mapping[str, Any]]
-"""Settings of states by full name of the state."""
+Conditions = Mapping[str, float]  # conditions of an episode by name
+Settings = Mapping[str, Mapping[str, Any]]  # settings of states by full name of the state
 
 
 @dataclass(frozen=True)
 class Trial(ABC):
-    """A task under random conditions. It holds plain data, because worker processes get a copy.
+    """A task under random conditions. It holds plain data, because worker processes get a copy."""
 
-    Attributes:
-        ranges: Ranges of the conditions, with the noise of the observations.
-        changes: Settings of the controller's states.
-        controller: Name or file of the controller.
-        limit: Longest simulated time of an episode [s].
-    """
-
-    ranges: Any
-    changes: Settings = field(default_factory=dict)
-    controller: str = ""
-    limit: float = 60.0
+    ranges: Any  # ranges of the conditions, with the noise of the observations
+    changes: Settings = field(default_factory=dict)  # settings of the controller's states
+    controller: str = ""  # name or file of the controller
+    limit: float = 60.0  # longest simulated time of an episode [s]
 
     @property
     @abstractmethod
@@ -195,11 +173,6 @@ class Trial(ABC):
         """Name or file of the scene."""
 
     def scene_config(self) -> SceneConfig:
-        """Return the scene.
-
-        Raises:
-            UserInputError: The scene does not exist or is invalid.
-        """
         return load_scene(self.scene)
 
     @abstractmethod
@@ -211,7 +184,6 @@ class Trial(ABC):
         """Apply the conditions to the initial state and the parameters of a model."""
 
     def settings(self, conditions: Conditions) -> Settings:
-        """Return settings of the controller's states."""
         return self.changes
 
     def goal(self, conditions: Conditions) -> Conditions:
@@ -222,11 +194,10 @@ class Trial(ABC):
         """Apply conditions that the controller's model of the robot and the scene lacks."""
         return
 
-    def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
-        """Return a function that adds noise to observations."""
-        return noise_filter(self.ranges.noise, seed)
+    def observation_filter(self, seed: int, conditions: Conditions) -> variations.ObservationFilter:
+        return variations.noise_filter(self.ranges.noise, seed)
 
-    def command_filter(self, conditions: Conditions) -> CommandFilter | None:
+    def command_filter(self, conditions: Conditions) -> variations.CommandFilter | None:
         """Return a function that changes the commands of the controller; None if nothing does."""
         return None
 

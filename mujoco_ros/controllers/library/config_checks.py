@@ -1,8 +1,9 @@
-"""Types of settings that have a range, and the base class that checks them."""
+"""Settings that check themselves: types with a range, and the base class of all settings."""
 
 from collections.abc import Callable
+from dataclasses import Field, dataclass, field, replace
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_type_hints
 
 from mujoco_ros.model.errors import UserInputError
 
@@ -25,15 +26,28 @@ NotNegative = Annotated[float, check_not_negative]
 NotNegativeInt = Annotated[int, check_not_negative]
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class CheckedConfig:
-    """Base of dataclasses that reject values outside of the ranges of their fields' types."""
+    """Base of settings: a subclass is a frozen dataclass, and rejects values outside of the ranges
+    of its fields' types.
+    """
 
-    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
         config: Any = type(self)
         for name, check in _checks(config):
             check(name, getattr(self, name))
+        self.check()
+
+    def check(self) -> None:
+        """Raise a UserInputError for settings that do not fit each other."""
+
+    def changed(self, **values: Any) -> Self:
+        return replace(self, **values)
 
 
 @cache

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import delayed_poses
+from mujoco_ros.controllers.evaluation.variations import delayed_poses
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 
 

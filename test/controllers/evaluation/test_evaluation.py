@@ -18,8 +18,8 @@ from mujoco_ros.controllers.evaluation.parallel_episodes import DIED, episodes
 from mujoco_ros.controllers.evaluation.plots import write_plots
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, summarize
 from mujoco_ros.controllers.evaluation.trials import trial
+from mujoco_ros.controllers.evaluation.trials.legged import WALKS
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
-from mujoco_ros.controllers.evaluation.trials.walk import WALKS
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import offset_hinge, set_box_size, set_mass
+from mujoco_ros.controllers.evaluation.variations import offset_hinge, set_box_size, set_mass
 
 BOX = """<mujoco><worldbody><geom type="plane" size="1 1 0.1"/>
 <body name="box" pos="0 0 {z}"><freejoint/>

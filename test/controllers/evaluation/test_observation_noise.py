@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import USUAL, Noise, noise_filter
+from mujoco_ros.controllers.evaluation.variations import USUAL, Noise, noise_filter
 from mujoco_ros.controllers.interface.observation import (
     ImuReading,
     Observation,

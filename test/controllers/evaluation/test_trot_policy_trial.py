@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import free_base
 from mujoco_ros.controllers.evaluation.trial import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.trot_policy import (
@@ -13,6 +12,7 @@ from mujoco_ros.controllers.evaluation.trials.trot_policy import (
     PolicyTrots,
     PolicyTrotTrial,
 )
+from mujoco_ros.controllers.evaluation.variations import free_base
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.sim.simulation import Simulation

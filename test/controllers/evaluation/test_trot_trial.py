@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, ESTIMATE
-from mujoco_ros.controllers.evaluation.conditions import free_base
 from mujoco_ros.controllers.evaluation.trials import trial
-from mujoco_ros.controllers.evaluation.trials.walk import TROTS, TrotTrial
+from mujoco_ros.controllers.evaluation.trials.legged import TROTS, TrotTrial
+from mujoco_ros.controllers.evaluation.variations import free_base
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.sim.simulation import Simulation
 
@@ -47,7 +47,7 @@ def test_plates_are_between_the_feet():
 
 
 def test_the_acceptance_has_conditions_that_exist():
-    checks = {check.conditions: check.bounds for check in ACCEPTANCE["trot"].checks}
+    checks = {check.conditions: check.bounds for check in ACCEPTANCE["trot"]}
     assert checks.keys() < TROTS.keys()
     assert set(ESTIMATE) < set(checks["sideways_on_slope"])
     assert set(ESTIMATE) - set(checks["turning_on_slope"]) == {ESTIMATE[0]}, "it has no path"

@@ -6,15 +6,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import (
+from mujoco_ros.controllers.evaluation.trial import EpisodeRecorder, EstimateError
+from mujoco_ros.controllers.evaluation.trials import trial
+from mujoco_ros.controllers.evaluation.trials.legged import WALKS, Walks, WalkTrial
+from mujoco_ros.controllers.evaluation.variations import (
     delayed_commands,
     free_base,
     scale_masses,
     tilt_floor,
 )
-from mujoco_ros.controllers.evaluation.trial import EpisodeRecorder, EstimateError
-from mujoco_ros.controllers.evaluation.trials import trial
-from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
 from mujoco_ros.controllers.interface.observation import BaseReading, Pose
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble

@@ -7,36 +7,23 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.conditions import (
-    USUAL,
-    Noise,
-    PositiveRange,
-    Range,
-    scale_masses,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative
 from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright, yaw
 from mujoco_ros.sim.simulation import Simulation
 
-BOX = "box"
-"""Name of the box, of its body and of its model."""
+BOX = "box"  # name of the box, of its body and of its model
 
 
 @dataclass(frozen=True)
 class BoxTrial(Trial):
-    """A trial that moves a box to a goal.
+    """A trial that moves a box to a goal."""
 
-    Attributes:
-        scene: Name or file of the scene, with an object ``box``.
-        tolerance: Largest horizontal place error of a success [m].
-        idle: Full name of the state that gets the goal.
-    """
-
-    scene: str = ""
-    tolerance: float = 0.005
-    idle: ClassVar[str] = "IDLE"
+    scene: str = ""  # name or file of the scene, with an object ``box``
+    tolerance: float = 0.005  # largest horizontal place error of a success [m]
+    idle: ClassVar[str] = "IDLE"  # full name of the state that gets the goal
 
     def box_pose(self, conditions: Conditions, place: str) -> Pose:
         """Return the pose of the box at its start or goal, for `place` ``start`` or ``goal``."""
@@ -108,28 +95,18 @@ def set_start(model: mujoco.MjModel, name: str, pose: Pose) -> None:
 
 
 _HEIGHT = 0.335
-_START, _GOAL = (0.1, 0.45), (1.1, -0.45)
-"""Middle of the starts and of the goals [m]."""
+_START, _GOAL = (0.1, 0.45), (1.1, -0.45)  # middle of the starts and of the goals [m]
 _PADS = tuple(f"{arm}/{pad}_pad" for arm in ("left_arm", "right_arm") for pad in ("left", "right"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Perturbations(CheckedConfig):
-    """Ranges of the conditions of `HandoverTrial`.
+    """Ranges of the conditions of `HandoverTrial`."""
 
-    Attributes:
-        offset: Largest distance of start and goal from their middle, along x and along y [m].
-        yaw: Yaw of the box at its start and at its goal [rad].
-        mass: Mass of the box [kg].
-        friction: Factor on the friction of box and finger pads.
-        noise: Noise of the observations of each arm.
-    """
-
-    offset: NotNegative = 0.03
-    yaw: Range = (-0.3, 0.3)
-    mass: PositiveRange = (0.10, 0.20)
-    friction: PositiveRange = (0.8, 1.2)
-    noise: Noise = USUAL
+    offset: NotNegative = 0.03  # of start and goal from their middle, at most along x and y [m]
+    yaw: variations.Range = (-0.3, 0.3)  # yaw of the box at its start and at its goal [rad]
+    mass: variations.PositiveRange = (0.10, 0.20)  # mass of the box [kg]
+    friction: variations.PositiveRange = (0.8, 1.2)  # factor on the friction of box and finger pads
+    noise: variations.Noise = variations.USUAL  # noise of the observations of each arm
 
 
 PERTURBATIONS: Mapping[str, Perturbations] = {
@@ -165,7 +142,7 @@ class HandoverTrial(BoxTrial):
         set_start(model, BOX, self.box_pose(conditions, "start"))
         body, factors = model.body(f"{BOX}/{BOX}").id, np.ones(model.nbody)
         factors[body] = conditions["mass"] / float(model.body_mass[body])
-        scale_masses(model, factors)
+        variations.scale_masses(model, factors)
         scale_box_friction(model, _PADS, conditions["friction"])
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:

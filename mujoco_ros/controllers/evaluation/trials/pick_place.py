@@ -1,43 +1,20 @@
 """Trial of pick_place: a box is moved from one position on a table to another."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.conditions import (
-    USUAL,
-    Noise,
-    ObservationFilter,
-    OptionalRange,
-    PositiveRange,
-    Range,
-    delayed_poses,
-    offset_hinge,
-    scaled,
-    set_box_size,
-    set_mass,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
-from mujoco_ros.controllers.evaluation.trials.boxes import (
-    BOX,
-    BoxTrial,
-    box_joint,
-    effort_and_time,
-    motion_tracking,
-    scale_box_friction,
-    set_start,
-)
+from mujoco_ros.controllers.evaluation.trials import boxes
+from mujoco_ros.controllers.evaluation.trials.boxes import BOX, BoxTrial
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.library.config_checks import CheckedConfig
-from mujoco_ros.controllers.library.pick_place.arm import (
-    closing_force,
-    collision_geoms,
-    largest_mass,
-    sliding_friction,
-)
+from mujoco_ros.controllers.library.pick_place import arm as arms
 from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright
 from mujoco_ros.controllers.library.pick_place.task import TASK
 from mujoco_ros.model.errors import UserInputError
@@ -50,64 +27,39 @@ _SIZE, _TOP = 0.040, 0.315
 _MASS = 0.150
 _OBSTACLE, _OBSTACLE_EDGE, _OBSTACLE_MASS = "obstacle", 0.060, 1.0
 _BOX_MODEL = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
-_AWAY = (0.62, 0.36)
-"""Position of the obstacle in the scene [m], before it is drawn."""
+_AWAY = (0.62, 0.36)  # position of the obstacle in the scene [m], before it is drawn
 _PADS = ("arm/left_pad", "arm/right_pad")
 _FINGER = "arm/left_finger_joint"
 _AXES = 6
-_MOTION_SPEED = 0.1
-"""Speed of a box that is moved [m/s]."""
-_MOTION_AT = (0.1, 0.9)
-"""Time at which the motion of the box begins [s]: during the approach."""
-_HIT = 0.005
-"""Displacement of the obstacle that counts as a collision [m]."""
-_MIN_DISTANCE = 0.08
-"""Minimum distance between start and goal [m]: a box and its fingers."""
+_MOTION_SPEED = 0.1  # speed of a box that is moved [m/s]
+_MOTION_AT = (0.1, 0.9)  # time at which the motion of the box begins [s]: during the approach
+_HIT = 0.005  # displacement of the obstacle that counts as a collision [m]
+_MIN_DISTANCE = 0.08  # minimum distance between start and goal [m]: a box and its fingers
 _OBSTACLE_DISTANCE = 0.16
 """Minimum distance of the obstacle from start and goal [m]: the hand and half of a box."""
-_MAX_DRAWS = 1000
-"""Of a position."""
-_MAX_LAYOUTS = 200
-"""Draws of start, goal and obstacle, some of which leave no space for another."""
-LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
-"""Of "MuJoCo Robotics Lab, Part 9" [m]."""
+_MAX_DRAWS = 1000  # of a position
+_MAX_LAYOUTS = 200  # draws of start, goal and obstacle, some of which leave no space for another
+_LAB_START, _LAB_GOAL = (0.35, 0.20), (0.35, -0.20)  # of "MuJoCo Robotics Lab, Part 9" [m]
+_LAB_X = _LAB_START[0] - 0.1, _LAB_START[0] + 0.3  # of an obstacle beside them [m]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Spread(CheckedConfig):
-    """Ranges of the conditions of `PickPlaceTrial`.
+    """Ranges of the conditions of `PickPlaceTrial`."""
 
-    Attributes:
-        x: Start and goal in ``world`` [m]; None for the positions of the lab.
-        y: Start and goal [m].
-        reach: Distance of both from the arm's axis [m].
-        yaw: Yaw of the box at its start and at its goal [rad].
-        size: Edge of the box [m].
-        mass: Mass of the box [kg].
-        friction: Factor on the friction of box and finger pads.
-        offset: Offset of the encoder of each axis, drawn for each [rad].
-        delay: Delay of the poses of objects [s].
-        obstacle: Height of a box that stands on the table [m], with edges of 60 mm; None without.
-        motion: Distance by which the box is moved during the approach [m], towards the goal or up
-            to a quarter turn beside it.
-        noise: Noise of the observations.
-    """
+    x: variations.OptionalRange = None  # start and goal [m]; None: of the lab
+    y: variations.Range = (-0.35, 0.35)  # start and goal [m]
+    reach: variations.Range = (0.30, 0.70)  # distance of both from the arm's axis [m]
+    yaw: variations.Range = (0.0, 0.0)  # yaw of the box at its start and at its goal [rad]
+    size: variations.Range = (_SIZE, _SIZE)  # edge of the box [m]
+    mass: variations.PositiveRange = (_MASS, _MASS)  # mass of the box [kg]
+    friction: variations.PositiveRange = (1.0, 1.0)  # factor on the friction of box and finger pads
+    offset: variations.Range = (0.0, 0.0)  # offset of the encoder of each axis [rad]
+    delay: variations.Range = (0.0, 0.0)  # delay of the poses of objects [s]
+    obstacle: variations.OptionalRange = None  # height of a box on the table [m]; None without
+    motion: variations.Range = (0.0, 0.0)  # of the box in the approach, towards the goal ± 90° [m]
+    noise: variations.Noise = variations.USUAL  # noise of the observations
 
-    x: OptionalRange = None
-    y: Range = (-0.35, 0.35)
-    reach: Range = (0.30, 0.70)
-    yaw: Range = (0.0, 0.0)
-    size: Range = (_SIZE, _SIZE)
-    mass: PositiveRange = (_MASS, _MASS)
-    friction: PositiveRange = (1.0, 1.0)
-    offset: Range = (0.0, 0.0)
-    delay: Range = (0.0, 0.0)
-    obstacle: OptionalRange = None
-    motion: Range = (0.0, 0.0)
-    noise: Noise = USUAL
-
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         for name, (least, most), unit in _LIMITS:
             pair = getattr(self, name)
             if pair is not None and not least <= pair[0] <= pair[1] <= most:
@@ -142,7 +94,7 @@ SPREADS: Mapping[str, Spread] = {
         offset=(-0.005, 0.005),
         delay=(0.0, 0.1),
         obstacle=(0.05, 0.2),
-        noise=scaled(USUAL, 10.0),
+        noise=variations.scaled(variations.USUAL, 10.0),
     ),
 }
 """The lab's start and goal; all positions on the table that are reachable from above; the same
@@ -170,11 +122,6 @@ class PickPlaceTrial(BoxTrial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions, without the conditions that `Spread` switches off.
-
-        Raises:
-            UserInputError: The ranges have no space for start, goal and obstacle.
-        """
         random = np.random.default_rng(seed)
         problem: Exception
         for _ in range(_MAX_LAYOUTS):
@@ -185,9 +132,8 @@ class PickPlaceTrial(BoxTrial):
         raise UserInputError(f"seed {seed}: {problem}")
 
     def _drawn(self, random: np.random.Generator) -> Conditions:
-        """Draw the conditions once."""
         ranges = self.ranges
-        start, goal = LAB_START, LAB_GOAL
+        start, goal = _LAB_START, _LAB_GOAL
         if ranges.x is not None:
             start, goal = self._positions(ranges.x, random)
         drawn = {
@@ -208,7 +154,8 @@ class PickPlaceTrial(BoxTrial):
             drawn["delay"] = random.uniform(*ranges.delay)
         if ranges.obstacle is not None:
             drawn["obstacle"] = random.uniform(*ranges.obstacle)
-            drawn["obstacle_x"], drawn["obstacle_y"] = self._clear_position(start, goal, random)
+            clear = self._clear_position((start, goal), random)
+            drawn["obstacle_x"], drawn["obstacle_y"] = clear
         if ranges.motion != (0.0, 0.0):
             drawn["motion"] = random.uniform(*ranges.motion)
             towards = np.arctan2(goal[1] - start[1], goal[0] - start[0])
@@ -223,34 +170,33 @@ class PickPlaceTrial(BoxTrial):
             height, edge = conditions["obstacle"], _OBSTACLE_EDGE
             x, y = conditions["obstacle_x"], conditions["obstacle_y"]
             pose = upright(x, y, _TOP + 0.5 * height, 0.0)
-            set_mass(model, model.body(f"{_OBSTACLE}/{BOX}").id, _OBSTACLE_MASS)
+            variations.set_mass(model, model.body(f"{_OBSTACLE}/{BOX}").id, _OBSTACLE_MASS)
             _place(model, _OBSTACLE, (edge, edge, height), pose)
 
     def goal(self, conditions: Conditions) -> Conditions:
         return {name: conditions[name] for name in ("goal_x", "goal_y", "goal_yaw")}
 
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        set_mass(model, model.body(f"{BOX}/{BOX}").id, conditions["mass"])
-        scale_box_friction(model, _PADS, conditions["friction"])
+        variations.set_mass(model, model.body(f"{BOX}/{BOX}").id, conditions["mass"])
+        boxes.scale_box_friction(model, _PADS, conditions["friction"])
         hinges = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE))
         for axis, joint in enumerate(hinges, 1):
-            offset_hinge(model, int(joint), conditions.get(f"offset_{axis}", 0.0))
+            variations.offset_hinge(model, int(joint), conditions.get(f"offset_{axis}", 0.0))
 
     def impossible(self, model: mujoco.MjModel) -> str:
         box = model.body(f"{BOX}/{BOX}").id
-        pads, (face,) = [model.geom(name).id for name in _PADS], collision_geoms(model, [box])
+        pads, (face,) = [model.geom(name).id for name in _PADS], arms.collision_geoms(model, [box])
         data, vector = mujoco.MjData(model), np.empty(6)
         mujoco.mj_kinematics(model, data)  # with closed fingers
         gap = mujoco.mj_geomDistance(model, data, *pads, 1.0, vector)
         opening = 0.5 * (2.0 * float(model.geom_size[face, 1]) - gap)
-        force = closing_force(model, model.joint(_FINGER).id, opening)
-        friction = sliding_friction(model, pads, [face])
-        return "too_heavy" if model.body_mass[box] > largest_mass(force, friction) else ""
+        force = arms.closing_force(model, model.joint(_FINGER).id, opening)
+        friction = arms.sliding_friction(model, pads, [face])
+        return "too_heavy" if model.body_mass[box] > arms.largest_mass(force, friction) else ""
 
-    def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
-        """Return a function that adds noise to observations, and delays the poses of objects."""
+    def observation_filter(self, seed: int, conditions: Conditions) -> variations.ObservationFilter:
         noise = Trial.observation_filter(self, seed, conditions)
-        return delayed_poses(conditions.get("delay", 0.0), noise)
+        return variations.delayed_poses(conditions.get("delay", 0.0), noise)
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
@@ -259,7 +205,7 @@ class PickPlaceTrial(BoxTrial):
         since = simulation.time - conditions.get("motion_at", 0.0)
         if 0.0 <= since < distance / _MOTION_SPEED:
             angle = conditions["motion_direction"]
-            velocity = box_joint(simulation).qvel
+            velocity = boxes.box_joint(simulation).qvel
             velocity[:2] = _MOTION_SPEED * np.cos(angle), _MOTION_SPEED * np.sin(angle)
 
     def height(self, conditions: Conditions) -> float:
@@ -277,10 +223,10 @@ class PickPlaceTrial(BoxTrial):
             "error_x": float(error[0]),
             "error_y": float(error[1]),
             **errors,
-            "tracking": motion_tracking(recorder),
+            "tracking": boxes.motion_tracking(recorder),
             **{name: metrics.get(name, 0.0) for name in ("ik_error", "ik_turn", "corners")},
             "payload_error": metrics.get("payload", np.nan) - conditions["mass"],
-            **effort_and_time(recorder),
+            **boxes.effort_and_time(recorder),
             **_obstacle_moved(simulation, conditions),
         }
 
@@ -288,46 +234,45 @@ class PickPlaceTrial(BoxTrial):
         missed = BoxTrial.flaw(self, measures)
         return missed or ("hit_obstacle" if measures.get("obstacle_moved", 0.0) > _HIT else "")
 
-    def _positions(self, x: Range, random: np.random.Generator) -> tuple[Position, Position]:
+    def _positions(self, x: variations.Range, random: np.random.Generator) -> Sequence[Position]:
         start = self._position(x, random)
-        for _ in range(_MAX_DRAWS):
-            goal = self._position(x, random)
-            if np.hypot(goal[0] - start[0], goal[1] - start[1]) >= _MIN_DISTANCE:
-                return start, goal
-        raise _NoSpaceError(
-            f"x and y have no space for a start and a goal {_MIN_DISTANCE:g} m apart"
-        )
+        problem = f"x and y have no space for a start and a goal {_MIN_DISTANCE:g} m apart"
+        draw = partial(self._position, x, random)
+        return start, _first(draw, (start,), _MIN_DISTANCE, _NoSpaceError(problem))
 
-    def _clear_position(
-        self, start: Position, goal: Position, random: np.random.Generator
-    ) -> Position:
-        """Draw the position of the obstacle."""
-        x = self.ranges.x or (LAB_START[0] - 0.1, LAB_START[0] + 0.3)
-        for _ in range(_MAX_DRAWS):
-            position = self._position(x, random)
-            distances = (np.hypot(*np.subtract(position, place)) for place in (start, goal))
-            if min(distances) >= _OBSTACLE_DISTANCE:
-                return position
-        raise _NoSpaceError(
+    def _clear_position(self, places: Sequence[Position], random: np.random.Generator) -> Position:
+        draw = partial(self._position, self.ranges.x or _LAB_X, random)
+        problem = (
             f"x and y have no space for an obstacle {_OBSTACLE_DISTANCE:g} m from start and goal"
         )
+        return _first(draw, places, _OBSTACLE_DISTANCE, _NoSpaceError(problem))
 
-    def _position(self, x: Range, random: np.random.Generator) -> Position:
-        reach = self.ranges.reach
+    def _position(self, x: variations.Range, random: np.random.Generator) -> Position:
+        least, most = self.ranges.reach
         for _ in range(_MAX_DRAWS):
             position = random.uniform(*x), random.uniform(*self.ranges.y)
-            if reach[0] <= np.hypot(*position) <= reach[1]:
+            if least <= np.hypot(*position) <= most:
                 return position
         raise UserInputError(
-            f"reach from {reach[0]:g} to {reach[1]:g} m: (almost) no position within x and y is at "
-            "that distance from the arm"
+            f"reach from {least:g} to {most:g} m: (almost) no position within x and y is at that "
+            "distance from the arm"
         )
+
+
+def _first(
+    draw: Callable[[], Position], others: Sequence[Position], least: float, problem: Exception
+) -> Position:
+    """Draw positions until one has a least distance from others [m]."""
+    for _ in range(_MAX_DRAWS):
+        position = draw()
+        if min(np.hypot(*np.subtract(position, other)) for other in others) >= least:
+            return position
+    raise problem
 
 
 def _place(model: mujoco.MjModel, name: str, size: tuple[float, float, float], pose: Pose) -> None:
-    """Set size [m] and initial pose of a box."""
-    set_start(model, name, pose)
-    set_box_size(model, model.body(f"{name}/{BOX}").id, size)
+    boxes.set_start(model, name, pose)
+    variations.set_box_size(model, model.body(f"{name}/{BOX}").id, size)
 
 
 def _obstacle_moved(simulation: Simulation, conditions: Conditions) -> dict[str, float]:

@@ -7,63 +7,29 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.conditions import (
-    USUAL,
-    Noise,
-    NotNegativeRange,
-    PositiveRange,
-    Range,
-    draw_pushes,
-    free_base,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
-from mujoco_ros.controllers.evaluation.trials.legged import (
-    LeggedTrial,
-    base_poses,
-    relative_flaw,
-    tilt,
-)
-from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
+from mujoco_ros.controllers.evaluation.trials import legged
+from mujoco_ros.controllers.library.config_checks import Positive
 
-_TOLERANCE = 0.15
-"""Largest difference of mean and commanded velocity, as part of the commanded one."""
-_SLACK = 0.05
-"""The same, in m/s and rad/s."""
+_SLACK = 0.05  # difference of mean and commanded velocity that is always allowed [m/s, rad/s]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyTrots(CheckedConfig):
-    """Ranges of the conditions of `PolicyTrotTrial`.
+class PolicyTrots(legged.LeggedRanges):
+    """Ranges of the conditions of `PolicyTrotTrial`."""
 
-    Attributes:
-        x: Velocity forwards [m/s].
-        y: Velocity to the left [m/s].
-        yaw: Angular velocity to the left [rad/s].
-        duration: [s]
-        push: Horizontal impulses on the base in any direction, per mass of the robot [m/s].
-        push_period: Mean time between two pushes [s].
-        friction: Factor on all friction.
-        trunk_mass: Factor on the mass of the trunk.
-        mass: Factor on the mass of each other link.
-        com: Displacement of the trunk's centre of mass along each axis [m].
-        armature: Factor on the inertia of the rotors.
-        delay: Delay of the commands [s].
-        noise: Noise of the observations.
-    """
-
-    x: Range = (0.6, 0.6)
-    y: Range = (-0.2, 0.2)
-    yaw: Range = (-0.5, 0.5)
-    duration: Positive = 20.0
-    push: NotNegativeRange = (0.0, 0.5)
+    x: variations.Range = (0.6, 0.6)
+    y: variations.Range = (-0.2, 0.2)
+    yaw: variations.Range = (-0.5, 0.5)
+    duration: Positive = 20.0  # [s]
+    push: variations.NotNegativeRange = (0.0, 0.5)
     push_period: Positive = 4.0
-    friction: PositiveRange = (0.5, 1.5)
-    trunk_mass: PositiveRange = (0.9, 1.1)
-    mass: PositiveRange = (0.95, 1.05)
-    com: Range = (-0.02, 0.02)
-    armature: PositiveRange = (0.8, 1.2)
-    delay: NotNegativeRange = (0.0, 0.01)
-    noise: Noise = USUAL
+    friction: variations.PositiveRange = (0.5, 1.5)
+    trunk_mass: variations.PositiveRange = (0.9, 1.1)  # factor on the mass of the trunk
+    mass: variations.PositiveRange = (0.95, 1.05)  # factor on the mass of each other link
+    com: variations.Range = (-0.02, 0.02)  # displacement of the trunk's, along each axis [m]
+    armature: variations.PositiveRange = (0.8, 1.2)  # factor on the inertia of the rotors
+    delay: variations.NotNegativeRange = (0.0, 0.01)
 
 
 def _constant(x: float, y: float, yaw: float) -> PolicyTrots:
@@ -82,9 +48,13 @@ POLICY_TROTS: Mapping[str, PolicyTrots] = {
 
 
 @dataclass(frozen=True)
-class PolicyTrotTrial(LeggedTrial):
+class PolicyTrotTrial(legged.LeggedTrial):
     """A quadruped trots, and is pushed."""
 
+    drawn: ClassVar[tuple[str, ...]] = (
+        *("x", "y", "yaw", "friction", "trunk_mass", "armature", "delay"),
+    )
+    lowest: ClassVar[float] = 0.6
     steepest: ClassVar[float] = 0.4
     ranges: PolicyTrots = POLICY_TROTS["randomised"]
     controller: str = "trot_policy"
@@ -98,30 +68,28 @@ class PolicyTrotTrial(LeggedTrial):
     def end(self) -> float:
         return self.ranges.duration
 
-    def conditions(self, seed: int) -> Conditions:
-        random, ranges = np.random.default_rng(seed), self.ranges
-        names = ("x", "y", "yaw", "friction", "trunk_mass", "armature", "delay")
-        drawn = {name: random.uniform(*getattr(ranges, name)) for name in names}
-        drawn |= {f"com_{axis}": random.uniform(*ranges.com) for axis in "xyz"}
+    def draw(self, random: np.random.Generator) -> dict[str, float]:
+        ranges = self.ranges
+        drawn = {f"com_{axis}": random.uniform(*ranges.com) for axis in "xyz"}
         drawn["masses"] = float(random.integers(2**31))
-        return drawn | draw_pushes(random, ranges.push, ranges.push_period, ranges.duration)
+        pushes = ranges.push, ranges.push_period, ranges.duration
+        return drawn | variations.draw_pushes(random, *pushes)
 
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        LeggedTrial.disturb(self, model, conditions)
-        model.body_ipos[free_base(model)] += [conditions[f"com_{axis}"] for axis in "xyz"]
+        super().disturb(model, conditions)
+        offset = [conditions[f"com_{axis}"] for axis in "xyz"]
+        model.body_ipos[variations.free_base(model)] += offset
         model.dof_armature[:] *= conditions["armature"]
 
     def mass_factors(self, model: mujoco.MjModel, conditions: Conditions) -> Mapping[int, float]:
-        return {free_base(model): conditions["trunk_mass"]}
+        return {variations.free_base(model): conditions["trunk_mass"]}
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
-        start, now = base_poses(recorder.simulation)
         mean = np.array([*recorder.travelled, recorder.turned]) / recorder.simulation.time
         commanded = np.array([conditions[axis] for axis in ("x", "y", "yaw")])
         error = mean - commanded
         return {
-            "height": float(now[2] / start[2]),
-            "tilt": tilt(now[3:]),
+            **legged.base_motion(recorder.simulation)[1],
             "speed": float(np.hypot(*commanded[:2])),
             "velocity_error": float(np.hypot(*error[:2])),
             "yaw_rate": abs(float(commanded[2])),
@@ -133,4 +101,4 @@ class PolicyTrotTrial(LeggedTrial):
             ("velocity", measures["velocity_error"], "speed", _SLACK),
             ("turn", measures["yaw_rate_error"], "yaw_rate", _SLACK),
         )
-        return LeggedTrial.flaw(self, measures) or relative_flaw(measures, rows, _TOLERANCE)
+        return super().flaw(measures) or legged.relative_flaw(measures, rows)

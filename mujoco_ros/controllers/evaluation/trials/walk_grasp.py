@@ -7,19 +7,11 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.conditions import (
-    USUAL,
-    Noise,
-    NotNegativeRange,
-    PositiveRange,
-    Range,
-    draw_pushes,
-    free_base,
-    set_mass,
-)
+from mujoco_ros.controllers.evaluation import variations
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
-from mujoco_ros.controllers.evaluation.trials.legged import LeggedTrial, base_poses, tilt
-from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
+from mujoco_ros.controllers.evaluation.trials.legged import LeggedRanges, LeggedTrial, base_motion
+from mujoco_ros.controllers.library.base_states import tilt_of
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place.grasping import upright
 
 _CARTON = "carton/carton"
@@ -30,45 +22,21 @@ _STANDING_ON = {
 }
 """The height of which table each body has."""
 _HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
-_BOX_AT = (0.4, 0.0)
-"""Middle of the places of the box [m]."""
-_NEAR = 0.01
-"""Largest distance of the box from the height at which it stands [m]."""
+_BOX_AT = (0.4, 0.0)  # middle of the places of the box [m]
+_NEAR = 0.01  # largest distance of the box from the height at which it stands [m]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Carries(CheckedConfig):
-    """Ranges of the conditions of `WalkGraspTrial`.
+class Carries(LeggedRanges):
+    """Ranges of the conditions of `WalkGraspTrial`."""
 
-    Attributes:
-        x: Start of the robot, forwards to the first table [m].
-        y: Start of the robot, to the left [m].
-        yaw: Heading of the robot at the start [rad].
-        offset: Largest distance of the box from its middle, along x and along y [m].
-        box_yaw: Yaw of the box [rad].
-        table: Height of each table above 0.75 m [m].
-        box_mass: Mass of the box [kg].
-        friction: Factor on all friction.
-        mass: Factor on the mass of each link, which the controller does not know.
-        delay: Delay of the commands [s].
-        push: Horizontal impulses on the base in any direction, per mass of the robot [m/s].
-        push_period: Mean time between two pushes [s].
-        noise: Noise of the observations.
-    """
-
-    x: Range = (-1.6, -1.6)
-    y: Range = (0.0, 0.0)
-    yaw: Range = (0.0, 0.0)
-    offset: NotNegative = 0.0
-    box_yaw: Range = (0.0, 0.0)
-    table: Range = (0.0, 0.0)
-    box_mass: PositiveRange = (0.5, 0.5)
-    friction: PositiveRange = (1.0, 1.0)
-    mass: PositiveRange = (1.0, 1.0)
-    delay: NotNegativeRange = (0.0, 0.0)
-    push: NotNegativeRange = (0.0, 0.1)
+    x: variations.Range = (-1.6, -1.6)  # start of the robot, forwards to the first table [m]
+    y: variations.Range = (0.0, 0.0)  # start of the robot, to the left [m]
+    yaw: variations.Range = (0.0, 0.0)  # heading of the robot at the start [rad]
+    offset: NotNegative = 0.0  # largest distance of the box from its middle, along x and y [m]
+    box_yaw: variations.Range = (0.0, 0.0)  # yaw of the box [rad]
+    table: variations.Range = (0.0, 0.0)  # height of each table above 0.75 m [m]
+    box_mass: variations.PositiveRange = (0.5, 0.5)  # mass of the box [kg]
     push_period: Positive = 5.0
-    noise: Noise = USUAL
 
 
 _YAW = float(np.deg2rad(15.0))
@@ -95,9 +63,10 @@ CARRIES: Mapping[str, Carries] = {
 class WalkGraspTrial(LeggedTrial):
     """A humanoid carries a box."""
 
+    drawn: ClassVar[tuple[str, ...]] = (
+        *("x", "y", "yaw", "box_yaw", "box_mass", "friction", "delay"),
+    )
     walking: ClassVar[str] = ""
-    lowest: ClassVar[float] = 0.8
-    steepest: ClassVar[float] = 0.1
     ranges: Carries = CARRIES["pushed"]
     controller: str = "walk_grasp"
     limit: float = 240.0
@@ -106,26 +75,25 @@ class WalkGraspTrial(LeggedTrial):
     def scene(self) -> str:
         return "walk_grasp"
 
-    def conditions(self, seed: int) -> Conditions:
-        random, ranges = np.random.default_rng(seed), self.ranges
-        names = ("x", "y", "yaw", "box_yaw", "box_mass", "friction", "delay")
-        drawn = {name: random.uniform(*getattr(ranges, name)) for name in names}
+    def draw(self, random: np.random.Generator) -> dict[str, float]:
+        ranges, drawn = self.ranges, {}
         drawn["first_table"], drawn["second_table"] = random.uniform(*ranges.table, size=2)
         for axis, place in zip("xy", _BOX_AT, strict=True):
             drawn[f"box_{axis}"] = place + random.uniform(-ranges.offset, ranges.offset)
         drawn["masses"] = float(random.integers(2**31))
-        return drawn | draw_pushes(random, ranges.push, ranges.push_period, self.limit)
+        pushes = ranges.push, ranges.push_period, self.limit
+        return drawn | variations.draw_pushes(random, *pushes)
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        LeggedTrial.edit(self, model, conditions)
+        super().edit(model, conditions)
         for body_name, table in _STANDING_ON.items():
             model.body_pos[model.body(body_name).id, 2] += conditions[table]
         z = _TABLE_HEIGHT + conditions["first_table"] + _HALF_HEIGHT
         box = upright(conditions["box_x"], conditions["box_y"], z, conditions["box_yaw"])
         body = model.body(_CARTON)
-        set_mass(model, int(body.id), conditions["box_mass"])
+        variations.set_mass(model, int(body.id), conditions["box_mass"])
         at_box = int(model.jnt_qposadr[int(body.jntadr[0])])
-        at_base = int(model.jnt_qposadr[int(model.body_jntadr[free_base(model)])])
+        at_base = int(model.jnt_qposadr[int(model.body_jntadr[variations.free_base(model)])])
         half = 0.5 * conditions["yaw"]
         for qpos in (model.qpos0, *model.key_qpos):
             qpos[at_box : at_box + 7] = *box.position, *box.quat_wxyz
@@ -133,25 +101,22 @@ class WalkGraspTrial(LeggedTrial):
             qpos[at_base + 3 : at_base + 7] = np.cos(half), 0.0, 0.0, np.sin(half)
 
     def mass_factors(self, model: mujoco.MjModel, conditions: Conditions) -> Mapping[int, float]:
-        """Return the factor of the box, whose mass is a condition."""
         return {int(model.body(_CARTON).id): 1.0}
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         simulation = recorder.simulation
         data, model = simulation.data, simulation.model
-        start, now = base_poses(simulation)
         box = data.joint("carton/carton_free").qpos
         board = model.geom("second_table/long_table_board").id
         offset = data.geom_xmat[board].reshape(3, 3).T @ (box[:3] - data.geom_xpos[board])
         size = model.geom_size[board]
         made = recorder.made
         return {
-            "height": float(now[2] / start[2]),
-            "tilt": tilt(now[3:]),
+            **base_motion(simulation)[1],
             "box_inside": float((size - np.abs(offset))[:2].min()),
             "box_height": float(offset[2] - size[2] - _HALF_HEIGHT),
             "place_error": float(np.hypot(*(box[:2] - data.site("sign/goal").xpos[:2]))),
-            "box_tilt": tilt(box[3:]),
+            "box_tilt": tilt_of(box[3:]),
             "cycle": made[-1].time if made else simulation.time,
             **recorder.estimate.metrics(),
         }
@@ -162,4 +127,4 @@ class WalkGraspTrial(LeggedTrial):
             and abs(measures["box_height"]) <= _NEAR
             and measures["box_tilt"] <= self.steepest
         )
-        return LeggedTrial.flaw(self, measures) or ("" if is_placed else "missed_place")
+        return super().flaw(measures) or ("" if is_placed else "missed_place")

@@ -4,8 +4,7 @@ Based on the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick op
 lasts at least two seconds, so that the motion of the fingers does not trigger the sensors.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,11 +12,11 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.observation import named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.base_states import ExtendedState
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.model.errors import UserInputError
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class GraspReflexConfig(CheckedConfig):
     """Settings of all states of `grasp_reflex`.
 
@@ -35,13 +34,12 @@ class GraspReflexConfig(CheckedConfig):
     duration: Positive = 0.5
     least_force: Positive = 0.3
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not self.touches:
             raise UserInputError("touches lists no sensor")
 
 
-class GripperState(State):
+class GripperState(ExtendedState):
     """Base of all states: gripper joint and touch sensors."""
 
     Config = GraspReflexConfig
@@ -67,7 +65,6 @@ class GripperState(State):
             self.command(context, reference)
 
     def command(self, context: StateContext, position: float) -> None:
-        """Set the reference of the gripper [m]."""
         context.references.values[:, self.joint] = position, 0.0, 0.0
 
     def position_towards(self, context: StateContext, goal: float) -> float:
@@ -76,7 +73,6 @@ class GripperState(State):
         return float(self._start + np.clip(goal - self._start, -largest, largest))
 
     def touched(self, context: StateContext) -> list[bool]:
-        """Return whether each touch sensor is touched."""
         readings = context.observation.touches
         return [
             named_reading("touch sensor", name, readings) > self.config.least_force
@@ -84,10 +80,8 @@ class GripperState(State):
         ]
 
 
-class FeelGrip(GripperState):
+class FeelGrip(GripperState, outcomes=("holding", "empty")):
     """Checks for an object in the gripper without a command."""
-
-    outcomes = ("holding", "empty")
 
     def start(self, context: StateContext) -> None:
         context.references.values[:] = np.nan
@@ -96,10 +90,8 @@ class FeelGrip(GripperState):
         return "holding" if all(self.touched(context)) else "empty"
 
 
-class OpenUntilTouched(GripperState):
+class OpenUntilTouched(GripperState, outcomes=("touched",)):
     """Opens, and waits for a touch."""
-
-    outcomes = ("touched",)
 
     def run(self, context: StateContext) -> str | None:
         self.command(context, self.position_towards(context, self.open))
@@ -107,13 +99,9 @@ class OpenUntilTouched(GripperState):
         return "touched" if is_touched and context.has_elapsed(self.config.pause) else None
 
 
-class CloseOnTouch(GripperState):
+class CloseOnTouch(GripperState, outcomes=("gripped",), failures=("missed",)):
     """Closes with limited force, then checks for an object between the fingers."""
 
-    outcomes = ("gripped", "missed")
-    failures: ClassVar[tuple[str, ...]] = ("missed",)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GraspReflexConfig):
         """Settings of `CloseOnTouch`.
 
@@ -141,13 +129,9 @@ class CloseOnTouch(GripperState):
         return "missed"
 
 
-class HoldUntilFlicked(GripperState):
+class HoldUntilFlicked(GripperState, outcomes=("flicked",), failures=("lost",)):
     """Holds the object until a flick."""
 
-    outcomes = ("flicked", "lost")
-    failures: ClassVar[tuple[str, ...]] = ("lost",)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GraspReflexConfig):
         """Settings of `HoldUntilFlicked`.
 

@@ -1,7 +1,6 @@
 """The arm of a pick-and-place task: tool, dynamics, wrist sensor, and what its gripper holds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import mujoco
@@ -14,36 +13,25 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain, tool_ids, to
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, moving_dofs
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
-from mujoco_ros.controllers.planning.planner import Planner, get_planner
+from mujoco_ros.controllers.planning.planner import get_planner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
-GRAVITY = 9.81
-"""[m/s²]"""
+GRAVITY = 9.81  # [m/s²]
 GRIP_MARGIN = 1.25
 """Required friction force over the weight: for accelerations, and for a grasp beside the centre."""
 
 
 def largest_mass(force: float, friction: float) -> float:
-    """Return the largest mass that two fingers can hold [kg].
-
-    Args:
-        force: Force that closes the fingers [N]; each finger pushes with half of it.
-        friction: Coefficient of sliding friction between finger and object.
-    """
+    """Return the largest mass [kg] that two fingers hold, which close with a force together [N]."""
     return friction * force / (GRIP_MARGIN * GRAVITY)
 
 
 def closing_force(model: mujoco.MjModel, joint: int, position: float) -> float:
-    """Return the force with which a joint's actuators can close it at a position [N].
-
-    Args:
-        joint: Id of a joint of a gripper, which closes towards its lower limit.
-        position: Its position [m].
-    """
+    """Return the force [N] with which actuators can close a gripper's joint at a position [m]."""
     total = 0.0
     for actuator in joint_actuators(model, joint):
         gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
@@ -61,95 +49,50 @@ def sliding_friction(model: mujoco.MjModel, fingers: Sequence[int], others: Sequ
 
     Two geoms have the friction of the geom with the higher priority, or else the larger friction.
     """
-    values = [
-        float(
-            max(model.geom_friction[finger, 0], model.geom_friction[other, 0])
-            if model.geom_priority[finger] == model.geom_priority[other]
-            else model.geom_friction[
-                max(finger, other, key=lambda geom: model.geom_priority[geom]), 0
-            ]
-        )
-        for finger in fingers
-        for other in others
-    ]
-    return min(values, default=0.0)
+
+    def rank(geom: int) -> tuple[int, float]:
+        return int(model.geom_priority[geom]), float(model.geom_friction[geom, 0])
+
+    pairs = (max(rank(finger), rank(other)) for finger in fingers for other in others)
+    return min((friction for _, friction in pairs), default=0.0)
 
 
 def collision_geoms(model: mujoco.MjModel, bodies: Sequence[int]) -> list[int]:
     """Return the geoms of bodies that can touch others."""
+    collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     return [
         geom
         for body in bodies
-        for geom in range(
-            int(model.body_geomadr[body]),
-            int(model.body_geomadr[body]) + int(model.body_geomnum[body]),
-        )
-        if model.geom_contype[geom] or model.geom_conaffinity[geom]
+        for geom in np.flatnonzero(collides & (model.geom_bodyid == body)).tolist()
     ]
 
 
-TOOL = "grasp"
-"""Default name of the tool: a site between the finger tips."""
-SENSOR = "wrist_ft"
-"""Default name of the force-torque sensor that carries the hand."""
-_UNKNOWN_PAD = 0.01
-"""Half of the size of pads that are not around the tool's axis [m]."""
-_PAST = 1e-6
-"""Distance by which a ray continues behind a surface [m]."""
+TOOL = "grasp"  # default name of the tool: a site between the finger tips
+SENSOR = "wrist_ft"  # default name of the force-torque sensor that carries the hand
+_UNKNOWN_PAD = 0.01  # half of the size of pads that are not around the tool's axis [m]
+_PAST = 1e-6  # distance by which a ray continues behind a surface [m]
 _PALM_CLEARANCE = 0.010
 """Smallest distance between the palm and the top of an object in the hand [m]."""
+FINGER_SPEED = 0.1  # speed of one finger [m/s]
+_MIN_OPENING = 3e-4  # minimum opening of fingers that hold an object [m]
+_MIN_FORCE_N = 1.0  # minimum force of fingers that hold an object
+_MAX_SPEED = 0.05
+"""Maximum speed of fingers that hold an object [m/s]: between noise and closing fingers."""
 
 
-@dataclass(kw_only=True)
 class Arm:
-    """Kinematics, dynamics and planner of an arm with a gripper.
+    """Kinematics, dynamics and planner of an arm with a gripper, and its commands.
 
     Attributes:
-        robot: The robot.
         joints: Indices of the joints between base and tool in `RobotModel.joints`.  # (k,)
         gripper: Index of the gripper's joint.
         chain: The same joints in the model.
-        kinematics: Forward kinematics of the tool.
-        planner: Motion planner.
         sensor: Name of the force-torque sensor at the wrist; empty without.
     """
 
-    robot: RobotModel
-    joints: np.ndarray
-    gripper: int
-    chain: Chain
-    kinematics: Kinematics
-    planner: Planner
-    sensor: str = ""
-
-    def __post_init__(self) -> None:
-        self.dynamics, self._empty = Dynamics(self.chain), Dynamics(self.chain)
-        self.set_payload(None)
-        site = find_sensor_site(self._model, self.robot.prefix, self.sensor)
-        is_site = site >= 0
-        if self.sensor not in ("", SENSOR) and not is_site:
-            raise UserInputError(
-                f"robot '{self.robot.name}' has no force-torque sensor '{self.sensor}', which "
-                "IDLE.wrist_sensor names; give the name of its site, or an empty text without one"
-            )
-        self._sensor_kinematics: Kinematics | None = None
-        if self.sensor and is_site:
-            chain = Chain.of(self._model, joints=self.chain.names, tool=self._model.site(site).name)
-            self._sensor_kinematics = Kinematics(chain)
-
-    @classmethod
-    def of(cls, robot: RobotModel, store: Store, *, tool: str = TOOL, sensor: str = "") -> "Arm":
-        """Find the arm of a robot.
-
-        Args:
-            store: Has the planners of the host.
-            tool: Site or link between the finger tips: z along the fingers, y along their motion.
-            sensor: Name of the force-torque sensor at the wrist; empty without.
-
-        Raises:
-            UserInputError: The robot has no gripper, or no such tool or sensor.
-        """
-        gripper = cls.check_gripper(robot)
+    def __init__(self, robot: RobotModel, store: Store, *, tool: str, sensor: str) -> None:
+        """Find the arm of a robot whose tool has z along the fingers and y along their motion."""
+        self.gripper, self.sensor = self.check_gripper(robot), sensor
         model, name = robot.model, robot.prefix + tool
         known = [each for each in tool_names(model) if each.startswith(robot.prefix)]
         if name not in known:
@@ -159,26 +102,30 @@ class Arm:
                 f"IDLE.tool names; it has: {names}"
             )
         _, body = tool_ids(model, name)
-        joints = np.flatnonzero(moving_dofs(model, body)[robot.dof])
-        joint_names = [robot.prefix + robot.joints[i] for i in joints]
-        chain = Chain.of(model, joints=joint_names, tool=name)
-        return cls(
-            robot=robot,
-            joints=joints,
-            gripper=gripper,
-            chain=chain,
-            kinematics=Kinematics(chain),
-            planner=get_planner(store, chain),
-            sensor=sensor,
-        )
+        self.joints = np.flatnonzero(moving_dofs(model, body)[robot.dof])
+        joints = [robot.prefix + robot.joints[i] for i in self.joints]
+        chain = Chain.of(model, joints=joints, tool=name)
+        self.planner = get_planner(store, chain)
+        self._bind(robot, chain)
+
+    def _bind(self, robot: RobotModel, chain: Chain) -> None:
+        self.robot, self.chain, self.kinematics = robot, chain, Kinematics(chain)
+        self.dynamics, self._empty = Dynamics(chain), Dynamics(chain)
+        self.set_payload(None)
+        site = find_sensor_site(self._model, robot.prefix, self.sensor)
+        if self.sensor not in ("", SENSOR) and site < 0:
+            raise UserInputError(
+                f"robot '{robot.name}' has no force-torque sensor '{self.sensor}', which "
+                "IDLE.wrist_sensor names; give the name of its site, or an empty text without one"
+            )
+        self._sensor_kinematics: Kinematics | None = None
+        if self.sensor and site >= 0:
+            at_sensor = Chain.of(self._model, joints=chain.names, tool=self._model.site(site).name)
+            self._sensor_kinematics = Kinematics(at_sensor)
 
     @staticmethod
     def check_gripper(robot: RobotModel) -> int:
-        """Return the index of a robot's gripper.
-
-        Raises:
-            UserInputError: The robot has no gripper.
-        """
+        """Return the index of a robot's gripper, or raise a UserInputError without one."""
         if robot.gripper is None:
             raise UserInputError(
                 f"robot '{robot.name}' has no gripper: its scene has no 'gripper' key"
@@ -186,21 +133,16 @@ class Arm:
         return robot.gripper
 
     def follow(self, robot: RobotModel) -> bool:
-        """Continue with the same robot in another scene; return whether it is another one.
-
-        The planner belongs to the host, which has it follow.
-        """
+        """Continue with the same robot in another scene; return whether it is another one."""
         if robot is self.robot:
             return False
-        payload, self.robot, self.chain = self.payload, robot, self.chain.within(robot.model)
-        self.kinematics = Kinematics(self.chain)
+        payload = self.payload
+        self._bind(robot, self.chain.within(robot.model))
         self.__dict__.pop("finger_bodies", None)  # ids in the model
-        self.__post_init__()
         self.set_payload(payload)
         return True
 
     def is_for(self, robot: RobotModel, tool: str, sensor: str) -> bool:
-        """Return whether this is the arm of a robot with a tool and a sensor."""
         same = self.robot.model is robot.model and self.chain.tool == robot.prefix + tool
         return same and self.sensor == sensor
 
@@ -217,7 +159,6 @@ class Arm:
         return self.chain.model
 
     def set_payload(self, payload: Payload | None) -> None:
-        """Set the payload of the dynamics."""
         self.payload = self.dynamics.payload = payload
         self._gravity: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -248,18 +189,24 @@ class Arm:
         return float(lever @ unexplained / (lever @ lever))
 
     def has_sensor(self, context: StateContext) -> bool:
-        """Return whether the wrist's force is measured."""
         return topic_token(self.sensor) in context.observation.wrenches
 
     @cached_property
     def finger_bodies(self) -> tuple[int, ...]:
         """Bodies behind the hand that move against it, in the model."""
-        model, hand = self._model, self.chain.body
-        hand = int(model.body_weldid[hand])
+        model = self._model
+        hand = int(model.body_weldid[self.chain.body])
+
+        def is_behind(body: int) -> bool:
+            while body := int(model.body_parentid[body]):
+                if model.body_weldid[body] == hand:
+                    return True
+            return hand == 0
+
         return tuple(
             body
-            for body in range(model.nbody)
-            if model.body_weldid[body] != hand and hand in _ancestors(model, body)
+            for body in range(1, model.nbody)
+            if model.body_weldid[body] != hand and is_behind(body)
         )
 
     @cached_property
@@ -307,55 +254,59 @@ class Arm:
         force = closing_force(self._model, joint, float(self.robot.upper[self.gripper]))
         return min(limit, force) if force > 0.0 else limit
 
+    def command(
+        self, context: StateContext, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray
+    ) -> None:
+        """Set the references of the joints, with the efforts of the motion.  # (k,) each"""
+        references, joints = context.references, self.joints
+        references.q[joints] = q
+        references.dq[joints] = dq
+        references.tau[joints] = self.dynamics.torques(q, dq, ddq)
 
-def _ancestors(model: mujoco.MjModel, body: int) -> set[int]:
-    """Return a body's ancestors, as the bodies that they are welded to."""
-    found = set()
-    while body:
-        body = int(model.body_parentid[body])
-        found.add(int(model.body_weldid[body]))
-    return found
+    def hold(self, context: StateContext, *, where_measured: bool = False) -> None:
+        """Hold the joints at their references, or where they are."""
+        references, joints = context.references, self.joints
+        q = (context.observation if where_measured else references).q[joints]
+        references.q[joints] = q
+        references.dq[joints] = 0.0
+        references.tau[joints] = self.gravity(q)
+
+    def move_gripper(self, context: StateContext, position: float, speed: float) -> bool:
+        """Move the gripper's reference at `speed` [m/s] to `position` [m]; return whether done."""
+        references, joint = context.references, self.gripper
+        distance, step = position - references.q[joint], speed * context.period
+        references.q[joint] += min(max(distance, -step), step)
+        references.dq[joint] = references.tau[joint] = 0.0
+        return bool(abs(distance) <= step)
+
+    def open(self, context: StateContext) -> bool:
+        """Open the gripper; return whether its reference is at the limit."""
+        return self.move_gripper(context, float(self.robot.upper[self.gripper]), FINGER_SPEED)
+
+    def missing_feedback(self, context: StateContext) -> str:
+        """Return which measurements of joints and gripper are missing; empty if none is."""
+        observation, joints = context.observation, [*self.joints.tolist(), self.gripper]
+        missing = []
+        for what, values in (
+            ("position", observation.q),
+            ("velocity", observation.dq),
+            ("effort", observation.effort),
+        ):
+            names = [self.robot.joints[joint] for joint in joints if np.isnan(values[joint])]
+            if names:
+                missing.append(f"no {what} of {', '.join(names)}")
+        return f"robot '{self.robot.name}' reports {' and '.join(missing)}" if missing else ""
+
+    def is_holding(self, context: StateContext) -> bool:
+        observation, joint = context.observation, self.gripper
+        is_slow = abs(observation.dq[joint]) < _MAX_SPEED
+        force = -float(observation.effort[joint])
+        return bool(is_slow and self.is_gripping(float(observation.q[joint]), force))
+
+    def is_gripping(self, opening: float, force: float) -> bool:
+        """Return whether fingers at an opening [m] that push with a force [N] hold an object."""
+        is_open = opening > self.robot.lower[self.gripper] + _MIN_OPENING
+        return bool(is_open and force > _MIN_FORCE_N)
 
 
 ARM: Key[Arm] = Key("pick_place/arm", Arm)
-
-
-_MIN_OPENING = 3e-4
-"""Minimum opening of fingers that hold an object [m]."""
-
-
-_MIN_FORCE_N = 1.0
-"""Minimum force of fingers that hold an object."""
-
-
-_MAX_SPEED = 0.05
-"""Maximum speed of fingers that hold an object [m/s]: between noise and closing fingers."""
-
-
-def missing_feedback(context: StateContext, arm: Arm) -> str:
-    """Return the missing joint measurements as text; empty if all are available."""
-    observation, joints = context.observation, [*arm.joints.tolist(), arm.gripper]
-    missing = []
-    for what, values in (
-        ("position", observation.q),
-        ("velocity", observation.dq),
-        ("effort", observation.effort),
-    ):
-        names = [arm.robot.joints[joint] for joint in joints if np.isnan(values[joint])]
-        if names:
-            missing.append(f"no {what} of {', '.join(names)}")
-    return f"robot '{arm.robot.name}' reports {' and '.join(missing)}" if missing else ""
-
-
-def is_holding(context: StateContext, arm: Arm) -> bool:
-    """Return whether the fingers push against an object."""
-    observation, joint = context.observation, arm.gripper
-    is_slow = abs(observation.dq[joint]) < _MAX_SPEED
-    force = -float(observation.effort[joint])
-    return bool(is_slow and is_gripping(context, arm, float(observation.q[joint]), force))
-
-
-def is_gripping(context: StateContext, arm: Arm, opening: float, force: float) -> bool:
-    """Return whether fingers at an opening [m] that push with a force [N] hold an object."""
-    is_open = opening > context.robot.lower[arm.gripper] + _MIN_OPENING
-    return bool(is_open and force > _MIN_FORCE_N)

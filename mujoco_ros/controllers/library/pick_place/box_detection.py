@@ -10,14 +10,10 @@ from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.library.pick_place.grasping import upright
 from mujoco_ros.model.pose import Pose
 
-NEAREST = 0.15
-"""Points closer to the camera belong to the hand [m]."""
-_BIN = 0.002
-"""Bin width of the histogram of heights [m]."""
-_LOWEST, _HIGHEST = 0.015, 0.12
-"""Range of the height of a box above the table [m]."""
-_FLAT = 0.004
-"""Tolerance of the height of the top face [m]."""
+NEAREST = 0.15  # points closer to the camera belong to the hand [m]
+_BIN = 0.002  # bin width of the histogram of heights [m]
+_LOWEST, _HIGHEST = 0.015, 0.12  # range of the height of a box above the table [m]
+_FLAT = 0.004  # tolerance of the height of the top face [m]
 _MIN_PIXELS = 30
 
 
@@ -37,20 +33,16 @@ class BoxDetection:
         return False
 
     def pose(self) -> Pose | None:
-        """Return the pose of the box in the received image."""
         assert self._image is not None, "called after is_done"
         return detect_box(self._image.result())
 
 
 def detect_box(image: Image) -> Pose | None:
-    """Return the pose of the box nearest to the middle of an image.
+    """Return the pose of the box nearest to the middle of an image; None without a complete box.
 
     The table is the most frequent height. A box is a connected patch of pixels above the table that
-    does not touch the border of the image; its pose follows from the minimum-area rectangle around
-    its top face.
-
-    Returns:
-        Its centre, and its yaw up to quarter turns; None if no complete box is visible.
+    does not touch the border of the image; its centre, and its yaw up to quarter turns, follow from
+    the minimum-area rectangle around its top face.
     """
     points = _points(image)
     valid = np.isfinite(image.depth) & (image.depth > NEAREST)

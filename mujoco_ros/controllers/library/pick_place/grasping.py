@@ -44,10 +44,7 @@ def heading(tool: Pose) -> float:
 def grasp(found: Pose, tool: Pose, *, height: float = 0.0, quarters: int = 0) -> Pose:
     """Return the pose of the tool that grasps a box from above, nearest to the current one.
 
-    Args:
-        tool: The current pose of the tool, pointing down.
-        height: Height of the grasp above the centre of the box [m].
-        quarters: Quarter turns about the vertical away from the nearest pose.
+    It is `height` [m] above the centre of the box, and some quarter turns away.
     """
     angle = nearest_quarter(yaw(found), heading(tool)) + quarters * QUARTER
     position = found.position + np.array([0.0, 0.0, height])
@@ -55,12 +52,7 @@ def grasp(found: Pose, tool: Pose, *, height: float = 0.0, quarters: int = 0) ->
 
 
 def placing(goal: Pose, held: Pose, tool: Pose) -> Pose:
-    """Return the pose of the tool with a box at its goal, up to quarter turns of the box.
-
-    Args:
-        held: The box in the tool's frame.
-        tool: The current pose of the tool, pointing down.
-    """
+    """Return the pose of the tool with a held box at its goal, up to quarter turns of the box."""
     turned = yaw(tool @ held) - heading(tool)  # of the box in the hand
     orientation = pointing_down(nearest_quarter(yaw(goal) - turned, heading(tool)))
     at_goal = Pose(position=goal.position, quat_wxyz=orientation)
@@ -90,9 +82,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 def presenting(position: np.ndarray, heading: float) -> Pose:
     """Return the pose of a tool that holds a box out: horizontal, with its fingers side by side.
 
-    Args:
-        position: Of the tool in ``world`` [m].  # (3,)
-        heading: Direction of its z axis about the vertical [rad].
+    Its z axis has the `heading` about the vertical [rad].
     """
     z = np.array([np.cos(heading), np.sin(heading), 0.0])
     y = np.cross(_UP, z)
@@ -100,13 +90,9 @@ def presenting(position: np.ndarray, heading: float) -> Pose:
 
 
 def receiving(box: Pose, giver: Pose) -> Pose:
-    """Return the pose of a tool that grasps a box from the side opposite to the one that holds it.
+    """Return the pose of a tool that grasps a box from the side opposite to the giver's tool.
 
     The tools face each other, and their fingers are at a right angle to each other.
-
-    Args:
-        box: Pose of the box in ``world``.
-        giver: Pose of the tool that holds it.
     """
     axes, hand = box.matrix, giver.matrix
     z = nearest_axis(axes, -hand[:, 2])
@@ -134,25 +120,18 @@ def _tool_pose(position: np.ndarray, y: np.ndarray, z: np.ndarray) -> Pose:
     return Pose(position=np.array(position, dtype=float), quat_wxyz=quat_wxyz)
 
 
-_MAX_TILT = 0.2
-"""Largest tilt of an object that stands on one of its sides [rad]."""
+_MAX_TILT = 0.2  # largest tilt of an object that stands on one of its sides [rad]
 _OVERLAP = 0.002
 """Smallest depth of a collision at the goal [m]; less is the inaccuracy of measurements."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObjectShape:
-    """Bounding box of an object's collision geoms in the frame of its body.
+    """Bounding box of an object's collision geoms in the frame of its body."""
 
-    Attributes:
-        centre: Its centre [m].  # (3,)
-        half: Half of its edges [m].  # (3,)
-        geoms: Its geoms in the model.
-    """
-
-    centre: np.ndarray
-    half: np.ndarray
-    geoms: tuple[int, ...]
+    centre: np.ndarray  # its centre [m] (3,)
+    half: np.ndarray  # half of its edges [m] (3,)
+    geoms: tuple[int, ...]  # its geoms in the model
 
     @classmethod
     def of(cls, model: Any, name: str) -> "ObjectShape | None":
@@ -176,9 +155,7 @@ class ObjectShape:
     def bottom(self, orientation: np.ndarray) -> float:
         """Return the height of the body's origin above its lowest point [m].
 
-        Args:
-            orientation: Axes of the body in ``world``; the upright axis of a standing
-                object is rounded to the vertical.  # (3, 3)
+        The upright axis of a standing object is rounded to the vertical.
         """
         vertical = _upright(orientation[2])
         return float(np.abs(vertical) @ self.half - vertical @ self.centre)
@@ -211,7 +188,6 @@ def overlap_at(model: Any, name: str, shape: ObjectShape, pose: Pose) -> tuple[s
 
 
 def _corners(model: Any, data: Any, geom: int) -> list[np.ndarray]:
-    """Return the corners of a geom's bounding box in ``world`` [m]."""
     centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
     axes = data.geom_xmat[geom].reshape(3, 3)
     signs = product((-1.0, 1.0), repeat=3)
@@ -234,37 +210,22 @@ _LEAST_OVERLAP = 0.003
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Contact:
-    """Contact of a finger with an object, in the tool's frame.
+    """Contact of a finger with an object, in the tool's frame."""
 
-    Attributes:
-        position: [m]  # (3,)
-        normal: Unit vector into the object.  # (3,)
-    """
-
-    position: np.ndarray
-    normal: np.ndarray
+    position: np.ndarray  # [m] (3,)
+    normal: np.ndarray  # unit vector into the object (3,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grasp:
-    """The contacts of both fingers, or the reason why there are none.
+    """The contacts of both fingers, or the reason why there are none."""
 
-    Attributes:
-        contacts: Contacts of both fingers; empty if a pad misses the object.
-        missed: Distance by which the pads miss the object [m].
-    """
-
-    contacts: tuple[Contact, ...]
-    missed: float = 0.0
+    contacts: tuple[Contact, ...]  # contacts of both fingers; empty if a pad misses the object
+    missed: float = 0.0  # distance by which the pads miss the object [m]
 
 
 def grasp_contacts(held: Pose, shape: ObjectShape, pad: np.ndarray) -> Grasp:
-    """Return the contacts of two pads that close along the tool's y axis.
-
-    Args:
-        held: The object in the tool's frame.
-        pad: Half of the size of a pad along the tool's x and z axes [m].  # (2,)
-    """
+    """Return the contacts of pads, of half sizes along x and z, that close along the y axis."""
     axes = held.matrix
     across = int(np.argmax(np.abs(axes[1])))  # of the object, most parallel to the fingers' motion
     along = [axis for axis in range(3) if axis != across]
@@ -289,9 +250,6 @@ def closure_flaw(grasp: Grasp, friction: float) -> str:
 
     Two contacts of soft fingers on a convex object are a force closure if the line between them is
     inside of both friction cones.
-
-    Args:
-        friction: Coefficient of sliding friction.
     """
     if not grasp.contacts:
         return f"the fingers miss the object by {grasp.missed * 1e3:.0f} mm"

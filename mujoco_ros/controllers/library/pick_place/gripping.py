@@ -1,46 +1,23 @@
 """States that close and open the gripper, and decide whether the grip can hold the object."""
 
 from collections import deque
-from dataclasses import dataclass
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
-from mujoco_ros.controllers.library.pick_place.arm import (
-    GRAVITY,
-    GRIP_MARGIN,
-    is_gripping,
-    is_holding,
-    largest_mass,
-)
-from mujoco_ros.controllers.library.pick_place.grasping import (
-    CENTRED,
-    above,
-    closure_flaw,
-    grasp_contacts,
-)
-from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
-from mujoco_ros.controllers.library.pick_place.moving import RestMeasurement
+from mujoco_ros.controllers.library.pick_place import grasping, motion_monitor, moving
+from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, GRIP_MARGIN, largest_mass
 from mujoco_ros.controllers.library.pick_place.straight_motion import LineConfig, LineMotionState
-from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState, get_arm
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
-    ExecutedPath,
-    ReversedPath,
-    TrajectoryExecution,
-    hold,
-    move_gripper,
-)
+from mujoco_ros.controllers.library.pick_place.task import ExecutedPath, TaskState
 from mujoco_ros.model.pose import Pose
 
 _STILL = 1e-4
 """Largest difference between mean positions of fingers at rest [m], beyond their noise."""
-_NOISE = 3.0
-"""Standard errors of such a difference that are noise."""
+_NOISE = 3.0  # standard errors of such a difference that are noise
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GrippingConfig(MonitoredMotion):
+class GrippingConfig(motion_monitor.MonitoredMotion):
     """Settings of a motion of the fingers.
 
     Attributes:
@@ -54,15 +31,15 @@ class GrippingConfig(MonitoredMotion):
     patience: Positive = 1.0
 
 
-class GrippingState(TaskState):
+class GrippingState(TaskState, outcomes=("done",)):
     """Moves the fingers, and detects when they are at rest."""
 
     Config = GrippingConfig
     config: GrippingConfig
 
     def start(self, context: StateContext) -> None:
-        self.arm, self.task = get_arm(context), context.store.get(TASK)
-        self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
+        super().start(context)
+        self.grip = motion_monitor.GripMonitor(context, self.arm, self.task, self.config)
         self.commanded_at: float | None = None
         self._speed = 0.0
         ticks = max(4, round(self.config.settling / context.period))
@@ -95,27 +72,22 @@ class GrippingState(TaskState):
         return abs(float(np.mean(self._efforts)))
 
     def is_late(self, context: StateContext) -> bool:
-        """Return whether the fingers should be at rest by now."""
         if self.commanded_at is None:
             return False
         return context.elapsed - self.commanded_at > self.config.patience
 
     def move(self, context: StateContext, position: float) -> None:
         """Move the references of the fingers towards a position [m], and hold the arm."""
-        hold(context, self.arm)
-        self._speed = self.monitor.grip.finger_speed(context)
-        is_there = move_gripper(context, self.arm, position, self.config.finger_speed)
+        self.arm.hold(context)
+        self._speed = self.grip.finger_speed(context)
+        is_there = self.arm.move_gripper(context, position, self.config.finger_speed)
         if is_there and self.commanded_at is None:
             self.commanded_at = context.elapsed
 
 
-class Close(GrippingState):
+class Close(GrippingState, failures=("no_contact", "contact_oscillation", "no_force_closure")):
     """Closes the fingers, and checks that the grasp is a force closure."""
 
-    outcomes = ("done", "no_contact", "contact_oscillation", "no_force_closure")
-    failures = ("no_contact", "contact_oscillation", "no_force_closure")
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GrippingConfig):
         """Settings of `Close`.
 
@@ -129,16 +101,16 @@ class Close(GrippingState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        GrippingState.start(self, context)
+        super().start(context)
         self._goal = float(context.robot.lower[self.arm.gripper])
 
     def advance(self, context: StateContext) -> str | None:
         arm, task = self.arm, self.task
-        if self.commanded_at is None and not is_holding(context, arm):
+        if self.commanded_at is None and not arm.is_holding(context):
             task.tare.add(arm.weight(context))
         limit = self.config.grip_force if not task.variation.full_force else 0.0
         effort = context.observation.effort[arm.gripper]
-        if limit and is_holding(context, arm) and -effort >= limit:
+        if limit and arm.is_holding(context) and -effort >= limit:
             self._goal = float(context.references.q[arm.gripper])
         self.move(context, self._goal)
         if not self.is_still(context):
@@ -149,7 +121,7 @@ class Close(GrippingState):
             )
             is_oscillating = self._speed > self.config.ringing
             return "contact_oscillation" if is_oscillating else "no_contact"
-        if not is_gripping(context, arm, self.opening, self.force):
+        if not arm.is_gripping(self.opening, self.force):
             context.reason = (
                 f"no object between the fingers: opening {self.opening * 1e3:.2f} mm,"
                 f" force {self.force:.1f} N"
@@ -160,22 +132,20 @@ class Close(GrippingState):
         if task.found is not None:
             # The fingers have centred the object, and aligned it with their pads.
             position = (arm.tool(context.references.q).inverse() @ task.found).position
-            task.held = Pose(position=position * (1.0, 0.0, 1.0), quat_wxyz=CENTRED.quat_wxyz)
+            task.held = Pose(
+                position=position * (1.0, 0.0, 1.0), quat_wxyz=grasping.CENTRED.quat_wxyz
+            )
             if task.shape is not None:
-                contacts = grasp_contacts(task.held, task.shape, arm.pad)
-                if flaw := closure_flaw(contacts, task.friction):
+                contacts = grasping.grasp_contacts(task.held, task.shape, arm.pad)
+                if flaw := grasping.closure_flaw(contacts, task.friction):
                     context.reason = flaw
                     return "no_force_closure"
         return "done"
 
 
-class Release(GrippingState):
+class Release(GrippingState, failures=("stuck",)):
     """Opens the fingers until they are clear of the object."""
 
-    outcomes = ("done", "stuck")
-    failures = ("stuck",)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(GrippingConfig):
         """Settings of `Release`.
 
@@ -188,7 +158,7 @@ class Release(GrippingState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        GrippingState.start(self, context)
+        super().start(context)
         upper = float(context.robot.upper[self.arm.gripper])
         self._goal = min(self.task.opening + self.config.opened, upper)
 
@@ -205,27 +175,20 @@ class Release(GrippingState):
         return None
 
 
-_WEIGHING_FAILURES = ("slip", "pose_stale", "contact_oscillation", "too_heavy")
-_SLIPPERY = 0.4
-"""Part of the nominal friction below which a slip is not due to the weight."""
-_PEAK_TICKS = 10
-"""Ticks over which the largest force of the grip is averaged."""
-_ROSE = 0.6
-"""Part of the hand's motion by which an object in the hand rises at least."""
+_SLIPPERY = 0.4  # part of the nominal friction below which a slip is not due to the weight
+_PEAK_TICKS = 10  # ticks over which the largest force of the grip is averaged
+_ROSE = 0.6  # part of the hand's motion by which an object in the hand rises at least
 
 
-class Weigh(LineMotionState):
+class Weigh(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy")):
     """Lifts the object a little, and weighs it.
 
     The acceleration follows from `GRIP_MARGIN`, so that a grip that holds the object here has the
     friction for all later motions. An object that is too heavy is set down again.
     """
 
-    outcomes = (*LineMotionState.outcomes, *_WEIGHING_FAILURES)
-    failures = (*LineMotionState.failures, *_WEIGHING_FAILURES)
     holds_object = True
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(LineConfig):
         """Settings of `Weigh`.
 
@@ -244,15 +207,15 @@ class Weigh(LineMotionState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        LineMotionState.start(self, context)
+        super().start(context)
         self._up: ExecutedPath | None = None
-        self._down: TrajectoryExecution | None = None
+        self._down: moving.TrajectoryExecution | None = None
         self._reason = ""
         self._recent: deque[float] = deque(maxlen=_PEAK_TICKS)
         self._peak = 0.0
 
     def goal(self, context: StateContext) -> Pose:
-        return above(self.arm.tool(context.references.q), self.config.height)
+        return grasping.above(self.arm.tool(context.references.q), self.config.height)
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
         """Return the line; `Task.descent` remains, because `Retract` reverses it."""
@@ -263,42 +226,39 @@ class Weigh(LineMotionState):
         return self._up
 
     def advance(self, context: StateContext) -> str | None:
-        """Follow the line up, and down again with an object that is too heavy."""
         if self._down is None:
             self._recent.append(self.arm.weight(context))
             if len(self._recent) == _PEAK_TICKS:
                 self._peak = max(self._peak, float(np.mean(self._recent)))
-            outcome = LineMotionState.advance(self, context)
+            outcome = super().advance(context)
             if outcome != "too_heavy" or self._up is None:
                 return outcome
             self._reason, context.reason = context.reason, ""
-            self._down = TrajectoryExecution(self.arm, ReversedPath(self._up))
+            down = moving.ReversedPath(self._up)
+            self._down = moving.TrajectoryExecution(self.arm, down)
         if not self._down.is_stopped:
             self._down.step(context)
             return None
-        hold(context, self.arm)
+        self.arm.hold(context)
         self.task.returning = True
         context.reason = self._reason
         return "too_heavy"
 
     def finish(self, context: StateContext) -> str | None:
         measured = self.measure(context, self.config.weighing)
-        if not isinstance(measured, RestMeasurement):
+        if not isinstance(measured, moving.RestMeasurement):
             return measured
         if measured.held is not None and self.task.found is not None:
             pose = self.arm.tool(context.references.q) @ measured.held
             rise = pose.position[2] - self.task.found.position[2]
             if rise < _ROSE * self.config.height:
                 return self._slip(context)
-        if outcome := measured.weigh(context, self.config.lightest):
-            return outcome
-        if not np.isfinite(measured.mass):  # nothing measures forces
-            return "done"
-        if measured.held is None and (reason := self.task.excess_mass(measured.mass)):
-            context.reason = reason
-            return "too_heavy"
-        measured.load_arm()
-        return "done"
+        outcome = measured.weigh(context, self.config.lightest)
+        if outcome is None and measured.held is None:
+            outcome = measured.check_mass(context)
+        if outcome is None:
+            measured.load_arm()
+        return outcome or "done"
 
     def _slip(self, context: StateContext) -> str:
         """Return ``too_heavy`` if the grip held about as much as it should; else ``slip``."""

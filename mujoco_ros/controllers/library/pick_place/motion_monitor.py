@@ -1,7 +1,6 @@
 """Detection of failures during a motion, from measurements that a real robot has."""
 
 from collections import deque
-from dataclasses import dataclass
 from math import ceil, isnan, sqrt
 
 import numpy as np
@@ -14,7 +13,6 @@ from mujoco_ros.controllers.library.pick_place.task import Task
 from mujoco_ros.model.naming import topic_token
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class MonitoredMotion(CheckedConfig):
     """Limits of a motion.
 
@@ -45,20 +43,16 @@ class MonitoredMotion(CheckedConfig):
     stale: Positive = 0.3
 
 
-_INTERVAL = 2
-"""Ticks between two checks of the object's pose."""
-_SAMPLES = 8
-"""Checks over which the drift of the object is averaged."""
-_OPENING_TICKS = 5
-"""Ticks over which the opening of the fingers is averaged."""
-_WINDOW_S = 0.2
-"""Duration over which the speed of the fingers is averaged [s]."""
+FAILURES = ("tracking", "collision", "saturated")
+GRIP_FAILURES = ("slip", "pose_stale", "contact_oscillation")
+_INTERVAL = 2  # ticks between two checks of the object's pose
+_SAMPLES = 8  # checks over which the drift of the object is averaged
+_OPENING_TICKS = 5  # ticks over which the opening of the fingers is averaged
+_WINDOW_S = 0.2  # duration over which the speed of the fingers is averaged [s]
 _TRAVEL = 0.06
 """Travel of the hand after which an object that does not follow would be out of the fingers [m]."""
-_FOLLOWS = 0.25
-"""Smallest part of the hand's travel by which an object in the hand moves, too."""
-_SAME_TRAVEL = 0.004
-"""Travel of the hand in which the pose of an object in it must change [m]."""
+_FOLLOWS = 0.25  # smallest part of the hand's travel by which an object in the hand moves, too
+_SAME_TRAVEL = 0.004  # travel of the hand in which the pose of an object in it must change [m]
 
 
 class GripMonitor:
@@ -118,8 +112,7 @@ class GripMonitor:
     def _check_pose(self, context: StateContext) -> str | None:
         task, limits, observation = self._task, self._limits, context.observation
         assert task.held is not None, "checked by the caller"
-        if reason := stale_pose(context, task.object, limits.stale):
-            context.reason = reason
+        if is_stale(context, task.object, limits.stale):
             return "pose_stale"
         pose = observation.objects.get(task.object)
         if pose is None:
@@ -168,12 +161,13 @@ class GripMonitor:
         return travel > _SAME_TRAVEL and since > max(self._limits.stale, self._limits.pose_latency)
 
 
-def stale_pose(context: StateContext, name: str, limit: float) -> str:
-    """Return why the pose of an object is too old; "" if it is not."""
+def is_stale(context: StateContext, name: str, limit: float) -> bool:
+    """Return whether the pose of an object is too old, and set the reason."""
     age = context.observation.object_age(name)
     if age <= limit:
-        return ""
-    return f"the pose of '{name}' is {age:.2f} s old; limit: {limit:g} s"
+        return False
+    context.reason = f"the pose of '{name}' is {age:.2f} s old; limit: {limit:g} s"
+    return True
 
 
 def _offset(path: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -189,20 +183,13 @@ def _offset(path: np.ndarray, position: np.ndarray) -> np.ndarray:
     return nearest
 
 
-_MIN_TICKS = 3
-"""Minimum duration of a failure in ticks, because of noise."""
-_SATURATED = 0.995
-"""Part of the effort limit that counts as saturated."""
-_OBJECT_TICKS = 5
-"""Ticks over which the distance of an object from its planned pose is averaged."""
+_MIN_TICKS = 3  # minimum duration of a failure in ticks, because of noise
+_SATURATED = 0.995  # part of the effort limit that counts as saturated
+_OBJECT_TICKS = 5  # ticks over which the distance of an object from its planned pose is averaged
 
 
 class MotionMonitor:
-    """Checks one motion at every tick; returns failures as outcomes, with a reason.
-
-    Attributes:
-        grip: Checks the grip.
-    """
+    """Checks one motion at every tick; returns failures as outcomes, with a reason."""
 
     def __init__(
         self, context: StateContext, arm: Arm, task: Task, limits: MonitoredMotion
@@ -268,8 +255,7 @@ class MotionMonitor:
         if task.object not in objects:
             context.reason = f"'{task.object}' is no longer in the scene"
             return "object_moved"
-        if reason := stale_pose(context, task.object, self._limits.stale):
-            context.reason = reason
+        if is_stale(context, task.object, self._limits.stale):
             return "pose_stale"
         self._offsets.append(objects[task.object].position - task.found.position)
         if len(self._offsets) < _OBJECT_TICKS:

@@ -1,40 +1,89 @@
 """States that move the arm along a planned path, and measurements of an object in its hand."""
 
 from collections import deque
-from dataclasses import dataclass
-from math import isfinite, nan
+from collections.abc import Iterator
+from itertools import chain, repeat
+from math import ceil, isfinite, nan
 from typing import ClassVar
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place import motion_monitor
+from mujoco_ros.controllers.library.pick_place import task as tasks
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, Arm
 from mujoco_ros.controllers.library.pick_place.grasping import CENTRED
-from mujoco_ros.controllers.library.pick_place.motion_monitor import (
-    MonitoredMotion,
-    MotionMonitor,
-    stale_pose,
-)
-from mujoco_ros.controllers.library.pick_place.task import (
-    TASK,
-    Average,
-    PoseAverage,
-    Task,
-    TaskState,
-    get_arm,
-)
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
-    ExecutedPath,
-    TrajectoryExecution,
-    hold,
-    move_gripper,
-)
+from mujoco_ros.controllers.library.pick_place.task import Average, ExecutedPath, Task
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.model.pose import Pose
 
-_OSCILLATION_S = 0.05
-"""Time for which the arm still oscillates at the end of a motion [s]."""
+
+class ReversedPath:
+    """A path from its end to its start."""
+
+    def __init__(self, path: ExecutedPath) -> None:
+        self._path = path
+
+    @property
+    def duration(self) -> float:
+        return self._path.duration
+
+    def samples(self, times: np.ndarray) -> np.ndarray:
+        q, dq, ddq = self._path.samples(self._path.duration - times)
+        return np.array([q, -dq, ddq])
+
+
+class TrajectoryExecution:
+    """Writes references along a path, with feed-forward efforts."""
+
+    def __init__(self, arm: Arm, path: ExecutedPath, *, brake_s: float = 0.2) -> None:
+        """Start at the start of the path; `brake_s` is the time to stop from full speed [s]."""
+        self.path = path
+        self._arm = arm
+        self._time, self._rate = 0.0, 1.0
+        self._deceleration, self._is_braking = 1.0 / brake_s, False
+        self._samples: Iterator[np.ndarray] | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        return self._time >= self.path.duration
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._rate == 0.0 or self.is_finished
+
+    def brake(self) -> None:
+        """Slow down to rest on the path."""
+        self._is_braking = True
+
+    def step(self, context: StateContext) -> None:
+        if self._is_braking:
+            q, dq, ddq = self._braking_sample(context.period)
+        else:
+            self._time += context.period
+            if self._samples is None:
+                self._samples = self._all_samples(context.period)
+            q, dq, ddq = next(self._samples)
+        self._arm.command(context, q, dq, ddq)
+
+    def _all_samples(self, period: float) -> Iterator[np.ndarray]:
+        """Yield positions, velocities and accelerations of all ticks, then the last.  # (3, k)"""
+        # An evaluation of all samples takes as long as three single evaluations.
+        times = np.arange(1, 2 + ceil(self.path.duration / period)) * period
+        samples = self.path.samples(times).swapaxes(0, 1)
+        return chain(samples, repeat(samples[-1]))
+
+    def _braking_sample(self, period: float) -> np.ndarray:
+        """Advance with a decreasing rate, and return the sample.  # (3, k)"""
+        before = self._rate
+        self._rate = rate = max(0.0, before - self._deceleration * period)
+        self._time += 0.5 * (before + rate) * period
+        q, dq, ddq = self.path.samples(np.array([self._time]))[:, 0]
+        return np.array([q, dq * rate, ddq * rate**2 + dq * (rate - before) / period])
+
+
+_OSCILLATION_S = 0.05  # time for which the arm still oscillates at the end of a motion [s]
 
 
 class RestMeasurement:
@@ -50,7 +99,7 @@ class RestMeasurement:
         """Measure for `duration` [s] from now on."""
         self._arm, self._task, self._duration = arm, task, duration
         self._start = context.time
-        self._poses = PoseAverage(context.time, duration)
+        self._poses = tasks.PoseAverage(context.time, duration)
         self.weight = Average()
         self.held: Pose | None = None
         self.mass = nan
@@ -77,16 +126,12 @@ class RestMeasurement:
         if context.time - self._start < self._duration + patience:
             return None
         name = self._task.object
-        age = stale_pose(context, name, patience)
-        context.reason = age or f"no pose of '{name}' at rest was measured"
+        if not motion_monitor.is_stale(context, name, patience):
+            context.reason = f"no pose of '{name}' at rest was measured"
         return "pose_stale"
 
     def weigh(self, context: StateContext, lightest: float) -> str | None:
-        """Put pose and mass of the object into the task; return ``slip`` for an empty hand.
-
-        Args:
-            lightest: Minimum mass of an object [kg].
-        """
+        """Put pose and mass into the task; return ``slip`` below the mass `lightest` [kg]."""
         task = self._task
         task.held = self.held or task.held or CENTRED
         self.mass = (self.weight.mean - task.empty_weight) / GRAVITY
@@ -98,38 +143,35 @@ class RestMeasurement:
             return "slip"
         return None
 
+    def check_mass(self, context: StateContext) -> str | None:
+        """Return ``too_heavy`` if the grip cannot hold the mass, after `weigh`."""
+        context.reason = self._task.excess_mass(self.mass)
+        return "too_heavy" if context.reason else None
+
     def load_arm(self) -> None:
         """Make the measured object the payload of the arm, after `weigh`."""
         assert self._task.held is not None, "set by `weigh`"
-        self._arm.set_payload(Payload(mass=max(self.mass, 0.0), com=self._task.held.position))
+        if isfinite(self.mass):  # else nothing measures forces
+            payload = Payload(mass=max(self.mass, 0.0), com=self._task.held.position)
+            self._arm.set_payload(payload)
 
 
 def is_missing(weight: Average, empty: float, mass: float) -> bool:
-    """Return whether most of the weight of an object is missing, for certain.
+    """Return whether most of the weight of an object of a mass [kg] is missing, for certain.
 
-    Args:
-        weight: Measured weight at the wrist [N].
-        empty: Weight with an empty hand [N].
-        mass: Mass of the object [kg].
+    The weights at the wrist are measured, and with an empty hand [N].
     """
     highest = weight.mean - empty + 2.0 * weight.standard_error
     return highest < 0.5 * mass * GRAVITY
 
 
-_SLOW = 0.02
-"""Largest speed of a joint at rest [rad/s]."""
-FINGER_SPEED = 0.1
-"""Speed of one finger [m/s]."""
-_OPEN = 0.002
-"""Largest distance of open fingers from their limit [m]."""
-_REST_TICKS = 5
-"""Ticks over which speeds are averaged at the end of a motion."""
-_BIAS_TICKS = 12
-"""Ticks for which a position error at rest must remain the same to be a bias."""
+_SLOW = 0.02  # largest speed of a joint at rest [rad/s]
+_OPEN = 0.002  # largest distance of open fingers from their limit [m]
+_REST_TICKS = 5  # ticks over which speeds are averaged at the end of a motion
+_BIAS_TICKS = 12  # ticks for which a position error at rest must remain the same to be a bias
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MovingConfig(MonitoredMotion):
+class MovingConfig(motion_monitor.MonitoredMotion):
     """Settings of the end of a motion.
 
     Attributes:
@@ -144,7 +186,7 @@ class MovingConfig(MonitoredMotion):
     patience: NotNegative = 0.5
 
 
-class ArmMotionState(TaskState):
+class ArmMotionState(tasks.TaskState, outcomes=("done",), failures=motion_monitor.FAILURES):
     """Follows a path under a monitor, and finishes when the joints are at rest at its end.
 
     Attributes:
@@ -154,16 +196,14 @@ class ArmMotionState(TaskState):
         rested: Time [s] since which the arm rests at the end.
     """
 
-    outcomes: ClassVar[tuple[str, ...]] = ("done", "tracking", "collision", "saturated")
-    failures: ClassVar[tuple[str, ...]] = ("tracking", "collision", "saturated")
     Config = MovingConfig
     config: MovingConfig
     holds_object: ClassVar[bool] = False
     brake_s: ClassVar[float] = 0.2
 
     def start(self, context: StateContext) -> None:
-        self.arm, self.task = get_arm(context), context.store.get(TASK)
-        self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
+        super().start(context)
+        self.monitor = motion_monitor.MotionMonitor(context, self.arm, self.task, self.config)
         self._execution: TrajectoryExecution | None = None
         self.ended = self.rested = 0.0
         self._stop: tuple[str, str] | None = None
@@ -172,7 +212,6 @@ class ArmMotionState(TaskState):
         self._measured: RestMeasurement | None = None
 
     def advance(self, context: StateContext) -> str | None:
-        """Follow the path and check the motion."""
         self._speeds.append(context.observation.dq[self.arm.joints])
         failure = self.monitor.check_motion(context)
         if failure is None and self.holds_object:
@@ -184,13 +223,11 @@ class ArmMotionState(TaskState):
             if self._execution is not None:
                 self._execution.brake()
         if self._execution is None:
-            hold(context, self.arm)
+            self.arm.hold(context)
             if self._stop is None:
                 path = self.path(context)
-                if isinstance(path, str):
+                if path is None or isinstance(path, str):
                     return path
-                if path is None:
-                    return None
                 self._execution = TrajectoryExecution(self.arm, path, brake_s=self.brake_s)
                 self._execution.step(context)
                 return None
@@ -200,7 +237,7 @@ class ArmMotionState(TaskState):
         if self._stop is not None:
             outcome, context.reason = self._stop
             return outcome
-        hold(context, self.arm)
+        self.arm.hold(context)
         return self._settle(context)
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
@@ -218,11 +255,7 @@ class ArmMotionState(TaskState):
     def measure(self, context: StateContext, duration: float) -> RestMeasurement | str | None:
         """Measure the object in the hand at rest, from the first call on, at every tick.
 
-        Args:
-            duration: Duration in a first attempt [s].
-
-        Returns:
-            The measurement when it is complete; a failure if it is overdue; None before.
+        Return the measurement when it is complete, a failure if it is overdue, and None before.
         """
         if self._measured is None:
             duration *= self.task.variation.measuring
@@ -259,14 +292,11 @@ class ArmMotionState(TaskState):
         return bool(np.ptp(self._errors, axis=0).max() < self.config.settled)
 
 
-class ExecApproach(ArmMotionState):
+class ExecApproach(ArmMotionState, failures=("object_moved", "pose_stale", "stuck")):
     """Moves above the object and opens the gripper; stops if the object is moved."""
 
-    outcomes = (*ArmMotionState.outcomes, "object_moved", "pose_stale", "stuck")
-    failures = (*ArmMotionState.failures, "object_moved", "pose_stale", "stuck")
-
     def check_and_brake(self, context: StateContext) -> str | None:
-        move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
+        self.arm.open(context)
         return self.monitor.check_object(context)
 
     def finish(self, context: StateContext) -> str | None:
@@ -280,14 +310,11 @@ class ExecApproach(ArmMotionState):
         return None
 
 
-class ExecTransport(ArmMotionState):
+class ExecTransport(ArmMotionState, failures=motion_monitor.GRIP_FAILURES):
     """Moves above the goal with the object, and measures its pose in the hand."""
 
-    outcomes = (*ArmMotionState.outcomes, "slip", "pose_stale", "contact_oscillation")
-    failures = (*ArmMotionState.failures, "slip", "pose_stale", "contact_oscillation")
     holds_object = True
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(MovingConfig):
         """Settings of `ExecTransport`.
 

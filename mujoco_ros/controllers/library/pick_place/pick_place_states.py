@@ -1,6 +1,5 @@
 """States of `pick_place`: start, ends and recovery; the other states are listed at the end."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,39 +9,18 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.base_states import ExtendedState
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, NotNegativeInt
-from mujoco_ros.controllers.library.pick_place.arm import (
-    ARM,
-    SENSOR,
-    TOOL,
-    Arm,
-    collision_geoms,
-    is_holding,
-    largest_mass,
-    missing_feedback,
-    sliding_friction,
+from mujoco_ros.controllers.library.pick_place import arm as arms
+from mujoco_ros.controllers.library.pick_place import (
+    grasping,
+    gripping,
+    motion_monitor,
+    moving,
+    planning,
+    straight_motion,
 )
-from mujoco_ros.controllers.library.pick_place.grasping import ObjectShape, above, upright
-from mujoco_ros.controllers.library.pick_place.gripping import Close, Release, Weigh
-from mujoco_ros.controllers.library.pick_place.motion_monitor import (
-    MonitoredMotion,
-    MotionMonitor,
-    stale_pose,
-)
-from mujoco_ros.controllers.library.pick_place.moving import ExecApproach, ExecTransport
-from mujoco_ros.controllers.library.pick_place.planning import (
-    PlanApproach,
-    PlanRequest,
-    PlanTransport,
-    large_joints,
-    plan_line,
-)
-from mujoco_ros.controllers.library.pick_place.straight_motion import (
-    Descend,
-    DescendPlace,
-    Lift,
-    Retract,
-)
+from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
 from mujoco_ros.controllers.library.pick_place.task import (
     TASK,
     Task,
@@ -51,27 +29,17 @@ from mujoco_ros.controllers.library.pick_place.task import (
     get_arm,
     variation,
 )
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
-    TrajectoryExecution,
-    hold,
-    move_gripper,
-)
 from mujoco_ros.controllers.planning.kinematics.chain import tool_names
 from mujoco_ros.model.errors import UserInputError
 
 _LAB_KP = (200.0, 100.0)
 """The grasping lab's stiffness of the three large joints, and of the wrist joints [Nm/rad]."""
-_MIN_TICKS = 3
-"""Ticks for which an object must be held."""
+_MIN_TICKS = 3  # ticks for which an object must be held
 
 
-class Idle(TaskState):
+class Idle(TaskState, outcomes=("done", "holding"), failures=("no_feedback", "too_heavy")):
     """Creates a task from its settings, then finishes at once or after `wait`."""
 
-    outcomes = ("done", "holding", "no_feedback", "too_heavy")
-    failures = ("no_feedback", "too_heavy")
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(CheckedConfig):
         """Settings of the task.
 
@@ -98,15 +66,14 @@ class Idle(TaskState):
         goal_height: Literal["centre", "surface"] = "centre"
         mass: NotNegative = 0.0
         friction: NotNegative = 0.0
-        tool: str = TOOL
-        wrist_sensor: str = SENSOR
+        tool: str = arms.TOOL
+        wrist_sensor: str = arms.SENSOR
         object_pose: Literal["ground_truth", "depth"] = "ground_truth"
         camera: str = "wrist_camera"
         gains: Literal["robot", "lab"] = "robot"
         wait: NotNegative = 0.0
 
-        def __post_init__(self) -> None:
-            CheckedConfig.__post_init__(self)
+        def check(self) -> None:
             if len(self.goal) != 4:
                 raise UserInputError(f"goal is x, y, z and yaw, got {len(self.goal)} numbers")
 
@@ -127,9 +94,9 @@ class Idle(TaskState):
         self._held_ticks = 0
         task = Task(
             object=config.object,
-            goal=upright(*config.goal),
+            goal=grasping.upright(*config.goal),
             on_surface=config.goal_height == "surface",
-            shape=ObjectShape.of(arm.chain.model, config.object),
+            shape=grasping.ObjectShape.of(arm.chain.model, config.object),
             seen=config.object_pose == "ground_truth",
             camera=config.camera,
             hand_weight=arm.hand_weight,
@@ -137,12 +104,12 @@ class Idle(TaskState):
         if config.friction:
             task.friction = config.friction
         elif task.shape is not None:
-            fingers = collision_geoms(arm.chain.model, arm.finger_bodies)
-            task.friction = sliding_friction(arm.chain.model, fingers, task.shape.geoms)
+            fingers = arms.collision_geoms(arm.chain.model, arm.finger_bodies)
+            task.friction = arms.sliding_friction(arm.chain.model, fingers, task.shape.geoms)
         if TASK in context.store and (swapped := context.store.get(TASK).swapped) is not None:
             task.goal, task.on_surface = swapped, False
         context.store.set(TASK, task)
-        if is_holding(context, arm):  # the measured position as reference would release the object
+        if arm.is_holding(context):  # the measured position as reference would release the object
             context.references.q[arm.gripper] = context.robot.lower[arm.gripper]
         if config.gains == "lab" and GAINS_SET in context.store:
             self._set_lab_gains(context, arm)
@@ -150,18 +117,18 @@ class Idle(TaskState):
     def advance(self, context: StateContext) -> str | None:
         arm = get_arm(context)
         task, mass, force = context.store.get(TASK), self.config.mass, arm.largest_force()
-        limit = largest_mass(force, task.friction)
+        limit = arms.largest_mass(force, task.friction)
         if mass > limit and task.friction:
             context.reason = (
                 f"'{task.object}' of {mass:g} kg is too heavy: the gripper holds at most "
                 f"{limit:.2f} kg with {force:.0f} N and friction {task.friction:g}"
             )
             return "too_heavy"
-        if reason := missing_feedback(context, arm):
+        if reason := arm.missing_feedback(context):
             context.reason = reason
             return "no_feedback"
-        hold(context, arm)
-        self._held_ticks = self._held_ticks + 1 if is_holding(context, arm) else 0
+        arm.hold(context)
+        self._held_ticks = self._held_ticks + 1 if arm.is_holding(context) else 0
         if not context.has_elapsed(max(self.config.wait, _MIN_TICKS * context.period)):
             return None
         if self._held_ticks < _MIN_TICKS:
@@ -171,7 +138,7 @@ class Idle(TaskState):
         return "holding"
 
     def _provide_arm(self, robot: RobotModel, store: Store) -> Arm:
-        arm = Arm.of(robot, store, tool=self.config.tool, sensor=self.config.wrist_sensor)
+        arm = Arm(robot, store, tool=self.config.tool, sensor=self.config.wrist_sensor)
         if ARM in store:
             store.get(ARM).planner.finish()
         store.provide(ARM, arm)
@@ -180,7 +147,7 @@ class Idle(TaskState):
     def _set_lab_gains(self, context: StateContext, arm: Arm) -> None:
         gains = context.store.get(GAINS_GET)()
         kp, kd = gains.kp.copy(), gains.kd.copy()
-        kp[arm.joints] = np.where(large_joints(arm), *_LAB_KP)
+        kp[arm.joints] = np.where(planning.large_joints(arm), *_LAB_KP)
         kd[arm.joints] = 2.0 * np.sqrt(kp[arm.joints])
         context.store.get(GAINS_SET)(Gains(kp=kp, kd=kd))
 
@@ -189,7 +156,7 @@ class Done(State):
     """Holds the arm after a success."""
 
     def run(self, context: StateContext) -> str | None:
-        hold(context, get_arm(context))
+        get_arm(context).hold(context)
         return None
 
 
@@ -198,23 +165,20 @@ class Failed(Done):
 
     def start(self, context: StateContext) -> None:
         """Hold the arm at its measured position, so that it does not push against an obstacle."""
-        arm = get_arm(context)
-        hold(context, arm, context.observation.q[arm.joints].copy())
+        get_arm(context).hold(context, where_measured=True)
         if TASK in context.store:
             task = context.store.get(TASK)
             task.attempts = task.returns = 0
             task.returning = False
 
 
-_MAX_RETURNS = 2
-"""Number of attempts to put the object back."""
-_FINAL = ("too_heavy",)
-"""Failures that no other attempt can avoid."""
+_MAX_RETURNS = 2  # number of attempts to put the object back
+_FINAL = ("too_heavy",)  # failures that no other attempt can avoid
 _HOLDING_TICKS = 5
 """Ticks of which most must show an object between the fingers, because efforts are noisy."""
 
 
-class Recover(State):
+class Recover(ExtendedState, outcomes=("retry", "holding"), failures=("put_back", "give_up")):
     """Stops, moves up, and lets the table retry the task a limited number of times.
 
     Every retry changes something, depending on the failure. The gripper keeps an object in the
@@ -222,11 +186,7 @@ class Recover(State):
     is put back to its first place.
     """
 
-    outcomes = ("retry", "holding", "put_back", "give_up")
-    failures = ("put_back", "give_up")
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(MonitoredMotion):
+    class Config(motion_monitor.MonitoredMotion):
         """Settings of `Recover`.
 
         Attributes:
@@ -248,47 +208,45 @@ class Recover(State):
     def start(self, context: StateContext) -> None:
         """Hold the arm at its measured position, so that it does not push against an obstacle."""
         self.arm, self.task = get_arm(context), context.store.get(TASK)
-        joints = self.arm.joints
-        hold(context, self.arm, context.observation.q[joints].copy())
-        self._request: PlanRequest | None = None
-        self._execution: TrajectoryExecution | None = None
-        self._monitor: MotionMonitor
+        self.arm.hold(context, where_measured=True)
+        self._request: planning.PlanRequest | None = None
+        self._execution: moving.TrajectoryExecution | None = None
+        self._monitor: motion_monitor.MotionMonitor
         self._holding: list[bool] = []
         self._next = "retry"
 
     def run(self, context: StateContext) -> str | None:
-        self._holding.append(is_holding(context, self.arm))
+        arm, task = self.arm, self.task
+        self._holding.append(arm.is_holding(context))
         if self._execution is not None:
             failure = self._monitor.check_motion(context)
             if failure or self._execution.is_stopped:
-                measured = context.observation.q[self.arm.joints].copy() if failure else None
-                hold(context, self.arm, measured)
+                arm.hold(context, where_measured=failure is not None)
                 return self._finish(context)
             self._execution.step(context)
             return None
-        if reason := missing_feedback(context, self.arm):
+        if reason := arm.missing_feedback(context):
             context.reason = reason
             return "give_up"
-        hold(context, self.arm)
+        arm.hold(context)
         if not context.has_elapsed(self.config.calm) or self._waits_for_pose(context):
             return None
         if self._request is None:
             return self._plan(context)
-        outcome = self._request.poll(context, self.arm, self.task)
+        outcome = self._request.poll(context, arm, task)
         if outcome is None:
             return None
-        if outcome != "ready" or self.task.motion is None:
+        if outcome != "ready" or task.motion is None:
             return self._finish(context)  # retry without the motion up
-        self._execution = TrajectoryExecution(self.arm, self.task.motion)
-        self._monitor = MotionMonitor(context, self.arm, self.task, self.config)
+        self._execution = moving.TrajectoryExecution(arm, task.motion)
+        self._monitor = motion_monitor.MotionMonitor(context, arm, task, self.config)
         return None
 
     def _waits_for_pose(self, context: StateContext) -> bool:
         task, config = self.task, self.config
-        is_late = task.cause == "pose_stale" and bool(
-            stale_pose(context, task.object, config.stale)
-        )
-        return is_late and not context.has_elapsed(config.calm + config.fresh)
+        if task.cause != "pose_stale" or context.has_elapsed(config.calm + config.fresh):
+            return False
+        return motion_monitor.is_stale(context, task.object, config.stale)
 
     def _plan(self, context: StateContext) -> str | None:
         """Choose what comes next, and plan the motion up."""
@@ -311,8 +269,8 @@ class Recover(State):
         if not is_held:
             task.held = task.descent = None
             arm.set_payload(None)
-        goal = above(arm.tool(context.observation.q), self.config.height)
-        self._request = plan_line(
+        goal = grasping.above(arm.tool(context.observation.q), self.config.height)
+        self._request = planning.plan_line(
             *(context, arm, task, goal), duration=0.1, speed=self.config.speed, acceleration=1.0
         )
         return None
@@ -332,8 +290,7 @@ class Recover(State):
             return "holding"
         task.held = None
         arm.set_payload(None)
-        upper = float(context.robot.upper[arm.gripper])
-        return "retry" if move_gripper(context, arm, upper, 0.1) else None
+        return "retry" if arm.open(context) else None
 
     def _is_held(self) -> bool:
         """Return whether most of the last ticks show an object between the fingers."""
@@ -342,19 +299,8 @@ class Recover(State):
 
 
 STATES: tuple[type[State], ...] = (
-    Idle,
-    PlanApproach,
-    ExecApproach,
-    Descend,
-    Close,
-    Weigh,
-    Lift,
-    PlanTransport,
-    ExecTransport,
-    DescendPlace,
-    Release,
-    Retract,
-    Done,
-    Recover,
-    Failed,
+    *(Idle, planning.PlanApproach, moving.ExecApproach, straight_motion.Descend),
+    *(gripping.Close, gripping.Weigh, straight_motion.Lift),
+    *(planning.PlanTransport, moving.ExecTransport, straight_motion.DescendPlace),
+    *(gripping.Release, straight_motion.Retract, Done, Recover, Failed),
 )

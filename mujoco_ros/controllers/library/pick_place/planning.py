@@ -2,53 +2,31 @@
 
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, NotNegativeInt
+from mujoco_ros.controllers.library.pick_place import grasping, motion_monitor
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
-from mujoco_ros.controllers.library.pick_place.grasping import CENTRED, above, overlap_at, placing
-from mujoco_ros.controllers.library.pick_place.motion_monitor import stale_pose
-from mujoco_ros.controllers.library.pick_place.task import (
-    TASK,
-    PoseAverage,
-    Task,
-    TaskState,
-    get_arm,
-)
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
+from mujoco_ros.controllers.library.pick_place.task import PoseAverage, Task, TaskState
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
-from mujoco_ros.controllers.planning.kinematics.limits import (
-    BlockedError,
-    CollisionError,
-    IkError,
-    LineError,
-    MotionError,
-    MotionLimits,
-    NoPathError,
-    PlannerDiedError,
-    TimingError,
-)
+from mujoco_ros.controllers.planning.kinematics import limits
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 
 FAILURES = ("ik_failed", "planner_timeout", "no_path")
-_OUTCOMES: dict[type[MotionError], str] = {
-    IkError: "ik_failed",
-    LineError: "ik_failed",
-    BlockedError: "no_path",
-    NoPathError: "planner_timeout",
-    CollisionError: "no_path",
-    TimingError: "no_path",
-    PlannerDiedError: "planner_timeout",
+_OUTCOMES: dict[type[limits.MotionError], str] = {
+    limits.IkError: "ik_failed",
+    limits.LineError: "ik_failed",
+    limits.NoPathError: "planner_timeout",
+    limits.PlannerDiedError: "planner_timeout",
 }
-_MOVED = 0.03
-"""Distance beyond which an object has moved since its pose was measured [m]."""
+"""Outcomes of errors; ``no_path`` of all others."""
+_MOVED = 0.03  # distance beyond which an object has moved since its pose was measured [m]
 _ACCELERATION = (8.0, 16.0)
 """The grasping lab's limits of the three large joints, and of the wrist joints [rad/s²]."""
 
@@ -73,7 +51,7 @@ class PlanRequest:
             return None
         try:
             plan = self._future.result()
-        except MotionError as error:
+        except limits.MotionError as error:
             context.reason = str(error)
             return _OUTCOMES.get(type(error), "no_path")
         task.motion = plan.trajectory
@@ -85,58 +63,17 @@ class PlanRequest:
         return "ready"
 
 
-def plan_move(
-    context: StateContext,
-    arm: Arm,
-    task: Task,
-    goal: Pose,
-    *,
-    duration: float,
-    scale: tuple[float, float],
-    iterations: int,
-    margin: float,
-    later: Mapping[str, Pose],
-) -> PlanRequest:
-    """Request a collision-free motion of the joints to a goal of the tool.
-
-    Args:
-        duration: Simulated time until the plan is needed [s].
-        scale: Factors on the velocity and acceleration limits.
-        iterations: Limit of the planner.
-        margin: Smallest distance to all obstacles [m].
-        later: Later goals of the tool by name; the plan fails if one is out of reach.
-    """
-    q = context.references.q[arm.joints].copy()
-    move = JointMove(
-        start=q,
-        goal=goal,
-        near=q,
-        later_poses=later,
-        scene=replace(_scene(context, arm, task), margin=margin),
-        limits=_limits(arm, *scale),
-        seed=context.seed + task.attempts,
-        iterations=iterations,
-    )
-    return PlanRequest(arm.planner.submit(move), goal, context.elapsed + duration)
-
-
 def plan_line(
     context: StateContext,
     arm: Arm,
     task: Task,
     goal: Pose,
     *,
-    duration: float,
-    speed: float,
-    acceleration: float,
+    duration: float,  # simulated time until the plan is needed [s]
+    speed: float,  # speed of the tool [m/s]
+    acceleration: float,  # acceleration of the tool [m/s²]
 ) -> PlanRequest:
-    """Request a straight motion of the tool, with contacts between object, hand and supports.
-
-    Args:
-        duration: Simulated time until the plan is needed [s].
-        speed: Speed of the tool [m/s].
-        acceleration: Acceleration of the tool [m/s²].
-    """
+    """Request a straight motion of the tool, with contacts between object, hand and supports."""
     move = LineMove(
         start=context.references.q[arm.joints].copy(),
         goal=goal,
@@ -155,8 +92,8 @@ def large_joints(arm: Arm) -> np.ndarray:
     return large
 
 
-def _limits(arm: Arm, velocity: float, acceleration: float) -> MotionLimits:
-    return MotionLimits(
+def _limits(arm: Arm, velocity: float, acceleration: float) -> limits.MotionLimits:
+    return limits.MotionLimits(
         velocity=velocity * arm.robot.velocity[arm.joints],
         acceleration=acceleration * np.where(large_joints(arm), *_ACCELERATION),
     )
@@ -202,7 +139,6 @@ def _scene(
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PlanningConfig(CheckedConfig):
     """Settings of a plan.
 
@@ -222,66 +158,67 @@ class PlanningConfig(CheckedConfig):
     acceleration: float = 1.0
     margin: float = 0.015
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
             raise UserInputError("speed and acceleration are factors: above 0 and at most 1")
 
 
-class PlanningState(TaskState):
+class PlanningState(TaskState, outcomes=("ready",), failures=FAILURES):
     """Plans a motion of the joints."""
 
-    outcomes: ClassVar[tuple[str, ...]] = ("ready", *FAILURES)
-    failures: ClassVar[tuple[str, ...]] = FAILURES
     Config = PlanningConfig
     config: PlanningConfig
 
     def start(self, context: StateContext) -> None:
+        super().start(context)
         self._request: PlanRequest | None = None
 
     def advance(self, context: StateContext) -> str | None:
-        arm, task = get_arm(context), context.store.get(TASK)
-        hold(context, arm)
+        self.arm.hold(context)
         if self._request is not None:
-            return self._request.poll(context, arm, task)
-        goal = self.goal(context, arm, task)
+            return self._request.poll(context, self.arm, self.task)
+        goal = self.goal(context)
         if not isinstance(goal, Pose):
             return goal
-        config = self.config
-        self._request = plan_move(
-            *(context, arm, task, goal),
-            duration=config.planning_time,
-            scale=self.scale(task),
-            iterations=config.iterations * task.variation.iterations,
-            margin=config.margin,
-            later=self.later(arm, task, goal),
-        )
+        self._request = self._plan(context, goal)
         return None
 
-    def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
+    def _plan(self, context: StateContext, goal: Pose) -> PlanRequest:
+        """Request a collision-free motion of the joints to a goal of the tool."""
+        config, arm, task = self.config, self.arm, self.task
+        q = context.references.q[arm.joints].copy()
+        move = JointMove(
+            start=q,
+            goal=goal,
+            near=q,
+            later_poses=self.later(goal),
+            scene=replace(_scene(context, arm, task), margin=config.margin),
+            limits=_limits(arm, *self.scale()),
+            seed=context.seed + task.attempts,
+            iterations=config.iterations * task.variation.iterations,
+        )
+        due = context.elapsed + config.planning_time
+        return PlanRequest(arm.planner.submit(move), goal, due)
+
+    def goal(self, context: StateContext) -> Pose | str | None:
         """Return the goal of the tool, a failure, or None while the goal is unknown."""
         raise NotImplementedError
 
-    def later(self, arm: Arm, task: Task, goal: Pose) -> Mapping[str, Pose]:
-        """Return later goals of the tool by name."""
+    def later(self, goal: Pose) -> Mapping[str, Pose]:
+        """Return later goals of the tool by name; the plan fails if one is out of reach."""
         return {}
 
-    def scale(self, task: Task) -> tuple[float, float]:
+    def scale(self) -> tuple[float, float]:
         """Return the factors on the limits of velocity and acceleration."""
-        factor = task.variation.speed
+        factor = self.task.variation.speed
         return factor * self.config.speed, factor * self.config.acceleration
 
 
-_APPROACH_FAILURES = ("no_object", "object_moved", "pose_stale", "goal_blocked")
-
-
-class PlanApproach(PlanningState):
+class PlanApproach(
+    PlanningState, failures=("no_object", "object_moved", "pose_stale", "goal_blocked")
+):
     """Locates the object, and plans a motion above it."""
 
-    outcomes = (*PlanningState.outcomes, *_APPROACH_FAILURES)
-    failures = (*PlanningState.failures, *_APPROACH_FAILURES)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(PlanningConfig):
         """Settings of `PlanApproach`.
 
@@ -301,16 +238,17 @@ class PlanApproach(PlanningState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        PlanningState.start(self, context)
+        super().start(context)
         self._detection = BoxDetection()
         self._averages: dict[str, PoseAverage] = {}
 
-    def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
+    def goal(self, context: StateContext) -> Pose | str | None:
+        arm, task = self.arm, self.task
         if task.moves > self.config.moves:
             context.reason = f"'{task.object}' was moved {task.moves} times"
             return "object_moved"
         task.tare.add(arm.weight(context))
-        outcome = self._locate(context, task)
+        outcome = self._locate(context)
         if outcome != "located":
             return outcome
         context.reason = ""
@@ -320,7 +258,7 @@ class PlanApproach(PlanningState):
             return "no_object"
         if task.shape is not None and task.found is not None:
             at_goal = Pose(position=task.goal.position, quat_wxyz=task.found.quat_wxyz)
-            blocked = overlap_at(arm.chain.model, task.object, task.shape, at_goal)
+            blocked = grasping.overlap_at(arm.chain.model, task.object, task.shape, at_goal)
             if blocked is not None:
                 context.reason = (
                     f"'{task.object}' at its goal would be {blocked[1] * 1e3:.0f} mm inside of "
@@ -328,21 +266,21 @@ class PlanApproach(PlanningState):
                 )
                 return "goal_blocked"
         tool = arm.tool(context.observation.q)
-        return above(task.grasp(tool, arm.depth), self.config.clearance)
+        return grasping.above(task.grasp(tool, arm.depth), self.config.clearance)
 
-    def later(self, arm: Arm, task: Task, goal: Pose) -> Mapping[str, Pose]:
+    def later(self, goal: Pose) -> Mapping[str, Pose]:
         """Return the poses of grasp and placement, which must be reachable before the grasp."""
-        assert task.found is not None, "the goal depends on the pose of the object"
-        grasping = above(goal, -self.config.clearance)
-        placement = placing(task.goal, CENTRED, grasping)
+        grasp = grasping.above(goal, -self.config.clearance)
+        placement = grasping.placing(self.task.goal, grasping.CENTRED, grasp)
         return {
-            f"'{task.object}'": grasping,
+            f"'{self.task.object}'": grasp,
             "the goal": placement,
-            "above the goal": above(placement, self.config.clearance),
+            "above the goal": grasping.above(placement, self.config.clearance),
         }
 
-    def _locate(self, context: StateContext, task: Task) -> str | None:
+    def _locate(self, context: StateContext) -> str | None:
         """Set the pose of the object; return ``located``, a failure, or None to continue."""
+        task = self.task
         if not task.seen:
             if not self._detection.is_done(context, task.camera):
                 return None
@@ -365,8 +303,7 @@ class PlanApproach(PlanningState):
         if task.object not in known:
             context.reason = f"'{task.object}' not found; known: {', '.join(known) or 'none'}"
             return "no_object"
-        if reason := stale_pose(context, task.object, config.stale):
-            context.reason = reason
+        if motion_monitor.is_stale(context, task.object, config.stale):
             return "pose_stale"
         task.moves += 1
         context.reason = f"'{task.object}' does not come to rest"
@@ -376,16 +313,17 @@ class PlanApproach(PlanningState):
 class PlanTransport(PlanningState):
     """Plans a motion above the goal with the object in the hand."""
 
-    def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
+    def goal(self, context: StateContext) -> Pose | str | None:
+        task = self.task
         assert task.held is not None, "the table leads here only with an object in the hand"
         task.found = task.found or task.origin
         if reason := task.resolve_goal():
             context.reason = reason
             return "ik_failed"
-        tool = arm.tool(context.observation.q)
-        return above(placing(task.target, task.held, tool), self.config.clearance)
+        placement = grasping.placing(task.target, task.held, self.arm.tool(context.observation.q))
+        return grasping.above(placement, self.config.clearance)
 
-    def scale(self, task: Task) -> tuple[float, float]:
+    def scale(self) -> tuple[float, float]:
         """Return the factors on the limits, with a lower acceleration for a heavy object."""
-        velocity, acceleration = PlanningState.scale(self, task)
-        return velocity, acceleration * task.heavy_factor
+        velocity, acceleration = super().scale()
+        return velocity, acceleration * self.task.heavy_factor

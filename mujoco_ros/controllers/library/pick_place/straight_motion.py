@@ -1,35 +1,19 @@
 """States that move the tool straight down and up."""
 
 from collections import deque
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.pick_place import grasping, motion_monitor, moving, planning
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
 from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
-from mujoco_ros.controllers.library.pick_place.grasping import above, heading, placing, upright
-from mujoco_ros.controllers.library.pick_place.motion_monitor import stale_pose
-from mujoco_ros.controllers.library.pick_place.moving import (
-    FINGER_SPEED,
-    ArmMotionState,
-    MovingConfig,
-    RestMeasurement,
-)
-from mujoco_ros.controllers.library.pick_place.planning import FAILURES, plan_line
-from mujoco_ros.controllers.library.pick_place.task import PoseAverage
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
-    ExecutedPath,
-    ReversedPath,
-    hold,
-    move_gripper,
-)
+from mujoco_ros.controllers.library.pick_place.moving import MovingConfig
+from mujoco_ros.controllers.library.pick_place.task import ExecutedPath, PoseAverage
 from mujoco_ros.model.pose import Pose
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class LineConfig(MovingConfig):
     """Settings of a straight motion.
 
@@ -44,18 +28,16 @@ class LineConfig(MovingConfig):
     planning_time: NotNegative = 0.05
 
 
-class LineMotionState(ArmMotionState):
+class LineMotionState(moving.ArmMotionState, failures=planning.FAILURES):
     """Moves the tool along a straight line."""
 
-    outcomes: ClassVar[tuple[str, ...]] = (*ArmMotionState.outcomes, *FAILURES)
-    failures: ClassVar[tuple[str, ...]] = (*ArmMotionState.failures, *FAILURES)
     Config = LineConfig
     config: LineConfig
 
     def start(self, context: StateContext) -> None:
-        ArmMotionState.start(self, context)
+        super().start(context)
         config = self.config
-        self._request = plan_line(
+        self._request = planning.plan_line(
             *(context, self.arm, self.task, self.goal(context)),
             duration=max(config.planning_time, context.period),
             speed=config.speed * self.task.variation.speed,
@@ -63,7 +45,6 @@ class LineMotionState(ArmMotionState):
         )
 
     def acceleration(self) -> float:
-        """Return the acceleration of the tool [m/s²]."""
         factor = self.task.heavy_factor if self.holds_object else 1.0
         return factor * self.config.acceleration * self.task.variation.speed
 
@@ -79,37 +60,31 @@ class LineMotionState(ArmMotionState):
         return self.task.motion
 
 
-class Descend(LineMotionState):
+class Descend(LineMotionState, failures=("object_moved", "pose_stale")):
     """Moves down around the object; stops if the object is moved."""
 
-    outcomes = (*LineMotionState.outcomes, "object_moved", "pose_stale")
-    failures = (*LineMotionState.failures, "object_moved", "pose_stale")
-
     def goal(self, context: StateContext) -> Pose:
-        above_object = self.arm.tool(context.observation.q)
-        grasping = self.task.grasp(above_object, self.arm.depth)
+        tool = self.arm.tool(context.observation.q)
+        grasp = self.task.grasp(tool, self.arm.depth)
         # The approach has made the turn of the grasp.
-        return Pose(position=grasping.position, quat_wxyz=self.task.turned(grasping, above_object))
+        heading = grasping.heading(grasp), grasping.heading(tool)
+        orientation = grasping.pointing_down(grasping.nearest_quarter(*heading))
+        return Pose(position=grasp.position, quat_wxyz=orientation)
 
     def check_and_brake(self, context: StateContext) -> str | None:
         return self.monitor.check_object(context)
 
 
-_CONTACT_TICKS = 3
-"""Ticks over which a contact with the surface is averaged."""
+_CONTACT_TICKS = 3  # ticks over which a contact with the surface is averaged
 _LOOK_S = 0.5
 """Time in which the pose of a released object must be measured, besides `patience` [s]."""
-_HOLDING_FAILURES = ("slip", "pose_stale", "contact_oscillation")
 
 
-class Lift(LineMotionState):
+class Lift(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy")):
     """Moves up with the object, and measures its mass and its pose in the hand."""
 
-    outcomes = (*LineMotionState.outcomes, *_HOLDING_FAILURES, "too_heavy")
-    failures = (*LineMotionState.failures, *_HOLDING_FAILURES, "too_heavy")
     holds_object = True
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(LineConfig):
         """Settings of `Lift`.
 
@@ -126,44 +101,33 @@ class Lift(LineMotionState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        LineMotionState.start(self, context)
-        self._assume_position(context)
-
-    def _assume_position(self, context: StateContext) -> None:
         """Assume that an object already in the hand comes from the table below the hand."""
+        super().start(context)
         tool, task = self.arm.tool(context.observation.q), self.task
         if task.found is None:
-            x, y, _ = tool.position
-            task.found = upright(x, y, float(task.goal.position[2]), heading(tool))
+            (x, y, _), heading = tool.position, grasping.heading(tool)
+            task.found = grasping.upright(x, y, float(task.goal.position[2]), heading)
             task.origin = task.found
 
     def goal(self, context: StateContext) -> Pose:
-        return above(self.arm.tool(context.references.q), self.config.clearance)
+        return grasping.above(self.arm.tool(context.references.q), self.config.clearance)
 
     def finish(self, context: StateContext) -> str | None:
         measured = self.measure(context, self.config.weighing)
-        if not isinstance(measured, RestMeasurement):
+        if not isinstance(measured, moving.RestMeasurement):
             return measured
         if outcome := measured.weigh(context, self.config.lightest):
             return outcome
-        if not np.isfinite(measured.mass):
-            return "done"
         measured.load_arm()
-        if measured.held is None and (reason := self.task.excess_mass(measured.mass)):
-            context.reason = reason
-            return "too_heavy"
-        return "done"
+        return (measured.check_mass(context) if measured.held is None else None) or "done"
 
 
-class DescendPlace(LineMotionState):
+class DescendPlace(LineMotionState, failures=motion_monitor.GRIP_FAILURES):
     """Moves down with the object until it is at its goal, or touches the surface shortly before."""
 
-    outcomes = (*LineMotionState.outcomes, *_HOLDING_FAILURES)
-    failures = (*LineMotionState.failures, *_HOLDING_FAILURES)
     holds_object = True
     brake_s = 0.05
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(LineConfig):
         """Settings of `DescendPlace`.
 
@@ -180,20 +144,20 @@ class DescendPlace(LineMotionState):
     def start(self, context: StateContext) -> None:
         self._goal_height = -np.inf
         self._weights: deque[float] = deque(maxlen=_CONTACT_TICKS)
-        LineMotionState.start(self, context)
+        super().start(context)
 
     def goal(self, context: StateContext) -> Pose:
         task, tool = self.task, self.arm.tool(context.references.q)
         assert task.held is not None, "the table leads here only with an object in the hand"
-        goal = placing(task.target, task.held, tool)
+        goal = grasping.placing(task.target, task.held, tool)
         self._goal_height = float(goal.position[2])
         return goal
 
     def advance(self, context: StateContext) -> str | None:
         """Follow the line; a collision at its end is the contact with the surface."""
-        outcome = LineMotionState.advance(self, context)
+        outcome = super().advance(context)
         if outcome == "collision" and self._is_near(context):
-            hold(context, self.arm, context.observation.q[self.arm.joints].copy())
+            self.arm.hold(context, where_measured=True)
             context.reason = ""
             return "done"
         return outcome
@@ -213,13 +177,13 @@ class DescendPlace(LineMotionState):
         return height - self._goal_height < self.config.contact_range
 
 
-class Retract(ArmMotionState):
+class Retract(
+    moving.ArmMotionState,
+    outcomes=("again",),
+    failures=("returned", "missed_place", "pose_stale"),
+):
     """Moves up without the object, and measures the place error."""
 
-    outcomes = (*ArmMotionState.outcomes, "again", "returned", "missed_place", "pose_stale")
-    failures = (*ArmMotionState.failures, "returned", "missed_place", "pose_stale")
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(MovingConfig):
         """Settings of `Retract`.
 
@@ -236,16 +200,16 @@ class Retract(ArmMotionState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        ArmMotionState.start(self, context)
+        super().start(context)
         self._detection = BoxDetection()
         self._average: PoseAverage | None = None
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
         assert self.task.descent is not None, "the table leads here only after a descent"
-        return ReversedPath(self.task.descent)
+        return moving.ReversedPath(self.task.descent)
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
+        self.arm.open(context)
         return None
 
     def finish(self, context: StateContext) -> str | None:
@@ -285,8 +249,7 @@ class Retract(ArmMotionState):
             pose = self._average.pose(context.period)
             if pose is None and context.time - self.rested < _LOOK_S + config.patience:
                 return None
-            if pose is None and (reason := stale_pose(context, task.object, config.stale)):
-                context.reason = reason
+            if pose is None and motion_monitor.is_stale(context, task.object, config.stale):
                 return "pose_stale"
         if pose is None:
             context.reason = f"'{task.object}' is not visible at rest where it was released"

@@ -3,27 +3,35 @@
 from collections import deque
 from dataclasses import dataclass, field
 from math import inf, sqrt
+from typing import Protocol
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.store import Key
+from mujoco_ros.controllers.library.base_states import ExtendedState
+from mujoco_ros.controllers.library.pick_place import grasping
 from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
-from mujoco_ros.controllers.library.pick_place.grasping import (
-    ObjectShape,
-    grasp,
-    heading,
-    nearest_quarter,
-    pointing_down,
-)
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import ExecutedPath
+from mujoco_ros.controllers.library.pick_place.grasping import ObjectShape
 from mujoco_ros.model.pose import Pose
 
 _MIN_SAMPLES = 4
-_STILL = 0.001
-"""Largest motion of an object at rest during its measurement [m], beyond the noise."""
-_SIGNIFICANT = 3.5
-"""Standard errors beyond which a difference is not noise."""
+_STILL = 0.001  # largest motion of an object at rest during its measurement [m], beyond the noise
+_SIGNIFICANT = 3.5  # standard errors beyond which a difference is not noise
+
+
+class ExecutedPath(Protocol):
+    """Joint positions as a function of time."""
+
+    @property
+    def duration(self) -> float:
+        """Duration [s]."""
+
+    def samples(self, times: np.ndarray) -> np.ndarray:
+        """Return positions, velocities and accelerations at times (n,) [s].  # (3, n, k)
+
+        The path rests before its start and after its end.
+        """
 
 
 class Average:
@@ -34,7 +42,6 @@ class Average:
         self._sum = self._squares = 0.0
 
     def add(self, value: float) -> None:
-        """Add a measurement."""
         self.count += 1
         self._sum += value
         self._squares += value * value
@@ -54,10 +61,9 @@ class Average:
 
 
 class PoseAverage:
-    """Mean pose of an object at rest.
+    """Mean pose of an object at rest, measured after a time and without repetitions.
 
-    Repeated measurements, and those from before a time, do not count. The window moves on while the
-    object moves.
+    The window moves on while the object moves.
     """
 
     def __init__(self, since: float, duration: float) -> None:
@@ -82,11 +88,7 @@ class PoseAverage:
             samples.popleft()
 
     def pose(self, period: float) -> Pose | None:
-        """Return the mean pose; None until the window is full and the object at rest in it.
-
-        Args:
-            period: Time between two ticks [s].
-        """
+        """Return the mean pose; None until the window is full and the object at rest in it."""
         samples = self._samples
         count = len(samples)
         if count < _MIN_SAMPLES or samples[-1][0] - samples[0][0] < self._duration - 1.5 * period:
@@ -102,10 +104,8 @@ class PoseAverage:
         return Pose(position=positions.mean(0), quat_wxyz=quat / np.linalg.norm(quat))
 
 
-_LOWER = 0.003
-"""Distance by which each attempt after a slip grasps lower [m]."""
-_SPEED = 0.5
-"""Factor on speed and acceleration of each attempt after a failed motion."""
+_LOWER = 0.003  # distance by which each attempt after a slip grasps lower [m]
+_SPEED = 0.5  # factor on speed and acceleration of each attempt after a failed motion
 _GRIP = ("slip", "no_contact", "contact_oscillation", "no_force_closure")
 _MOTION = ("collision", "tracking", "saturated", "stuck")
 _PATH = ("no_path", "planner_timeout", "ik_failed")
@@ -113,23 +113,14 @@ _PATH = ("no_path", "planner_timeout", "ik_failed")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variation:
-    """Changes of an attempt.
+    """Changes of an attempt."""
 
-    Attributes:
-        quarters: Quarter turns of the grasp about the vertical.
-        lower: Distance by which the grasp is lower [m].
-        speed: Factor on speeds and accelerations.
-        iterations: Factor on the iterations of the planner.
-        measuring: Factor on the duration of measurements.
-        full_force: Whether the fingers close with all of their force.
-    """
-
-    quarters: int = 0
-    lower: float = 0.0
-    speed: float = 1.0
-    iterations: int = 1
-    measuring: float = 1.0
-    full_force: bool = False
+    quarters: int = 0  # turns of the grasp about the vertical
+    lower: float = 0.0  # distance by which the grasp is lower [m]
+    speed: float = 1.0  # factor on speeds and accelerations
+    iterations: int = 1  # factor on the iterations of the planner
+    measuring: float = 1.0  # factor on the duration of measurements
+    full_force: bool = False  # whether the fingers close with all of their force
 
     @property
     def text(self) -> str:
@@ -146,11 +137,7 @@ class Variation:
 
 
 def variation(cause: str, attempt: int) -> Variation:
-    """Return the changes of an attempt after a failure.
-
-    Args:
-        attempt: Number of the retry, from 1.
-    """
+    """Return the changes of a retry after a failure; the first one has the number 1."""
     if cause in _GRIP:
         return Variation(
             quarters=attempt, lower=attempt * _LOWER, measuring=1.0 + attempt, full_force=True
@@ -168,61 +155,33 @@ _HEAVY, _HEAVY_FACTOR = 0.3, 0.5
 
 @dataclass(slots=True, kw_only=True)
 class Task:
-    """One object that is picked and placed.
-
-    Attributes:
-        object: Name of the object.
-        goal: Goal pose of its centre, or of the surface below it until its size is known.
-        on_surface: Whether `goal` is still a pose on the surface.
-        shape: Bounding box of the object; None if the scene does not have it.
-        friction: Coefficient of sliding friction between fingers and object.
-        seen: Whether observations have its pose; otherwise it is detected in images.
-        camera: Camera for the detection.
-        found: Pose at the last plan of an approach.
-        origin: Pose at the first plan, to which the object is put back.
-        others: Poses of the other objects at the last plan.
-        attempts: Number of retries.
-        cause: The last failure.
-        variation: What the present attempt changes.
-        returning: Whether the object is put back.
-        returns: Number of attempts to put it back.
-        moves: Number of times that the object was moved during the approach.
-        swapped: Goal of the next task if there is no new one.
-        motion: The last planned motion.
-        descent: The last straight motion down, which is reversed to go up again.
-        hand_weight: Expected weight at the wrist with an empty hand [N].
-        tare: The measured one [N].
-        opening: Position of the gripper's joint with the object between the fingers [m].
-        grip_force: Force of both fingers together on the object [N].
-        held: Pose of the object in the tool's frame; None with an empty hand.
-        metrics: Measured quantities by name, for statistics.
-    """
+    """One object that is picked and placed."""
 
     object: str
-    goal: Pose
-    seen: bool
-    camera: str
-    on_surface: bool = False
-    shape: ObjectShape | None = None
-    friction: float = 0.0
-    found: Pose | None = None
-    origin: Pose | None = None
-    others: dict[str, Pose] = field(default_factory=dict)
-    attempts: int = 0
-    cause: str = ""
-    variation: Variation = field(default_factory=Variation)
-    returning: bool = False
-    returns: int = 0
-    moves: int = 0
-    swapped: Pose | None = None
-    motion: ExecutedPath | None = None
-    descent: ExecutedPath | None = None
-    hand_weight: float = 0.0
-    tare: Average = field(default_factory=Average)
-    opening: float = 0.0
-    grip_force: float = 0.0
-    held: Pose | None = None
-    metrics: dict[str, float] = field(default_factory=dict)
+    goal: Pose  # of its centre, or of the surface below it until its size is known
+    seen: bool  # whether observations have its pose; otherwise it is detected in images
+    camera: str  # for the detection
+    on_surface: bool = False  # whether `goal` is still a pose on the surface
+    shape: ObjectShape | None = None  # None if the scene does not have the object
+    friction: float = 0.0  # coefficient of sliding friction between fingers and object
+    found: Pose | None = None  # at the last plan of an approach
+    origin: Pose | None = None  # at the first plan, to which the object is put back
+    others: dict[str, Pose] = field(default_factory=dict)  # other objects at the last plan
+    attempts: int = 0  # number of retries
+    cause: str = ""  # the last failure
+    variation: Variation = field(default_factory=Variation)  # of the present attempt
+    returning: bool = False  # whether the object is put back
+    returns: int = 0  # number of attempts to put it back
+    moves: int = 0  # number of times that the object was moved during the approach
+    swapped: Pose | None = None  # goal of the next task if there is no new one
+    motion: ExecutedPath | None = None  # the last planned motion
+    descent: ExecutedPath | None = None  # the last straight motion down, reversed to go up again
+    hand_weight: float = 0.0  # expected weight at the wrist with an empty hand [N]
+    tare: Average = field(default_factory=Average)  # the measured one [N]
+    opening: float = 0.0  # position of the gripper's joint around the object [m]
+    grip_force: float = 0.0  # of both fingers together on the object [N]
+    held: Pose | None = None  # the object in the tool's frame; None with an empty hand
+    metrics: dict[str, float] = field(default_factory=dict)  # by name, for statistics
 
     @property
     def follows_pose(self) -> bool:
@@ -246,28 +205,19 @@ class Task:
         return _HEAVY_FACTOR if mass > _HEAVY * limit else 1.0
 
     def grasp(self, tool: Pose, depth: float) -> Pose:
-        """Return the pose of the tool that grasps the object.
-
-        Args:
-            tool: The current pose of the tool.
-            depth: Largest height of the object above the tool [m].
-        """
+        """Return the pose of the tool that grasps the object, at most `depth` below its top [m]."""
         assert self.found is not None, "called after the object was located"
         height = 0.0
         if self.shape is not None:
             height = max(0.0, self.shape.top(self.found.matrix) - depth)
         if not height:
             height = -self.variation.lower
-        return grasp(self.found, tool, height=height, quarters=self.variation.quarters)
-
-    def turned(self, grasping: Pose, tool: Pose) -> np.ndarray:
-        """Return the orientation of a grasp that is nearest to the tool's.  # (4,)"""
-        return pointing_down(nearest_quarter(heading(grasping), heading(tool)))
+        return grasping.grasp(self.found, tool, height=height, quarters=self.variation.quarters)
 
     def excess_mass(self, mass: float) -> str:
         """Return why the present grip cannot hold a mass [kg]; "" if it can."""
         limit = self.metrics.get("limit", 0.0)
-        if not limit or mass <= limit:
+        if not (limit and mass > limit):
             return ""
         return (
             f"'{self.object}' of {mass:.2f} kg is too heavy: {self.grip_force:.1f} N with friction "
@@ -306,8 +256,14 @@ def get_arm(context: StateContext) -> Arm:
     return arm
 
 
-class TaskState(State):
+class TaskState(ExtendedState):
     """State that records its failures in the task, from which the next attempt follows."""
+
+    arm: Arm
+    task: Task
+
+    def start(self, context: StateContext) -> None:
+        self.arm, self.task = get_arm(context), context.store.get(TASK)
 
     def run(self, context: StateContext) -> str | None:
         get_arm(context)

@@ -1,7 +1,7 @@
 """Settings of the state `Policy`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal
 
 from mujoco_ros.control.gains import LARGEST_GAIN
@@ -15,12 +15,9 @@ from mujoco_ros.controllers.library.config_checks import (
 )
 from mujoco_ros.model.errors import UserInputError, unknown
 
-Numbers = float | tuple[float, ...]
-"""One number for all elements, or one for each."""
-Order = Literal["oldest_first", "newest_first"]
-"""Order of the frames of a history."""
-_FIXED: Mapping[str, Any] = {"is_fixed": True}
-"""Metadata of a setting that only the table gives."""
+Numbers = float | tuple[float, ...]  # one number for all elements, or one for each
+Order = Literal["oldest_first", "newest_first"]  # order of the frames of a history
+_FIXED: Mapping[str, Any] = {"is_fixed": True}  # metadata of a setting that only the table gives
 _OF_ALL_TERMS = ("term", "scale", "offset", "clip", "noise", "history", "order")
 _OF_TERM: Mapping[str, tuple[str, ...]] = {
     "joint_position": ("joints",),
@@ -37,49 +34,23 @@ _OF_TERM: Mapping[str, tuple[str, ...]] = {
 }
 """Settings that some terms have, by term."""
 _LONGEST_HISTORY = 1000
-_FASTEST = 10.0
-"""Largest velocity that a client can command [m/s, rad/s]."""
+_FASTEST = 10.0  # largest velocity that a client can command [m/s, rad/s]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoiseConfig:
-    """Noise that is added to a term.
+class NoiseConfig(CheckedConfig):
+    """Noise that is added to a term."""
 
-    Attributes:
-        uniform: Largest magnitude of uniform noise.
-        gaussian: Standard deviation of Gaussian noise.
-    """
+    uniform: Numbers = 0.0  # largest magnitude of uniform noise
+    gaussian: Numbers = 0.0  # standard deviation of Gaussian noise
 
-    uniform: Numbers = 0.0
-    gaussian: Numbers = 0.0
-
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         for name in ("uniform", "gaussian"):
             if not all(number >= 0.0 for number in numbers(getattr(self, name))):
                 raise UserInputError(f"{name} must not be negative")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TermConfig:
-    """A part of an input: ``scale * clip(value + noise) + offset``.
-
-    Attributes:
-        term: What it contains.
-        sensor: Name of a sensor; see the reference for each kind of term.
-        value: Measurement of a sensor that has several.
-        joints: Names of joints; empty for the policy's joints.
-        scale: Factor.
-        offset: Added last.
-        clip: Lower and upper limit of the value.
-        noise: Added to the value.
-        history: Number of frames, the present one included.
-        order: Order of the frames.
-        period: Duration of a cycle of the gait [s].
-        phases: Phases of the gait as parts of a cycle, e.g. of each foot.
-        functions: Functions of these phases, each of all of them.
-        at_rest: Phases while the command is zero, from which the gait begins again; without them,
-            it does not stop.
-    """
+class TermConfig(CheckedConfig):
+    """A part of an input: ``scale * clip(value + noise) + offset``."""
 
     term: Literal[
         "joint_position",
@@ -94,21 +65,21 @@ class TermConfig:
         "sensor",
         "image",
     ]
-    sensor: str = ""
-    value: str = ""
-    joints: tuple[str, ...] = ()
+    sensor: str = ""  # name of a sensor; see the reference for each kind of term
+    value: str = ""  # measurement of a sensor that has several
+    joints: tuple[str, ...] = ()  # names of joints; empty for the policy's joints
     scale: Numbers = 1.0
-    offset: Numbers = 0.0
-    clip: tuple[Numbers, Numbers] | None = None
-    noise: NoiseConfig = field(default_factory=NoiseConfig)
-    history: int = 1
+    offset: Numbers = 0.0  # added last
+    clip: tuple[Numbers, Numbers] | None = None  # lower and upper limit of the value
+    noise: NoiseConfig = field(default_factory=NoiseConfig)  # added to the value
+    history: int = 1  # number of frames, the present one included
     order: Order = "oldest_first"
-    period: float = 0.0
-    phases: tuple[float, ...] = (0.0,)
-    functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")
-    at_rest: tuple[float, ...] = ()
+    period: float = 0.0  # duration of a cycle of the gait [s]
+    phases: tuple[float, ...] = (0.0,)  # phases of the gait as parts of a cycle, e.g. of each foot
+    functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")  # of all phases
+    at_rest: tuple[float, ...] = ()  # phases while the command is zero; empty: it does not stop
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
         for setting in fields(self):
             if setting.name not in permitted and getattr(self, setting.name) != setting.default:
@@ -135,23 +106,15 @@ class TermConfig:
         return f"{self.term} '{self.sensor}'" if self.sensor else self.term
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InputConfig:
-    """An input of the network: the terms in order, behind each other.
-
-    Attributes:
-        terms: The terms.
-        clip: Lower and upper limit of all numbers.
-        history: Number of frames of all terms, the present one included.
-        order: Order of the frames.
-    """
+class InputConfig(CheckedConfig):
+    """An input of the network: the terms in order, behind each other."""
 
     terms: tuple[TermConfig, ...]
-    clip: tuple[float, float] | None = None
-    history: int = 1
+    clip: tuple[float, float] | None = None  # lower and upper limit of all numbers
+    history: int = 1  # number of frames of all terms, the present one included
     order: Order = "oldest_first"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         _check_history(self.history)
         if self.clip is not None and not self.clip[0] <= self.clip[1]:
             raise UserInputError("clip: the lower limit is above the upper one")
@@ -161,34 +124,20 @@ class InputConfig:
             raise UserInputError("an image must be the only term of its input")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ActionConfig(CheckedConfig):
-    """Joints that a part of the output commands, to ``scale * action + offset``.
+    """Joints that a part of the output commands, to ``scale * action + offset``."""
 
-    Attributes:
-        joints: Names of joints; empty for the policy's joints.
-        target: What the policy commands.
-        scale: Factor.
-        offset: Added to it; the default pose of position targets, and 0 of others, if absent.
-        clip: Lower and upper limit of the targets.
-        largest: Largest magnitude of an action; beyond it the policy is stopped.
-        smoothing: Part of the previous target in the next one, from 0 to less than 1.
-        kp: Proportional gains while the state is active; the robot's gains if absent.
-        kd: Derivative gains while the state is active; the robot's gains if absent.
-    """
-
-    joints: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()  # names of joints; empty for the policy's joints
     target: Literal["position", "velocity", "effort"] = "position"
     scale: Numbers = 1.0
-    offset: Numbers | None = None
-    clip: tuple[Numbers, Numbers] | None = None
-    largest: Positive = 100.0
-    smoothing: float = 0.0
-    kp: Numbers | None = None
-    kd: Numbers | None = None
+    offset: Numbers | None = None  # default: the pose for positions, else 0
+    clip: tuple[Numbers, Numbers] | None = None  # lower and upper limit of the targets
+    largest: Positive = 100.0  # largest magnitude of an action; beyond it the policy is stopped
+    smoothing: float = 0.0  # part of the previous target in the next one, from 0 to less than 1
+    kp: Numbers | None = None  # gains while the state is active; the robot's if absent
+    kd: Numbers | None = None  # derivative gains; the robot's if absent
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not 0.0 <= self.smoothing < 1.0:
             raise UserInputError(f"smoothing must be from 0 to less than 1, got {self.smoothing:g}")
         for name in ("kp", "kd"):
@@ -200,7 +149,6 @@ class ActionConfig(CheckedConfig):
                     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyConfig(CheckedConfig):
     """Settings of `Policy`.
 
@@ -237,8 +185,7 @@ class PolicyConfig(CheckedConfig):
     command_timeout: Positive = 0.5
     max_tilt: NotNegative = 0.0
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         for name in ("file", "inputs", "actions"):
             if not getattr(self, name):
                 raise UserInputError(f"{name} must not be empty")

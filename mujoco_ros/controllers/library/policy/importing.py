@@ -6,7 +6,7 @@ whole_body_tracking for Isaac Lab write.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,91 +38,126 @@ _TERMS = {
 _TARGETS = {"JointPositionAction": "position", "JointVelocityAction": "velocity"}
 _VELOCITIES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
 _VELOCITY_COMMANDS = ("twist", "base_velocity")
-_SWITCHES = ("use_gym_history", "scale_first")
-"""Keys beside the terms of an input."""
+_SWITCHES = ("use_gym_history", "scale_first")  # keys beside the terms of an input
 _ALL_JOINTS = re.compile(r"!!python/object/apply:builtins\.slice(\s*\[(null(, )?)+\]|(\s+- null)+)")
 """How PyYAML writes the Python object ``slice(None)``, which stands for all joints."""
 Settings = dict[str, Any]
 
 
 def read_deploy(path: Path) -> Any:
-    """Read a ``deploy.yaml`` as plain data; no object in it is created.
-
-    Raises:
-        UserInputError: It cannot be read, or is not valid YAML.
-    """
+    """Read a ``deploy.yaml`` as plain data; no object in it is created."""
     return parse_yaml(_ALL_JOINTS.sub("null", read_text(path)), str(path))
+
+
+class _Part:
+    """A mapping in a file, whose entries are read strictly; `name` begins error messages."""
+
+    def __init__(self, data: Any, name: str, separator: str = ".") -> None:
+        if not isinstance(data, Mapping):
+            raise UserInputError(f"{name}: expected a mapping, got {type(data).__name__}")
+        self.data, self.name = {str(key): value for key, value in data.items()}, name
+        self._separator = separator
+
+    def at(self, key: str) -> str:
+        return f"{self.name}{self._separator}{key}"
+
+    def has(self, key: str) -> bool:
+        return self.data.get(key) is not None
+
+    def part(self, key: str, *, is_optional: bool = False) -> "_Part":
+        """Return a mapping inside; an optional one that is absent or null is empty."""
+        is_absent = is_optional and not self.has(key)
+        return _Part({} if is_absent else self.data.get(key), self.at(key))
+
+    def get(self, key: str, kind: Any) -> Any:
+        """Return an entry of a type; a tuple as a list."""
+        if key not in self.data:
+            raise UserInputError(f"{self.name}: key '{key}' is missing")
+        value = convert(kind, self.data[key], self.at(key))
+        return list(value) if isinstance(value, tuple) else value
+
+    def numbers(self, key: str) -> list[float]:
+        numbers: list[float] = self.get(key, tuple[float, ...])
+        return numbers
+
+    def positive(self, key: str) -> float:
+        number: float = self.get(key, float)
+        if not number > 0.0:
+            raise UserInputError(f"{self.at(key)} must be positive, got {number:g}")
+        return number
+
+    def indices(self, key: str, size: int) -> list[int]:
+        indices: list[int] = self.get(key, tuple[int, ...])
+        if not indices or not all(0 <= index < size for index in indices):
+            raise UserInputError(
+                f"{self.at(key)} must have numbers from 0 to {size - 1}, got {indices}"
+            )
+        return indices
+
+
+_PAIR = tuple[float, float]
 
 
 def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Settings, float]:
     """Return the settings of a ``deploy.yaml``, and the period of the policy [s].
 
-    Args:
-        motors: Names of the joints in the order of the motors, into which it has indices.
-        where: Beginning of error messages.
-
-    Raises:
-        UserInputError: It is malformed, or contains what `Policy` does not have.
+    It has indices of joints in the order of the `motors`; `where` begins error messages.
     """
-    period = _number(_get(data, "step_dt", where), f"{where}: step_dt")
-    ids = _integers(_get(data, "joint_ids_map", where), f"{where}: joint_ids_map")
+    source = _Part(data, where, ": ")
+    period, ids = source.positive("step_dt"), source.get("joint_ids_map", tuple[int, ...])
     if not ids or min(ids) < 0 or max(ids) >= len(motors) or len(set(ids)) < len(ids):
         raise UserInputError(
             f"{where}: joint_ids_map must have different numbers below {len(motors)}, the number "
             "of joints"
         )
     joints = [motors[motor] for motor in ids]
-    pose = _numbers(_get(data, "default_joint_pos", where), f"{where}: default_joint_pos")
-    if len(pose) != len(joints):
-        raise UserInputError(f"{where}: default_joint_pos has not {len(joints)} numbers")
     gains = {
-        key: _of_motors(_get(data, name, where), ids, f"{where}: {name}")
+        key: _of_motors(source.numbers(name), ids, source.at(name))
         for key, name in (("kp", "stiffness"), ("kd", "damping"))
     }
     actions = []
-    for name, given in _mapping(_get(data, "actions", where), f"{where}: actions").items():
-        at = f"{where}: actions.{name}"
+    for name in (every := source.part("actions")).data:
         if name not in _TARGETS:
             raise unknown("action", name, _TARGETS, where=where)
-        given = _mapping(given, at)
-        own = list(range(len(joints)))
-        if given.get("joint_ids") is not None:
-            own = _indices(given["joint_ids"], len(joints), f"{at}.joint_ids")
+        given, own = every.part(name), list(range(len(joints)))
+        if given.has("joint_ids"):
+            own = given.indices("joint_ids", len(joints))
         action = {
             "joints": [joints[joint] for joint in own],
             "target": _TARGETS[name],
-            "scale": _numbers(_get(given, "scale", at), f"{at}.scale"),
-            "offset": _numbers(_get(given, "offset", at), f"{at}.offset"),
+            "scale": given.numbers("scale"),
+            "offset": given.numbers("offset"),
             **{key: [values[joint] for joint in own] for key, values in gains.items()},
         }
-        if given.get("clip") is not None:
-            pairs = convert(tuple[tuple[float, float], ...], given["clip"], f"{at}.clip")
-            action["clip"] = [list(limit) for limit in zip(*pairs, strict=True)]
+        if given.has("clip"):
+            action["clip"] = _transposed(given.get("clip", tuple[_PAIR, ...]))
         actions.append(action)
-    settings: Settings = {
-        "joints": joints,
-        "default_pose": dict(zip(joints, pose, strict=True)),
-        "inputs": _inputs(data, joints, period, where),
-        "actions": actions,
-    }
-    return settings, period
+    pose = _pose(joints, source.numbers("default_joint_pos"), where)
+    inputs = _inputs(source, joints, period)
+    return {"joints": joints, "default_pose": pose, "inputs": inputs, "actions": actions}, period
+
+
+def _transposed(pairs: Iterable[Sequence[float]]) -> list[list[float]]:
+    """Return lower and upper limits of pairs of both."""
+    return [list(limit) for limit in zip(*pairs, strict=True)]
+
+
+def _pose(joints: Sequence[str], positions: Sequence[float], where: str) -> dict[str, float]:
+    if len(positions) != len(joints):
+        raise UserInputError(f"{where}: default_joint_pos has not {len(joints)} numbers")
+    return dict(zip(joints, positions, strict=True))
 
 
 def settings_of_metadata(metadata: Mapping[str, str], where: str) -> Settings:
-    """Return the settings in the metadata of an ONNX file, which lack the period of the policy.
-
-    Raises:
-        UserInputError: The metadata lack an entry, or contain what `Policy` does not have.
-    """
+    """Return the settings in the metadata of an ONNX file, which lack the period of the policy."""
     needed = ("joint_names", "default_joint_pos", "observation_names", "action_scale")
     for key in needed:
         if key not in metadata:
             known = ", ".join(metadata) or "nothing"
             raise UserInputError(f"{where}: the metadata lack '{key}'; they have: {known}")
     joints = _words(metadata["joint_names"])
-    pose = _csv(metadata["default_joint_pos"], f"{where}: default_joint_pos")
-    if len(pose) != len(joints):
-        raise UserInputError(f"{where}: default_joint_pos has not {len(joints)} numbers")
+    positions = _csv(metadata["default_joint_pos"], f"{where}: default_joint_pos")
+    pose = _pose(joints, positions, where)
     action: Settings = {
         "joints": _words(metadata.get("action_joint_names", metadata["joint_names"])),
     }
@@ -152,21 +187,14 @@ def settings_of_metadata(metadata: Mapping[str, str], where: str) -> Settings:
                     raise unknown("command", command, _VELOCITY_COMMANDS, where=where)
     return {
         "joints": joints,
-        "default_pose": dict(zip(joints, pose, strict=True)),
+        "default_pose": pose,
         "inputs": {"obs": {"terms": terms}},
         "actions": [action],
     }
 
 
 def table(settings: Settings, *, file: str, period: float, decimation: int, imu: str) -> Settings:
-    """Return a table whose only motion is the policy.
-
-    Args:
-        settings: Settings of the policy.
-        period: Period of the policy [s].
-        decimation: Ticks of the controller for each run of the network.
-        imu: Name of the IMU; empty for the floating base.
-    """
+    """Return a table whose only motion is the policy, with a period [s]; `imu` may be empty."""
     first: Settings = {"class": "Policy", "file": file, "decimation": decimation}
     return {
         "rate": round(decimation / period, 9),
@@ -179,78 +207,64 @@ def table(settings: Settings, *, file: str, period: float, decimation: int, imu:
     }
 
 
-def _inputs(data: Any, joints: Sequence[str], period: float, where: str) -> Settings:
-    file, where = where, f"{where}: observations"
-    observations = _mapping(data.get("observations"), where)
-    groups = {
-        name: _mapping(group, f"{where}.{name}")
-        for name, group in observations.items()
-        if name not in _SWITCHES
-    }
-    if all("history_length" in group or "scale" in group for group in groups.values()):
-        groups = {"obs": observations}
+def _inputs(source: _Part, joints: Sequence[str], period: float) -> Settings:
+    observations = source.part("observations")
+    names = [name for name in observations.data if name not in _SWITCHES]
+    groups = {name: observations.part(name) for name in names}
+    if all("history_length" in group.data or "scale" in group.data for group in groups.values()):
+        groups = {"obs": observations}  # its entries are terms
     inputs = {}
     for name, group in groups.items():
-        switches = {key: bool(group.get(key, False)) for key in _SWITCHES}
         terms = [
-            _deployed_term(key, value, data, joints, period, switches["scale_first"], file)
-            for key, value in group.items()
+            _deployed_term(group, key, source, joints, period)
+            for key in group.data
             if key not in _SWITCHES
         ]
         inputs[name] = {"terms": terms}
-        if switches["use_gym_history"]:  # frames of all terms
+        if group.data.get("use_gym_history"):  # frames of all terms
             lengths = {term.pop("history", 1) for term in terms}
             if len(lengths) != 1:
-                raise UserInputError(f"{where}: with use_gym_history, history_length must be one")
+                raise UserInputError(
+                    f"{observations.name}: with use_gym_history, history_length must be one"
+                )
             inputs[name]["history"] = lengths.pop()
     return inputs
 
 
 def _deployed_term(
-    name: str,
-    data: Any,
-    source: Any,
-    joints: Sequence[str],
-    period: float,
-    scale_first: bool,
-    file: str,
+    group: _Part, name: str, source: _Part, joints: Sequence[str], period: float
 ) -> Settings:
-    where = f"{file}: observations"
-    at = f"{where}.{name}"
-    data = _mapping(data, at)
-    limits: list[Any]
-    term: Settings = {"term": _term(name, where)}
-    scale = None if data.get("scale") is None else _numbers(data["scale"], f"{at}.scale")
+    data, where = _Part(group.data[name], f"{source.at('observations')}.{name}"), source.at("")
+    kind = _term(name, f"{where}observations")
+    history = convert(int, data.data.get("history_length", 1), data.at("history_length"))
+    term = _term_with_history(kind, history)
+    scale = data.numbers("scale") if data.has("scale") else None
     if scale == []:
-        raise UserInputError(f"{at}.scale must not be empty")
+        raise UserInputError(f"{data.at('scale')} must not be empty")
     if scale is not None and any(factor != 1.0 for factor in scale):
         term["scale"] = scale if len(set(scale)) > 1 else scale[0]
-    if data.get("clip") is not None:
-        limits = _pair(data["clip"], f"{at}.clip")
-        if scale_first and scale is not None:
+    if data.has("clip"):
+        term["clip"] = limits = data.get("clip", _PAIR)
+        if group.data.get("scale_first") and scale is not None:
             if min(scale) <= 0.0:
-                raise UserInputError(f"{at}.scale must be positive with scale_first and a clip")
+                raise UserInputError(
+                    f"{data.at('scale')} must be positive with scale_first and a clip"
+                )
             term["clip"] = [[limit / factor for factor in scale] for limit in limits]
-        else:
-            term["clip"] = limits
-    history = convert(int, data.get("history_length", 1), f"{at}.history_length")
-    term |= _term_with_history(term["term"], history)
-    params = _optional(data, "params", at)
-    if term["term"] == "command":
-        commands = _optional(source, "commands", file)
-        velocity = _optional(commands, "base_velocity", f"{file}: commands")
-        if velocity.get("ranges") is not None:
-            ranges, at = velocity["ranges"], f"{file}: commands.base_velocity.ranges"
-            limits = [_pair(_get(ranges, key, at), f"{at}.{key}") for key in _VELOCITIES]
-            term["clip"] = [list(limit) for limit in zip(*limits, strict=True)]
-    elif term["term"] == "gait_phase":
-        term["period"] = _number(_get(params, "period", at), f"{at}.period")
+    params = data.part("params", is_optional=True)
+    if kind == "command":
+        commands = source.part("commands", is_optional=True)
+        velocity = commands.part("base_velocity", is_optional=True)
+        if velocity.has("ranges"):
+            ranges = velocity.part("ranges")
+            term["clip"] = _transposed([ranges.get(key, _PAIR) for key in _VELOCITIES])
+    elif kind == "gait_phase":
+        term["period"] = params.positive("period")
         term["phases"] = [period / term["period"]]  # the phase advances before each run
-    elif term["term"].startswith("joint_"):
-        ids = _optional(params, "asset_cfg", f"{at}.params").get("joint_ids")
-        if ids is not None:
-            ids_at = f"{at}.params.asset_cfg.joint_ids"
-            term["joints"] = [joints[index] for index in _indices(ids, len(joints), ids_at)]
+    elif kind.startswith("joint_"):
+        asset = params.part("asset_cfg", is_optional=True)
+        if asset.has("joint_ids"):
+            term["joints"] = [joints[index] for index in asset.indices("joint_ids", len(joints))]
     return term
 
 
@@ -265,57 +279,12 @@ def _term(name: str, where: str) -> str:
     return _TERMS[name]
 
 
-def _of_motors(data: Any, ids: Sequence[int], where: str) -> list[float]:
+def _of_motors(values: Sequence[float], ids: Sequence[int], where: str) -> list[float]:
     """Return values that are in the order of all or the used motors in the policy's order."""
-    values = _numbers(data, where)
     places = ids if len(values) > max(ids) else [sorted(ids).index(motor) for motor in ids]
     if len(values) <= max(places):
         raise UserInputError(f"{where} has {len(values)} numbers, too few for {len(ids)} joints")
     return [values[place] for place in places]
-
-
-def _mapping(data: Any, where: str) -> dict[str, Any]:
-    if not isinstance(data, Mapping):
-        raise UserInputError(f"{where}: expected a mapping, got {type(data).__name__}")
-    return {str(key): value for key, value in data.items()}
-
-
-def _get(data: Any, key: str, where: str) -> Any:
-    mapping = _mapping(data, where)
-    if key not in mapping:
-        raise UserInputError(f"{where}: key '{key}' is missing")
-    return mapping[key]
-
-
-def _optional(data: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
-    """Return a mapping; an absent or null one is empty."""
-    return {} if data.get(key) is None else _mapping(data[key], f"{where}.{key}")
-
-
-def _number(value: Any, where: str) -> float:
-    number: float = convert(float, value, where)
-    if not number > 0.0:
-        raise UserInputError(f"{where} must be positive, got {number:g}")
-    return number
-
-
-def _numbers(value: Any, where: str) -> list[float]:
-    return list(convert(tuple[float, ...], value, where))
-
-
-def _integers(value: Any, where: str) -> list[int]:
-    return list(convert(tuple[int, ...], value, where))
-
-
-def _indices(value: Any, size: int, where: str) -> list[int]:
-    indices = _integers(value, where)
-    if not indices or not all(0 <= index < size for index in indices):
-        raise UserInputError(f"{where} must have numbers from 0 to {size - 1}, got {indices}")
-    return indices
-
-
-def _pair(value: Any, where: str) -> list[float]:
-    return list(convert(tuple[float, float], value, where))
 
 
 def _words(text: str) -> list[str]:
@@ -324,6 +293,7 @@ def _words(text: str) -> list[str]:
 
 def _csv(text: str, where: str) -> list[float]:
     try:
-        return _numbers([float(word) for word in _words(text.strip("[]"))], where)
+        numbers = [float(word) for word in _words(text.strip("[]"))]
+        return list(convert(tuple[float, ...], numbers, where))
     except ValueError as error:
         raise UserInputError(f"{where}: {error}") from error

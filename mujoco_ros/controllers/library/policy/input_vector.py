@@ -10,18 +10,9 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class InputVector:
-    """Computes the numbers of an input.
-
-    Attributes:
-        size: Number of elements of the input.
-    """
+    """Computes the numbers of an input."""
 
     def __init__(self, name: str, config: InputConfig, terms: Sequence[Term]) -> None:
-        """Prepare the terms of an input with a name.
-
-        Raises:
-            UserInputError: A setting of a term has another number of elements than the term.
-        """
         self._name, self._clip, self._order = name, config.clip, config.order
         self._parts = [_Part(term, f"input '{name}', term {term.config.name}") for term in terms]
         frame = sum(part.block.size for part in self._parts)
@@ -34,11 +25,7 @@ class InputVector:
             at += part.block.size
 
     def check_size(self, size: int) -> None:
-        """Check the size of the input in the file.
-
-        Raises:
-            UserInputError: It differs; the message names the first term that does not fit.
-        """
+        """Raise a UserInputError that names the first term that does not fit the file's input."""
         if size == self.size:
             return
         history, at, listing = len(self._frames), 0, []
@@ -60,16 +47,9 @@ class InputVector:
     def write(
         self, tick: PolicyTick, rng: np.random.Generator, is_first: bool, target: np.ndarray
     ) -> str:
-        """Write the input of a run.
+        """Write the input of a run into an array; return the term that is not a number, or "".
 
-        Args:
-            tick: What the terms are computed from.
-            rng: Source of the noise.
-            is_first: Whether the histories begin, with copies of this frame.
-            target: The array of the network, contiguous.
-
-        Returns:
-            The term that is not a number; empty if all are.
+        If `is_first`, the histories begin with copies of this frame.
         """
         for part in self._parts:
             part.update(tick, rng, is_first)
@@ -87,7 +67,6 @@ class _Part:
     """A term with its history, in the frame of the input.
 
     Attributes:
-        name: The term in error messages.
         block: Its values.  # (history, size)
     """
 
@@ -108,7 +87,6 @@ class _Part:
         self.block = values.reshape(self.block.shape)
 
     def update(self, tick: PolicyTick, rng: np.random.Generator, is_first: bool) -> None:
-        """Compute the present frame."""
         value = self._value
         self._write(tick, value)
         if self._is_uniform:
@@ -141,11 +119,7 @@ def push(frames: np.ndarray, frame: np.ndarray, order: Order, is_first: bool) ->
 
 
 def elements(values: Numbers, size: int, where: str) -> np.ndarray:
-    """Return one number for each element.
-
-    Raises:
-        UserInputError: The number of values is neither one nor `size`; `where` names the setting.
-    """
+    """Return one number for each element; `where` names the setting in errors."""
     given = numbers(values)
     if isinstance(values, tuple) and len(given) != size:
         raise UserInputError(f"{where} has {len(given)} numbers, and the term has {size} values")

@@ -17,8 +17,7 @@ from mujoco_ros.controllers.library.policy.processor_limit import ProcessorLimit
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_access import SizeLimit, read_file
 
-LARGEST_POLICY = SizeLimit(1 << 28, of_client=1 << 26)
-"""Largest ONNX file that is read [byte]."""
+LARGEST_POLICY = SizeLimit(1 << 28, of_client=1 << 26)  # largest ONNX file that is read [byte]
 _MAX_DEPTH = 32
 _Message = dict[int, str]
 _MESSAGES: dict[str, _Message] = {
@@ -39,18 +38,12 @@ _MESSAGES: dict[str, _Message] = {
     "tensor": {},
 }
 """The messages inside each message that can contain tensors, by the number of the field."""
-_NAME, _EXTERNAL_DATA, _DATA_LOCATION = 8, 13, 14
-"""Fields of a tensor."""
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-"""Types of fields in the protobuf encoding."""
+_NAME, _EXTERNAL_DATA, _DATA_LOCATION = 8, 13, 14  # fields of a tensor
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # types of fields in the protobuf encoding
 
 
 def read_onnx(path: Path) -> bytes:
-    """Read an ONNX file.
-
-    Raises:
-        UserInputError: As `read_file`, or it is not an ONNX file, or it has weights in other files.
-    """
+    """Read an ONNX file, or raise a UserInputError for a file with weights in other files."""
     content = read_file(path, "policy", largest=LARGEST_POLICY)
     try:
         _check(memoryview(content), "model", 0)
@@ -121,31 +114,22 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
 
 
 _TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
-_LARGEST_SIZE = 1 << 24
-"""Largest number of elements of an input or output."""
-LOAD_S, RUN_S = 60.0, 10.0
-"""Processor time for loading a file, and for one run [s]."""
-_MEMORY_BYTES = 4 << 30
-"""Memory of all networks of a process [byte], with their weights."""
+_LARGEST_SIZE = 1 << 24  # largest number of elements of an input or output
+LOAD_S, RUN_S = 60.0, 10.0  # processor time for loading a file, and for one run [s]
+_MEMORY_BYTES = 4 << 30  # memory of all networks of a process [byte], with their weights
 
 
 class Network:
     """Runs an ONNX file in the thread of the caller.
 
     Attributes:
-        path: The file.
         inputs: The inputs by name, which a run reads, without the memory's inputs.
         output: The output, which a run writes.
         metadata: Texts in the file by name.
     """
 
     def __init__(self, path: Path) -> None:
-        """Load a file.
-
-        Raises:
-            UserInputError: It cannot be read, is no ONNX file, has weights in other files, or
-                onnxruntime cannot run it.
-        """
+        """Load a file, or raise a UserInputError that says why onnxruntime cannot run it."""
         import onnxruntime  # an optional part, which takes long to import
 
         content = read_onnx(path)
@@ -266,16 +250,11 @@ class Network:
         return self._output_shapes[name].size if name in self._output_shapes else None
 
     def forget(self) -> None:
-        """Set the memory to zero."""
         for given, _ in self._memory:
             given.fill(0.0)
 
     def run(self) -> None:
-        """Compute the output, and update the memory.
-
-        Raises:
-            RuntimeError: onnxruntime cannot compute it, or not in `RUN_S` of processor time.
-        """
+        """Compute the output, and update the memory; RuntimeError after `RUN_S` on a processor."""
         self._running.begin()
         try:
             self._session.run_with_iobinding(self._binding, self._run_options)
@@ -313,9 +292,7 @@ class _Signature:
     """Type and shape of an input or output.
 
     Attributes:
-        kind: Type of the elements.
         axes: The shape; open axes are None, and the batch's axis is 1.
-        size: Number of elements; None if several axes are open.
     """
 
     def __init__(self, argument: Any, path: Path) -> None:

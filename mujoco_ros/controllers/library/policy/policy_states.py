@@ -16,6 +16,7 @@ from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.controllers.library.base_states import commanded_velocity
 from mujoco_ros.controllers.library.policy.config import ActionConfig, PolicyConfig
 from mujoco_ros.controllers.library.policy.input_vector import InputVector, elements, limits
 from mujoco_ros.controllers.library.policy.network import Network
@@ -23,31 +24,16 @@ from mujoco_ros.controllers.library.policy.terms import CameraImages, PolicyTick
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError, unknown
 
-_ROWS = {"position": 0, "velocity": 1, "effort": 2}
-"""Rows of references."""
+_ROWS = {"position": 0, "velocity": 1, "effort": 2}  # rows of references
 
 
 class JointTargets:
-    """The joints that a part of the output commands.
-
-    Attributes:
-        joints: Indices of the joints.  # (n,)
-        has_gains: Whether it sets gains.
-    """
+    """The joints that a part of the output commands."""
 
     def __init__(
         self, config: ActionConfig, joints: np.ndarray, names: Sequence[str], pose: np.ndarray
     ) -> None:
-        """Prepare for joints.
-
-        Args:
-            joints: Indices of the joints.  # (n,)
-            names: Names of all joints of the robot.
-            pose: Default positions of all joints of the robot.
-
-        Raises:
-            UserInputError: A setting has another number of elements than there are joints.
-        """
+        """Prepare for joints (n,), with names and default positions of all joints of the robot."""
         size, where = len(joints), "actions"
         self.joints, self._names, self._row = joints, names, _ROWS[config.target]
         self._largest, self._smoothing = config.largest, config.smoothing
@@ -65,7 +51,6 @@ class JointTargets:
         self._target, self._previous = np.zeros(size), np.zeros(size)
 
     def start(self, references: References) -> None:
-        """Begin at the references."""
         np.copyto(self._previous, references.values[self._row, self.joints])
 
     def with_gains(self, gains: Gains, before: Gains | None = None) -> Gains:
@@ -113,11 +98,7 @@ class JointTargets:
 
 
 def check_disjoint(targets: Sequence[JointTargets], names: Sequence[str]) -> None:
-    """Reject a joint that two parts of the output command.
-
-    Raises:
-        UserInputError: It names the joint.
-    """
+    """Raise a UserInputError for a joint that two parts of the output command."""
     found: set[int] = set()
     for joint in (int(number) for part in targets for number in part.joints):
         if joint in found:
@@ -234,10 +215,7 @@ class Policy(State):
         if not self._images.update(context):
             return None
         self._runs = number // self._decimation + 1
-        command = None
-        if VELOCITY_INPUT in context.store:
-            velocity = context.store.get(VELOCITY_INPUT)
-            command = velocity.read(context.time, config.command_timeout)
+        command = commanded_velocity(context, config.command_timeout)
         tick.command, tick.elapsed = command or config.velocity, context.elapsed
         return self._run_network(context)
 

@@ -20,13 +20,7 @@ class ProcessorLimit:
     """
 
     def __init__(self, limit_s: float, cancel: Callable[[], object]) -> None:
-        """Prepare the limit.
-
-        Args:
-            limit_s: Processor time of a call [s].
-            cancel: Asks the running call to return, from another thread; it must not refer to this
-                object.
-        """
+        """Call `cancel` from another thread after `limit_s`; it must not refer to this object."""
         self.is_exceeded = False
         self._limit_s, self._cancel = limit_s, cancel
         self._calls = 0
@@ -37,7 +31,6 @@ class ProcessorLimit:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Apply the limit to the block."""
         self.begin()
         try:
             yield
@@ -56,7 +49,6 @@ class ProcessorLimit:
         self._clock = time.pthread_getcpuclockid(threading.get_ident())
 
     def end(self) -> None:
-        """End what `begin` began."""
         with self._lock:  # so that no later call is asked to return
             self._clock = None
 
@@ -79,7 +71,6 @@ class ProcessorLimit:
 
 
 def _watch(limit: "weakref.ref[ProcessorLimit]") -> None:
-    """Poll a limit until it is gone."""
     while True:
         time.sleep(_POLL_S)
         watched = limit()

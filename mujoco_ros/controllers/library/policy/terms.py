@@ -21,8 +21,7 @@ from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import find_all_sensors
 from mujoco_ros.model.sensors.sensor_states import find_states
 
-Read = Callable[[Observation], Any]
-"""Returns the values of a measurement."""
+Read = Callable[[Observation], Any]  # returns the values of a measurement
 
 
 class SensorValues:
@@ -32,7 +31,6 @@ class SensorValues:
     """
 
     def __init__(self, robot: RobotModel) -> None:
-        """Find the sensors of a robot in its model."""
         model, prefix = robot.model, robot.prefix
         names = (model.body(body).name for body in range(model.nbody))
         prefixes = {f"{name.partition('/')[0]}/" for name in names if "/" in name}
@@ -61,15 +59,7 @@ class SensorValues:
             self._found.setdefault(state.name, {})["state"] = size, read
 
     def find(self, sensor: str, value: str = "") -> tuple[int, Read]:
-        """Return the number of values of a measurement, and a function that reads them.
-
-        Args:
-            sensor: Name of the sensor.
-            value: The measurement; may be empty if the sensor has only one.
-
-        Raises:
-            UserInputError: The robot has no such sensor, or it no such measurement.
-        """
+        """Return number of values and reader of a measurement, which `value` selects of several."""
         if sensor not in self._found and topic_token(sensor) in self._found:
             sensor = topic_token(sensor)
         if sensor not in self._found:
@@ -107,11 +97,7 @@ def _reader(entry: str, name: str, attribute: str) -> Read:
 
 
 class CameraImages:
-    """The newest image of each camera that a policy uses.
-
-    Attributes:
-        newest: The images by camera.
-    """
+    """The newest image of each camera that a policy uses."""
 
     def __init__(self, cameras: Iterable[str]) -> None:
         self._cameras = tuple(dict.fromkeys(cameras))
@@ -119,20 +105,13 @@ class CameraImages:
         self.newest: dict[str, Image] = {}
 
     def clear(self) -> None:
-        """Begin without images."""
         self._requests.clear()
         self.newest.clear()
 
     def update(self, context: StateContext) -> bool:
-        """Take the images that have arrived, and request the next ones.
+        """Take images that have arrived, and request the next; return whether each camera has one.
 
         A simulator waits for the first image of each camera, at the next tick.
-
-        Returns:
-            Whether there is an image of each camera.
-
-        Raises:
-            LookupError: The robot has no such camera.
         """
         for camera in self._cameras:
             if camera in self._requests and self._requests[camera].done():
@@ -149,14 +128,8 @@ def image_writer(
 ) -> tuple[int, Callable[[Image, np.ndarray], None]]:
     """Return the number of values of an image, and a function that writes them.
 
-    Args:
-        camera: Name of the camera.
-        value: ``depth`` or ``colour``.
-        axes: Shape of the input, with axes of one element anywhere, and of three for the channels
-            of a colour image, before or behind rows and columns.
-
-    Raises:
-        UserInputError: The shape does not have rows and columns.
+    The `axes` of the input may have axes of one element anywhere, and of three for the channels of
+    a colour image, before or behind rows and columns.
     """
     sizes = [size for size in axes or () if size != 1]
     channels_first = value == "colour" and sizes[:1] == [3]
@@ -185,44 +158,29 @@ def image_writer(
     return height * width * (3 if value == "colour" else 1), write
 
 
-_STANDING = 0.01
-"""Commands below this are zero [m/s, rad/s]."""
+_STANDING = 0.01  # commands below this are zero [m/s, rad/s]
 
 
 @dataclass(slots=True)
 class PolicyTick:
-    """The inputs of all terms in a tick.
+    """The inputs of all terms in a tick."""
 
-    Attributes:
-        observation: The observation.
-        command: The commanded velocity.
-        elapsed: Time since the start of the state [s].
-        images: The newest image of each camera.
-    """
-
-    observation: Observation
-    command: BodyVelocity
-    elapsed: float
-    images: Mapping[str, Image]
+    observation: Observation  # the observation
+    command: BodyVelocity  # the commanded velocity
+    elapsed: float  # time since the start of the state [s]
+    images: Mapping[str, Image]  # the newest image of each camera
 
 
-Write = Callable[[PolicyTick, np.ndarray], None]
-"""Writes the values of a term into an array."""
+Write = Callable[[PolicyTick, np.ndarray], None]  # writes the values of a term into an array
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of a robot.
+    """A term of a robot."""
 
-    Attributes:
-        config: Its settings.
-        size: Number of values of a frame.
-        write: Computes them.
-    """
-
-    config: TermConfig
-    size: int
-    write: Write
+    config: TermConfig  # its settings
+    size: int  # number of values of a frame
+    write: Write  # computes them
 
 
 class TermFactory:
@@ -231,30 +189,16 @@ class TermFactory:
     def __init__(
         self,
         robot: RobotModel,
-        joints: Sequence[str],
-        default_pose: np.ndarray,
-        previous_action: np.ndarray,
-        imu: str,
+        joints: Sequence[str],  # the joints of the policy
+        default_pose: np.ndarray,  # positions of all joints of the robot (n,)
+        previous_action: np.ndarray,  # array with the output of the last run
+        imu: str,  # name of the IMU of the orientation and angular velocity; empty is the base
     ) -> None:
-        """Prepare for a robot.
-
-        Args:
-            joints: The joints of the policy.
-            default_pose: Positions of all joints of the robot.  # (n,)
-            previous_action: Array with the output of the last run.
-            imu: Name of the IMU of the orientation and angular velocity; empty is the base.
-        """
         self._robot, self._joints, self._imu = robot, joints, imu
         self._default_pose, self._previous_action = default_pose, previous_action
         self._sensors = SensorValues(robot)
 
     def make(self, config: TermConfig, axes: Sequence[int | None] | None) -> Term:
-        """Create a term of an input with a shape.
-
-        Raises:
-            UserInputError: The robot lacks a joint or sensor of the term, or the shape is not one
-                of an image.
-        """
         sensor, imu = config.sensor, config.sensor or self._imu
         match config.term:
             case "joint_position":
@@ -324,7 +268,6 @@ class TermFactory:
 
 
 def _copied(config: TermConfig, size: int, read: Read) -> Term:
-    """Return a term whose values are a measurement."""
     return Term(config, size, lambda tick, values: np.copyto(values, read(tick.observation)))
 
 
@@ -347,7 +290,6 @@ class _GaitPhase:
         self._begins, self._since, self._last = config.phases, 0.0, 0.0
 
     def __call__(self, tick: PolicyTick, values: np.ndarray) -> None:
-        """Write the values."""
         elapsed = tick.elapsed
         if elapsed < self._last:  # the state has started again
             self._begins, self._since = self._phases, 0.0

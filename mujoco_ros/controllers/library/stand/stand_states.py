@@ -1,8 +1,6 @@
 """States of `stand`, which commands only the legs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -11,6 +9,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.base_states import ExtendedState, quintic, tilt_of
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive, PositiveInt
 from mujoco_ros.controllers.library.stand.stance import Shift, Stance
 from mujoco_ros.model.errors import UserInputError, ambiguous
@@ -27,25 +26,18 @@ class BaseTilt:
         self._chosen: dict[tuple[str, ...], str] = {}
 
     def angle(self, observation: Observation) -> float | None:
-        """Return the angle between the base's z axis and the vertical [rad]; None if unknown.
-
-        Raises:
-            UserInputError: There is no such IMU, or there are several.
-        """
+        """Return the angle between the base's z axis and the vertical [rad]; None if unknown."""
         if observation.base is not None:
-            quat: np.ndarray | None = observation.base.pose.quat_wxyz
-        else:
-            found = {
-                name: imu for name, imu in observation.imus.items() if imu.quat_wxyz is not None
-            }
-            if not found and not self._imu:
-                return None
-            name = self._imu or self._choose(tuple(found))
-            quat = named_reading("IMU with orientation", name, found).quat_wxyz
-        if quat is None:
+            return tilt_of(observation.base.pose.quat_wxyz)
+        found = {
+            name: imu.quat_wxyz
+            for name, imu in observation.imus.items()
+            if imu.quat_wxyz is not None
+        }
+        if not found and not self._imu:
             return None
-        _, x, y, _ = quat
-        return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+        name = self._imu or self._choose(tuple(found))
+        return tilt_of(named_reading("IMU with orientation", name, found))
 
     def _choose(self, names: tuple[str, ...]) -> str:
         """Return the IMU of the base; searching its sites takes too long for each tick."""
@@ -62,18 +54,6 @@ class BaseTilt:
         return self._chosen[names]
 
 
-def base_height(observation: Observation) -> float | None:
-    """Return the height of the base in ``world`` [m]; None if unknown."""
-    base = observation.base
-    return None if base is None else float(base.pose.position[2])
-
-
-def unloaded_feet(observation: Observation, feet: Sequence[str], least: float) -> tuple[str, ...]:
-    """Return the feet whose touch sensors read less than `least` [N]."""
-    touches = observation.touches
-    return tuple(foot for foot in feet if touches.get(topic_token(foot), np.inf) < least)
-
-
 def sweep_of(values: np.ndarray, configurations: np.ndarray) -> CubicSpline:
     """Return joint positions (m, k) as a smooth function of one number (m,)."""
     if len(values) < 2:
@@ -83,13 +63,10 @@ def sweep_of(values: np.ndarray, configurations: np.ndarray) -> CubicSpline:
     return CubicSpline(values, configurations)
 
 
-_STEP_M = 0.01
-"""Distance between two computed configurations."""
-_MAX_DEPTH = 0.5
-"""Largest depth of a squat, as part of the height."""
+_STEP_M = 0.01  # distance between two computed configurations
+_MAX_DEPTH = 0.5  # largest depth of a squat, as part of the height
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class StandConfig(CheckedConfig):
     """Settings of all states of `stand`.
 
@@ -108,7 +85,6 @@ class StandConfig(CheckedConfig):
     imu: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SweepConfig(StandConfig):
     """Settings of a motion along a sweep.
 
@@ -123,15 +99,12 @@ class SweepConfig(StandConfig):
     patience: Positive = 0.2
 
 
-class BalancedState(State):
+class BalancedState(ExtendedState, failures=("fell",)):
     """Base of all states: legs, and detection of a fall."""
 
-    outcomes: ClassVar[tuple[str, ...]] = ("fell",)
-    failures: ClassVar[tuple[str, ...]] = ("fell",)
     config: StandConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Find the feet and the legs, which must carry a floating base."""
         model, prefix = robot.model, robot.prefix
         bodies = {model.body(body).name for body in range(model.nbody)}
         self.feet = tuple(foot for foot in self.config.feet if prefix + foot in bodies)
@@ -154,31 +127,26 @@ class BalancedState(State):
         references.values[1:, legs] = 0.0
         unset = legs[np.isnan(references.q[legs])]
         references.q[unset] = context.observation.q[unset]
-        self._height = base_height(context.observation)
+        base = context.observation.base
+        self._height = None if base is None else float(base.pose.position[2])
 
     def has_fallen(self, context: StateContext, depth: float = 0.0) -> bool:
         """Return whether the robot has fallen, and set the reason; `depth` is of a squat [m]."""
-        observation = context.observation
-        angle = self._tilt.angle(observation)
-        height = base_height(observation)
+        angle, base = self._tilt.angle(context.observation), context.observation.base
         if angle is not None and angle > self.config.max_tilt:
             context.reason = f"the base is tilted by {angle:.2f} rad"
             return True
-        if height is not None and self._height is not None:
-            drop = self._height - depth - height
+        if base is not None and self._height is not None:
+            drop = self._height - depth - float(base.pose.position[2])
             if drop > self.config.max_drop:
                 context.reason = f"the base is {drop:.2f} m too low"
                 return True
         return False
 
 
-class GetReady(BalancedState):
+class GetReady(BalancedState, outcomes=("done",), failures=("blocked",)):
     """Moves the legs to the initial configuration."""
 
-    outcomes = ("done", "fell", "blocked")
-    failures = ("fell", "blocked")
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(StandConfig):
         """Settings of `GetReady`.
 
@@ -198,14 +166,13 @@ class GetReady(BalancedState):
         self._height = None  # the height of the base can change in both directions
 
     def run(self, context: StateContext) -> str | None:
-        """Interpolate with a quintic polynomial, then check the position errors."""
         if self.has_fallen(context):
             return "fell"
         references, legs, distance = context.references, self.legs, self.home - self._start
         duration = self.config.duration
-        s = min(context.elapsed / duration, 1.0)
-        references.q[legs] = self._start + distance * (s * s * s * (10.0 + s * (6.0 * s - 15.0)))
-        references.dq[legs] = distance * (30.0 * s * s * (1.0 - s) ** 2 / duration)
+        part, rate, _ = quintic(min(context.elapsed / duration, 1.0))
+        references.q[legs] = self._start + distance * part
+        references.dq[legs] = distance * (rate / duration)
         if not context.has_elapsed(duration):
             return None
         error = np.abs(context.observation.q[legs] - self.home)
@@ -225,7 +192,7 @@ class HoldPosture(BalancedState):
         return "fell" if self.has_fallen(context) else None
 
 
-class SweepState(BalancedState):
+class SweepState(BalancedState, outcomes=("done",), failures=("lost_contact", "out_of_reach")):
     """Moves the legs along a sweep and back to its start.
 
     Attributes:
@@ -233,8 +200,6 @@ class SweepState(BalancedState):
         farthest: Largest possible distance [m].
     """
 
-    outcomes = ("done", "fell", "lost_contact", "out_of_reach")
-    failures = ("fell", "lost_contact", "out_of_reach")
     config: Any
     sweep: Any
     farthest: float
@@ -245,7 +210,6 @@ class SweepState(BalancedState):
         self._amplitude = self.amplitude()
 
     def amplitude(self) -> float:
-        """Return the distance to move [m]."""
         raise NotImplementedError
 
     def profile(self, s: float) -> tuple[float, float]:
@@ -257,7 +221,6 @@ class SweepState(BalancedState):
         return 0.0
 
     def run(self, context: StateContext) -> str | None:
-        """Follow the sweep, and check for a fall and for loss of contact."""
         config, references, amplitude = self.config, context.references, self._amplitude
         if amplitude > self.farthest:
             context.reason = f"{amplitude:.3f} m requested, {self.farthest:.3f} m possible"
@@ -273,7 +236,8 @@ class SweepState(BalancedState):
         return "done" if context.has_elapsed(config.duration) else None
 
     def _has_lost_contact(self, context: StateContext) -> bool:
-        feet = unloaded_feet(context.observation, self.feet, self.config.least_load)
+        touches, least = context.observation.touches, self.config.least_load
+        feet = [foot for foot in self.feet if touches.get(topic_token(foot), np.inf) < least]
         if not feet:
             self._lost_at = None
             return False
@@ -286,7 +250,6 @@ class SweepState(BalancedState):
 class Squat(SweepState):
     """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(SweepConfig):
         """Settings of `Squat`.
 
@@ -318,7 +281,6 @@ class Squat(SweepState):
 class Sway(SweepState):
     """Moves the centre of mass to the left and to the right."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(SweepConfig):
         """Settings of `Sway`.
 

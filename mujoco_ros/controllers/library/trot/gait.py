@@ -1,14 +1,13 @@
 """The trot: which pair of feet swings, when, where the feet land, and how a leg moves."""
 
-from dataclasses import dataclass
 from math import cosh, hypot, inf, sinh, tanh
 from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
+from mujoco_ros.controllers.library.base_states import quintic
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
-from mujoco_ros.controllers.library.walk.feet import quintic
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -19,13 +18,10 @@ from mujoco_ros.controllers.whole_body.tasks import FrameTask
 FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, REAR_RIGHT = range(4)
 PAIRS = ((FRONT_LEFT, REAR_RIGHT), (FRONT_RIGHT, REAR_LEFT))
 """The diagonal pairs, which swing in turn."""
-_LONGEST_WAIT = 0.1
-"""Time for which a pair waits until the other one stands [s]."""
-_APPROACH = 1.0
-"""Time in which a near goal is approached [s]."""
+_LONGEST_WAIT = 0.1  # time for which a pair waits until the other one stands [s]
+_APPROACH = 1.0  # time in which a near goal is approached [s]
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrotGaitConfig(CheckedConfig):
     """Settings of the gait.
 
@@ -44,12 +40,9 @@ class TrotGait:
     """Stands on four feet, or lifts the diagonal pairs in turn.
 
     Attributes:
-        config: The settings.
         swinging: The pair in the air; None on four feet.
         elapsed: Time since the last change of `swinging` [s].
-        is_resting: Whether the robot stands.
         is_marching: Whether the robot steps in place with a velocity of zero, instead of standing.
-        steps: Swings so far.
     """
 
     def __init__(self, config: TrotGaitConfig) -> None:
@@ -57,7 +50,6 @@ class TrotGait:
         self.start()
 
     def start(self) -> None:
-        """Stand."""
         self.swinging: tuple[int, ...] | None = None
         self.is_resting, self.is_marching = True, False
         self.elapsed, self.steps = 0.0, 0
@@ -91,12 +83,6 @@ class TrotGait:
         """Continue by a tick.
 
         The next pair is lifted when the other one stands, but waits for a short time only.
-
-        Args:
-            period: [s]
-            velocity: Commanded velocity of the body.
-            can_rest: Whether the robot can stand where its feet are.
-            has_landed: Whether all feet that do not swing stand.
         """
         if self.is_resting:
             if velocity.is_zero and not self.is_marching:
@@ -121,8 +107,7 @@ class TrotGait:
         self.swinging, self.elapsed = PAIRS[self.steps % 2], 0.0
 
 
-_FARTHEST = 0.15
-"""Largest displacement of a foothold by an error of the velocity [m]."""
+_FARTHEST = 0.15  # largest displacement of a foothold by an error of the velocity [m]
 
 
 def foothold(
@@ -136,13 +121,6 @@ def foothold(
 
     Source: M. H. Raibert, Legged Robots That Balance, MIT Press 1986, chapter 2, with the pendulum
     instead of a constant stance velocity.
-
-    Args:
-        velocity: Of the centre of mass when the feet land [m/s].  # (2,)
-        wanted: [m/s]  # (2,)
-        omega: Natural frequency of the pendulum [1/s].
-        stance: Time until the other feet land [s].
-        gain: Part of the error of the velocity that a step corrects.
     """
     error = (gain / (omega * tanh(omega * stance))) * (velocity - wanted)
     size = float(np.hypot(*error))
@@ -157,15 +135,8 @@ def pendulum_after(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return position and velocity of the centre of mass after a time [s].  # (2,) each
 
-    Across the line between the feet that stand it falls like a pendulum; along the line the forces
-    can balance it, so that its velocity is constant.
-
-    Args:
-        position: [m]  # (2,)
-        velocity: [m/s]  # (2,)
-        line: The two feet [m].  # (2, 2)
-        omega: Natural frequency of the pendulum [1/s].
-        time: [s]
+    Across the `line` between the feet that stand (2, 2) it falls like a pendulum; along the line
+    the forces can balance it, so that its velocity is constant.
     """
     x, y = (line[1] - line[0]).tolist()
     across = np.array([-y, x]) / max(hypot(x, y), 1e-6)
@@ -178,11 +149,7 @@ def pendulum_after(
 
 
 def ground_plane(feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle (3,) of feet and the rise of the ground along x and y (2,).
-
-    Args:
-        feet: Where four feet stand or stood last [m].  # (4, 3)
-    """
+    """Return the middle (3,) of feet (4, 3), and the rise of the ground along x and y (2,)."""
     middle = 0.25 * feet.sum(axis=0)
     offsets = feet - middle
     (xx, xy, xz), (_, yy, yz), _ = (offsets.T @ offsets).tolist()
@@ -190,37 +157,25 @@ def ground_plane(feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return middle, np.array([yy * xz - xy * yz, xx * yz - xy * xz]) / area
 
 
-_APEX = 0.45
-"""Part of the swing at which the foot is highest."""
+_APEX = 0.45  # part of the swing at which the foot is highest
 TOUCHDOWN_VELOCITY = 0.15
 """Velocity downwards at the end of a swing, and until the foot touches the ground [m/s]."""
 
 
 class SwingPoint(NamedTuple):
-    """A point of a motion.
+    """A point of a motion."""
 
-    Attributes:
-        position: [m]  # (3,)
-        velocity: [m/s]  # (3,)
-        acceleration: [m/s²]  # (3,)
-    """
-
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
+    position: np.ndarray  # [m] (3,)
+    velocity: np.ndarray  # [m/s] (3,)
+    acceleration: np.ndarray  # [m/s²] (3,)
 
 
 def swing_point(
     start: np.ndarray, goal: np.ndarray, height: float, s: float, duration: float
 ) -> SwingPoint:
-    """Return a point of a swing with quintic polynomials.
+    """Return a point of a swing with quintic polynomials, which ends with `TOUCHDOWN_VELOCITY`.
 
-    Args:
-        start: Where the foot lifts off [m].  # (3,)
-        goal: Where it lands, with `TOUCHDOWN_VELOCITY` [m].  # (3,)
-        height: Greatest height above the higher one of both [m].
-        s: Part of the swing that is over, from 0 to 1.
-        duration: [s]
+    The foot rises by `height` above the higher end [m]; `s` is the part of the swing that is over.
     """
     part, rate, change = quintic(s)
     position = start + part * (goal - start)
@@ -243,45 +198,29 @@ def swing_point(
     return SwingPoint(position, velocity, acceleration)
 
 
-_WEIGHTS = np.repeat((100.0, 0.0), 3)
-"""Of the motion in the air: the position of the foot."""
+_WEIGHTS = np.repeat((100.0, 0.0), 3)  # of the motion in the air: the position of the foot
 _RATE, _DAMPING = 40.0, 0.25
 """Decay of an error of the foot's velocity [1/s], and the part of it for errors of the position."""
-_EARLIEST = 0.5
-"""Part of the swing before which a load is not the ground."""
-_TOUCH = 0.08
-"""Load at which a foot has landed, as part of the weight."""
-_LAST_CHANGE = 0.8
-"""Part of the swing after which its goal does not move."""
-_DEEPEST = 0.06
-"""Largest depth of the search below the place where the foot should have landed [m]."""
-_LOADING = 0.03
-"""Time in which the force on a foot that has landed may rise to the weight [s]."""
-_FASTEST = 2.0
-"""Velocity at which the goal of a swing moves at most [m/s]."""
+_EARLIEST = 0.5  # part of the swing before which a load is not the ground
+_TOUCH = 0.08  # load at which a foot has landed, as part of the weight
+_LAST_CHANGE = 0.8  # part of the swing after which its goal does not move
+_DEEPEST = 0.06  # largest depth of the search below the place where the foot should have landed [m]
+_LOADING = 0.03  # time in which the force on a foot that has landed may rise to the weight [s]
+_FASTEST = 2.0  # velocity at which the goal of a swing moves at most [m/s]
 
 
 class Leg:
     """A foot that stands, swings, or is lowered after a swing until it touches the ground.
 
     Attributes:
-        contact: The contact; active while the foot stands.
-        task: The motion of the foot while it does not.
         at: Measured position of the foot [m].  # (3,)
         ground: Measured position when it stood last [m].  # (3,)
         goal: Where it lands [m].  # (3,)
         load: Measured normal force [N].
-        is_down: Whether it stands.
     """
 
     def __init__(self, sole: Sole, *, friction: float, least: float, weight: float, period: float):
-        """Stand.
-
-        Args:
-            least: Least normal force while it stands [N].
-            weight: Weight of the robot [N].
-            period: Time between two ticks [s].
-        """
+        """Stand, with at least a normal force [N]."""
         self.contact = GroundContact.of_sole(sole, friction=friction, least=least)
         self.task = FrameTask.of_sole(sole, weight=0.0, gain=_DAMPING * _RATE * period)
         self.task.rate = _RATE
@@ -298,21 +237,13 @@ class Leg:
             self.ground[:] = self.at
 
     def lift(self) -> None:
-        """Begin a swing."""
         self._start[:] = self.at
         self._is_first, self._depth = True, 0.0
         self.is_down = self.contact.is_active = False
         self.task.weight[:] = _WEIGHTS
 
     def swing(self, goal: np.ndarray, height: float, s: float, duration: float) -> None:
-        """Move to a goal, which may change.
-
-        Args:
-            goal: Where the foot should land [m].  # (3,)
-            height: Of the foot in the air [m].
-            s: Part of the swing that is over.
-            duration: Of the swing [s].
-        """
+        """Move to a goal (3,), which may change; `s` is the part of the swing that is over."""
         if s > _EARLIEST and self._touches():
             self._land()
         if self.is_down:
@@ -354,7 +285,6 @@ class Leg:
         self.ground[:] = self.at
 
     def _load(self) -> None:
-        """Let the force rise."""
         contact = self.contact
         if contact.most < self._weight:
             contact.most += self._weight * self._period / _LOADING

@@ -1,24 +1,18 @@
 """Trot of a torque-controlled quadruped."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import atan2, cos, hypot, sin, sqrt
 
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
-from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
+from mujoco_ros.controllers.interface import inputs
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, DrawnPoint, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
-from mujoco_ros.controllers.library.trot.gait import (
-    Leg,
-    TrotGait,
-    TrotGaitConfig,
-    foothold,
-    ground_plane,
-    pendulum_after,
-)
+from mujoco_ros.controllers.library.trot import gait as trot_gait
+from mujoco_ros.controllers.library.walk import walk_display
 from mujoco_ros.controllers.library.walk.footsteps import turned
 from mujoco_ros.controllers.whole_body.inverse_dynamics import InverseDynamicsControl
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask, WholeBodyTask
@@ -30,22 +24,17 @@ _COM_RATE, _TRUNK_RATE, _JOINT_RATE = np.array((3.0, 3.0, 15.0)), 20.0, 10.0
 it faster would turn the trunk about the line between the feet, and oscillate with late commands."""
 _COM_CORRECTION, _CORRECTION = 3.0, 5.0
 """Decay of errors of the position [1/s]: of the centre of mass, and of others."""
-_RISE = 0.1
-"""Largest vertical velocity of the reference of the centre of mass [m/s]."""
-_FASTER, _TURN_FASTER = 1.0, 2.0
-"""Largest change of the velocity [m/s², rad/s²]."""
-_SLOPE_TIME = 0.3
-"""Time constant of the slope [s]."""
-_STEEPEST = 0.3
-"""Largest slope."""
+_RISE = 0.1  # largest vertical velocity of the reference of the centre of mass [m/s]
+_FASTER, _TURN_FASTER = 1.0, 2.0  # largest change of the velocity [m/s², rad/s²]
+_SLOPE_TIME = 0.3  # time constant of the slope [s]
+_STEEPEST = 0.3  # largest slope
 _RETURN, _FASTEST_RETURN = 1.0, 0.15
 """Velocity per error of the place [1/s], and the largest one [m/s]."""
 _NEAR, _SLOW = 0.03, 0.06
 """Distance of a foot from its place [m], and velocity [m/s] with which the robot can stand."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrotterConfig(TrotGaitConfig):
+class TrotterConfig(trot_gait.TrotGaitConfig):
     """Settings of `Trotter`.
 
     Attributes:
@@ -65,32 +54,26 @@ class TrotterConfig(TrotGaitConfig):
     damping: NotNegative = 4.0
 
 
-class Trotter:
+_CROSS = 0.04  # half the size of the mark of a landing [m]
+
+
+class Trotter(walk_display.WalkingRobot):
     """Trots with a velocity, on the signals of the robot alone.
 
     Attributes:
-        estimator: Estimates base and centre of mass.
-        joints: Indices of the joints that it moves.  # (n,)
-        gait: The gait.
         legs: The legs: front left, front right, rear left, rear right.
-        dcm_error: Measured divergent component of motion (DCM) less its reference [m].  # (2,)
-        dcm_reference: Its reference [m].  # (2,)
+        dcm_reference: Reference of the divergent component of motion (DCM) [m].  # (2,)
         place_reference: Where the centre of mass should be [m].  # (2,)
-        goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
+
+    fastest = BodyVelocity(x=0.6, y=0.25, yaw=0.6)
+    gait: trot_gait.TrotGait
 
     def __init__(self, robot: RobotModel, feet: Sequence[str], *, imu: str = "") -> None:
         """Prepare for a robot; call `begin` before the first `step`.
 
-        Args:
-            robot: The robot; its initial configuration gives the height and the places of the feet.
-            feet: Names of the bodies of the front left, front right, rear left and rear right foot,
-                and of their touch sensors.
-            imu: Name of the IMU; empty for the only one, of the base if it has one.
-
-        Raises:
-            UserInputError: A body does not exist, the robot has no floating base or is not above
-                its feet, or gravity does not point down.
+        Its initial configuration gives the height and the places of the feet. These are bodies
+        with touch sensors: front left, front right, rear left, rear right.
         """
         self._robot, self._feet = robot, tuple(feet)
         self.estimator = BaseEstimator(robot, feet, imu=imu)
@@ -104,25 +87,16 @@ class Trotter:
             if not value > 0.0:
                 raise UserInputError(f"trot: the {name} must be above zero, got {value:g}")
         self._omega = sqrt(self.gravity / self._height)
-        self.goal: PlanarPose | None = None
         self.dcm_error, self.dcm_reference, self.place_reference = np.zeros((3, 2))
         self._references = np.zeros((3, len(self.joints)))
         self._velocity = np.zeros(body.size)
 
     def begin(self, observation: Observation, config: TrotterConfig, period: float) -> None:
-        """Begin at rest in the measured pose.
-
-        Args:
-            period: Time between two ticks [s].
-
-        Raises:
-            UserInputError: The observation lacks the IMU or a touch sensor.
-        """
         self.config, self._period = config, period
-        self.gait, self.goal = TrotGait(config), None
+        self.gait, self.goal = trot_gait.TrotGait(config), None
         weight = self.estimator.robot.mass * self.gravity
         self.legs = [
-            Leg(
+            trot_gait.Leg(
                 sole,
                 friction=config.friction,
                 least=config.least_force,
@@ -156,23 +130,13 @@ class Trotter:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the robot stands on four feet."""
         return self.gait.is_resting
 
     def place(self) -> PlanarPose:
-        """Return the estimated pose of the base."""
         x, y, _ = self.estimator.base.pose.position.tolist()
         return PlanarPose(x, y, self._measured_yaw())
 
     def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
-        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)
-
-        The next call writes into the same array.
-
-        Raises:
-            UserInputError: A signal is missing or not finite.
-            ArithmeticError: Inverse dynamics have no solution.
-        """
         self._measure(observation)
         body, control = self._control.body, self._control
         self._move_reference(velocity)
@@ -193,8 +157,39 @@ class Trotter:
         references[0], references[1], references[2] = control.q, control.dq, control.torque
         return references
 
+    def draw(self) -> inputs.Drawing:
+        base, names = self.estimator.base.pose, [sole.name for sole in self.estimator.soles]
+        lines = []
+        for leg, name in zip(self.legs, names, strict=True):
+            for axis, letter in enumerate("xy") if not leg.is_down else ():
+                ends = np.array([leg.goal, leg.goal])
+                ends[:, axis] += -_CROSS, _CROSS
+                cross = walk_display.in_base(base, ends)
+                mark = f"landing_{name}_{letter}"
+                lines.append(inputs.DrawnLine(mark, cross, walk_display.LANDING))
+        corners = np.array([leg.at for leg in self.legs if leg.is_down])
+        if len(corners) > 2:
+            lines.append(walk_display.support_polygon(base, corners))
+        elif len(corners) > 1:
+            line = walk_display.in_base(base, corners)
+            lines.append(inputs.DrawnLine("support", line, walk_display.SUPPORT))
+        ground = float(np.mean([leg.ground[2] for leg in self.legs]))
+        reference, dcm = self.dcm_reference, self.dcm_reference + self.dcm_error
+        drawn = [
+            ("dcm_reference", np.array([*reference.tolist(), ground]), walk_display.DCM_REFERENCE),
+            ("dcm", np.array([*dcm.tolist(), ground]), walk_display.DCM),
+            *(
+                (name, leg.at, walk_display.FOOT)
+                for leg, name in zip(self.legs, names, strict=True)
+            ),
+            ("com", self.estimator.robot.com.copy(), walk_display.COM),
+        ]
+        points = (
+            DrawnPoint(name, walk_display.in_base(base, at), colour) for name, at, colour in drawn
+        )
+        return inputs.Drawing(tuple(lines), tuple(points))
+
     def _measure(self, observation: Observation) -> None:
-        """Estimate the base, and set the measured state."""
         base, estimator = self.estimator.update(observation), self.estimator
         velocity = self._velocity
         velocity[:3] = base.pose.matrix[:3, :3] @ base.linear
@@ -250,9 +245,8 @@ class Trotter:
         return True
 
     def _move_feet(self, wanted: np.ndarray) -> None:
-        """Set contacts and swing feet."""
         gait, body, period = self.gait, self._control.body, self._period
-        middle, slope = ground_plane(np.array([leg.ground for leg in self.legs]))
+        middle, slope = trot_gait.ground_plane(np.array([leg.ground for leg in self.legs]))
         share = period / (period + _SLOPE_TIME)
         self._slope += share * (slope - self._slope)
         np.minimum(self._slope, _STEEPEST, out=self._slope)
@@ -264,9 +258,9 @@ class Trotter:
             line = np.array(
                 [self.legs[number].at[:2] for number in range(4) if number not in swinging]
             )
-            ahead, rate = pendulum_after(ahead, rate, line, self._omega, remaining)
+            ahead, rate = trot_gait.pendulum_after(ahead, rate, line, self._omega, remaining)
         gain = self.config.foothold_gain
-        ahead = ahead + foothold(rate, wanted, self._omega, gait.step_time, gain)
+        ahead = ahead + trot_gait.foothold(rate, wanted, self._omega, gait.step_time, gain)
         yaw = self._yaw + float(self._wanted[2]) * (remaining + 0.5 * gait.step_time)
         for number, (leg, place) in enumerate(zip(self.legs, self._places, strict=True)):
             if number not in swinging:
@@ -279,11 +273,9 @@ class Trotter:
             leg.swing(goal, config.step_height, gait.progress, config.swing_time)
 
     def _ground_at(self, point: np.ndarray) -> float:
-        """Return the height of the ground."""
         return float(self._middle[2] + self._slope @ (point[:2] - self._middle[:2]))
 
     def _move_trunk(self, wanted: np.ndarray) -> None:
-        """Set the targets of centre of mass and trunk."""
         com, step = self._com, _RISE * self._period
         com.position[:2] = self.place_reference
         x, y = turned(float(self._wanted[0]), float(self._wanted[1]), self._yaw)

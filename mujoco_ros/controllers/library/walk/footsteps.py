@@ -11,25 +11,16 @@ LEFT, RIGHT = 0, 1
 
 
 class Footstep(NamedTuple):
-    """Pose of a sole on the ground.
+    """Pose of a sole on the ground."""
 
-    Attributes:
-        side: `LEFT` or `RIGHT`.
-        x: [m]
-        y: [m]
-        yaw: [rad]
-        z: Height [m].
-    """
-
-    side: int
-    x: float
-    y: float
-    yaw: float
-    z: float = 0.0
+    side: int  # `LEFT` or `RIGHT`
+    x: float  # [m]
+    y: float  # [m]
+    yaw: float  # [rad]
+    z: float = 0.0  # height [m]
 
     @property
     def point(self) -> np.ndarray:
-        """Centre of the sole [m].  # (2,)"""
         return np.array([self.x, self.y])
 
 
@@ -39,26 +30,18 @@ def turned(x: float, y: float, yaw: float) -> tuple[float, float]:
 
 
 def next_footstep(
-    support: Footstep,
-    velocity: BodyVelocity,
-    duration: float,
-    width: float,
-    least_width: float,
-    turn_width: float = 0.0,
+    support: Footstep,  # the foot on the ground
+    velocity: BodyVelocity,  # velocity of the body
+    duration: float,  # time of a step [s]
+    width: float,  # distance between the feet [m]
+    least_width: float,  # least distance between the feet [m]
+    turn_width: float = 0.0,  # more width per sine of the turn, for toes and heels [m]
 ) -> Footstep:
     """Return where the other foot lands.
 
     The middle between the feet moves with the velocity. A foot that would come nearer to the
     support foot than `least_width` stays there, so sideways walking opens with one foot, by twice
     as much, and closes with the other.
-
-    Args:
-        support: The foot on the ground.
-        velocity: Velocity of the body.
-        duration: Time of a step [s].
-        width: Distance between the feet [m].
-        least_width: Least distance between the feet [m].
-        turn_width: Additional distance per sine of the turn [m], since toes and heels come nearer.
     """
     side = 1 - support.side
     sign = 1.0 if side == LEFT else -1.0
@@ -79,13 +62,7 @@ def beside(support: Footstep, width: float) -> Footstep:
 
 
 def on_slope(foot: Footstep, support: Footstep, slope: np.ndarray) -> Footstep:
-    """Return a footstep on the plane through the support foot.
-
-    Args:
-        foot: The footstep; its height is ignored.
-        support: The foot on the ground.
-        slope: Rise of the ground along x and y of ``world``.  # (2,)
-    """
+    """Return a footstep on the plane through the support foot, with a slope (2,)."""
     rise = float(slope[0] * (foot.x - support.x) + slope[1] * (foot.y - support.y))
     return foot._replace(z=support.z + rise)
 
@@ -96,12 +73,9 @@ def mean_yaw(first: float, second: float, share: float) -> float:
     return first + share * atan2(sin(difference), cos(difference))
 
 
-_IGNORED = 0.02
-"""Part of a displacement that is not made [m]: uneven ground is no push."""
-_FARTHEST = (0.12, 0.1)
-"""Largest displacement of a footstep ahead and aside [m]."""
-_FASTEST = 0.5
-"""Velocity at which the goal of a swing moves at most [m/s]."""
+_IGNORED = 0.02  # part of a displacement that is not made [m]: uneven ground is no push
+_FARTHEST = (0.12, 0.1)  # largest displacement of a footstep ahead and aside [m]
+_FASTEST = 0.5  # velocity at which the goal of a swing moves at most [m/s]
 
 
 class StepAdjustment:
@@ -119,13 +93,7 @@ class StepAdjustment:
     """
 
     def __init__(self, omega: float, half_size: np.ndarray, least: float) -> None:
-        """Set the robot.
-
-        Args:
-            omega: Natural frequency of the pendulum [1/s].
-            half_size: Half length and width of the permitted rectangle in a sole [m].  # (2,)
-            least: Least distance between the feet [m].
-        """
+        """Use half sizes of the permitted rectangle in a sole, and a least width [m]."""
         self._omega, self._reach, self._least = omega, half_size.tolist(), least
         self._inwards = 0.0
         self.offset = np.zeros(2)
@@ -139,25 +107,14 @@ class StepAdjustment:
 
     def step(
         self,
-        dcm: np.ndarray,
-        planned: np.ndarray,
-        zmp: np.ndarray,
-        support: Footstep,
-        transfer: float,
-        remaining: float,
-        period: float,
+        dcm: np.ndarray,  # measured [m] (2,)
+        planned: np.ndarray,  # DCM at the end of the single support as planned [m] (2,)
+        zmp: np.ndarray,  # planned ZMP [m] (2,)
+        support: Footstep,  # the foot on the ground
+        transfer: float,  # time of the double support that follows [s]
+        remaining: float,  # time until the foot lands [s]
+        period: float,  # [s]
     ) -> None:
-        """Continue by a tick.
-
-        Args:
-            dcm: Measured [m].  # (2,)
-            planned: DCM at the end of the single support with the planned footstep [m].  # (2,)
-            zmp: Planned ZMP [m].  # (2,)
-            support: The foot on the ground.
-            transfer: Time of the double support that follows [s].
-            remaining: Time until the foot lands [s].
-            period: [s]
-        """
         growth = exp(self._omega * remaining)
         # The DCM at landing moves by this part of a displacement of all later footsteps.
         phase = self._omega * transfer
@@ -186,8 +143,7 @@ def _clipped(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-_FAR = 0.5
-"""Distance from which on the robot faces the goal [m]."""
+_FAR = 0.5  # distance from which on the robot faces the goal [m]
 _ASIDE = 0.5
 """Part of a sideways displacement that is made in a step: the foot that opens moves by twice as
 much, and the other one follows."""
@@ -214,13 +170,9 @@ def is_reached(error: PlanarPose, config: Any) -> bool:
 
 
 def velocity_to(error: PlanarPose, step: float, fastest: BodyVelocity) -> BodyVelocity:
-    """Return the velocity of the next step; zero at the goal.
+    """Return the velocity of the next step, of a time [s]; zero at the goal.
 
     A far goal is faced and approached forwards, a near one in any direction, turning to its yaw.
-
-    Args:
-        error: The goal relative to the robot.
-        step: Time of a step [s].
     """
     distance = hypot(error.x, error.y)
     if distance > _FAR:

@@ -1,7 +1,6 @@
 """The gait: phases of support, with the feet, the ZMP, and the motion of the DCM."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import cos, exp, sin
 from typing import NamedTuple
 
@@ -21,44 +20,28 @@ from mujoco_ros.controllers.library.walk.footsteps import (
 
 
 class ZmpSegment(NamedTuple):
-    """The zero-moment point (ZMP) moves with a constant velocity.
+    """The zero-moment point (ZMP) moves with a constant velocity."""
 
-    Attributes:
-        begin: [m]  # (2,)
-        end: [m]  # (2,)
-        duration: Above 0 [s].
-    """
-
-    begin: np.ndarray
-    end: np.ndarray
-    duration: float
+    begin: np.ndarray  # [m] (2,)
+    end: np.ndarray  # [m] (2,)
+    duration: float  # above 0 [s]
 
 
 class DcmState(NamedTuple):
-    """A point of a pattern, in the horizontal plane.
+    """A point of a pattern, in the horizontal plane."""
 
-    Attributes:
-        dcm: Centre of mass plus its velocity over ω [m].  # (2,)
-        zmp: [m]  # (2,)
-    """
-
-    dcm: np.ndarray
-    zmp: np.ndarray
+    dcm: np.ndarray  # centre of mass plus its velocity over ω [m] (2,)
+    zmp: np.ndarray  # [m] (2,)
 
 
 def dcm_before(segment: ZmpSegment, end: np.ndarray, remaining: float, omega: float) -> np.ndarray:
-    """Return the DCM before the end of a segment.
+    """Return the DCM before the end of a segment, given the DCM at its end and the time left [s].
 
     The linear inverted pendulum moves as ξ' = ω (ξ - p). For p = p₀ + b t it is
     ξ(t) = p(t) + b/ω + (ξ(T) - p(T) - b/ω) exp(ω (t - T)).
 
     Source: J. Englsberger, C. Ott, A. Albu-Schäffer, Three-Dimensional Bipedal Walking Control
     Based on Divergent Component of Motion, IEEE Transactions on Robotics 31(2), 2015.
-
-    Args:
-        end: DCM at the end of the segment [m].  # (2,)
-        remaining: Time until the end of the segment [s].
-        omega: Natural frequency of the pendulum [1/s].
     """
     slope = (segment.end - segment.begin) / segment.duration
     steady = segment.end + slope / omega
@@ -85,13 +68,11 @@ _PREVIEW = 3
 """Steps after which the pattern comes to rest; a later one changes the DCM by less than 1 %."""
 
 
-_LONGEST_WAIT = 1.0
-"""Largest time by which a double support lasts longer [s]."""
+_LONGEST_WAIT = 1.0  # largest time by which a double support lasts longer [s]
 _SAME, _DISPLACED = 1e-6, 0.03
 """Largest differences [m, rad] of feet beside each other, as planned and after an adjustment."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class GaitConfig(CheckedConfig):
     """Settings of the gait.
 
@@ -115,19 +96,12 @@ class GaitConfig(CheckedConfig):
 
 
 class Phase(NamedTuple):
-    """A part of the gait.
+    """A part of the gait."""
 
-    Attributes:
-        segment: Motion of the ZMP.
-        support: The foot that stands through the phase and after it; None at rest.
-        swing: Where the other foot lands; None in double support.
-        share: Share of the weight on the right foot at the begin and at the end.
-    """
-
-    segment: ZmpSegment
-    support: Footstep | None
-    swing: Footstep | None
-    share: tuple[float, float]
+    segment: ZmpSegment  # motion of the ZMP
+    support: Footstep | None  # the foot that stands through the phase and after it; None at rest
+    swing: Footstep | None  # where the other foot lands; None in double support
+    share: tuple[float, float]  # share of the weight on the right foot at the begin and at the end
 
 
 class Gait:
@@ -135,9 +109,6 @@ class Gait:
 
     Attributes:
         feet: The poses of the soles, where they stand or stood last.
-        phase: The phase; None at rest.
-        elapsed: Time in the phase [s].
-        steps: Steps so far.
         planned_end: DCM at the end of the last single support, before `land_at` [m].  # (2,)
         slope: Expected rise of the ground along x and y of ``world``.  # (2,)
         is_marching: Whether the robot steps in place with a velocity of zero, instead of standing.
@@ -149,7 +120,6 @@ class Gait:
         self.start((Footstep(LEFT, 0.0, 0.5 * width, 0.0), Footstep(RIGHT, 0.0, -0.5 * width, 0.0)))
 
     def start(self, feet: tuple[Footstep, Footstep]) -> None:
-        """Rest on both feet."""
         self.feet = list(feet)
         self.phase: Phase | None = None
         self.elapsed, self.steps, self.is_marching = 0.0, 0, False
@@ -164,7 +134,6 @@ class Gait:
 
     @property
     def middle(self) -> np.ndarray:
-        """Middle between the feet [m].  # (2,)"""
         middle: np.ndarray = 0.5 * (self._zmp(self.feet[LEFT]) + self._zmp(self.feet[RIGHT]))
         return middle
 
@@ -187,7 +156,6 @@ class Gait:
         return self.config.single_support + self.config.double_support
 
     def reference(self) -> DcmState:
-        """Return DCM and ZMP now."""
         if self.phase is None:
             return DcmState(self.middle, self.middle)
         segment = self.phase.segment
@@ -200,21 +168,15 @@ class Gait:
 
     def step(
         self,
-        period: float,
-        velocity: BodyVelocity,
-        is_steady: bool = True,
-        is_flat: bool = True,
+        period: float,  # [s]
+        velocity: BodyVelocity,  # velocity of the body
+        is_steady: bool = True,  # whether the robot can stand on one foot
+        is_flat: bool = True,  # whether no foot turns onto the ground
     ) -> None:
         """Continue by a tick.
 
         A double support waits, with the DCM at rest, while a foot turns onto the ground, and at its
         end until the robot can stand on one foot.
-
-        Args:
-            period: [s]
-            velocity: Velocity of the body.
-            is_steady: Whether the robot can stand on one foot.
-            is_flat: Whether no foot turns onto the ground.
         """
         phase = self.phase
         if phase is None:

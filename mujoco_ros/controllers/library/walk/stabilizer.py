@@ -1,7 +1,6 @@
 """Balance while walking: DCM feedback, distribution of the ZMP to the feet, and joint torques."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -13,7 +12,6 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 from mujoco_ros.controllers.planning.kinematics.sole import Sole
 
 
-@dataclass(frozen=True, kw_only=True)
 class StabilizerConfig(CheckedConfig):
     """Settings of the stabilizer.
 
@@ -57,7 +55,6 @@ class DcmFeedback:
     def zmp(
         self, dcm: np.ndarray, dcm_reference: np.ndarray, zmp_reference: np.ndarray, period: float
     ) -> np.ndarray:
-        """Return the ZMP.  # (2,)"""
         config, omega = self.config, self.omega
         error = dcm - dcm_reference
         self.integral += period * (error - self.integral / config.integral_time)
@@ -70,24 +67,17 @@ class DcmFeedback:
 
 
 def distribute(
-    zmp: np.ndarray,
-    soles: np.ndarray,
-    axes: np.ndarray,
-    half_sizes: np.ndarray,
-    share: float | None,
+    zmp: np.ndarray,  # in ``world`` [m] (2,)
+    soles: np.ndarray,  # centres of left and right sole [m] (2, 2)
+    axes: np.ndarray,  # forward axes of the soles (2, 2)
+    half_sizes: np.ndarray,  # half length and width of the permitted rectangles [m] (2, 2)
+    share: float | None,  # share of the right foot if only one stands, 0 or 1; None with both
 ) -> tuple[float, np.ndarray]:
     """Distribute a ZMP to two feet.
 
     Along the line between the soles it is balanced by the loads, beside the line by the centres of
     pressure in both soles alike, similar to S. Kajita et al., Biped Walking Stabilization Based on
     Linear Inverted Pendulum Tracking, IROS 2010, section IV.
-
-    Args:
-        zmp: In ``world`` [m].  # (2,)
-        soles: Centres of left and right sole [m].  # (2, 2)
-        axes: Forward axes of the soles.  # (2, 2)
-        half_sizes: Half length and width of the permitted rectangles [m].  # (2, 2)
-        share: Share of the right foot if only one stands, 0 or 1; None with both.
 
     Returns:
         Share of the weight on the right foot, and the centres of pressure in the frames of the
@@ -103,12 +93,9 @@ def distribute(
     return share, pressure
 
 
-_SMOOTHING = 0.02
-"""Time constant of the accelerations, which are differences of velocities [s]."""
-_LARGEST_ACCELERATION = 50.0
-"""[m/s² or rad/s²]"""
-_LARGEST_OFFSET = 0.09
-"""[m]"""
+_SMOOTHING = 0.02  # time constant of the accelerations, which are differences of velocities [s]
+_LARGEST_ACCELERATION = 50.0  # [m/s² or rad/s²]
+_LARGEST_OFFSET = 0.09  # [m]
 
 
 class FeedForward:
@@ -132,21 +119,15 @@ class FeedForward:
         self.zmp_offset = np.zeros(2)
 
     def reset(self) -> None:
-        """Begin again, at rest."""
         self._last[:] = self._acceleration[:] = 0.0
         self.zmp_offset[:] = 0.0
 
     def torques(
         self, velocity: np.ndarray, loads: np.ndarray, pressure: np.ndarray, period: float
     ) -> np.ndarray:
-        """Return joint torques [Nm].  # (n,)
+        """Return joint torques (n,) [Nm] for the velocity (6 + n,) with which the body has moved.
 
-        Args:
-            velocity: Of all degrees of freedom, with which the body has moved.  # (6 + n,)
-            loads: Vertical forces on the feet, of which only the ratio is used; their sum is above
-                0.  # (2,)
-            pressure: Centres of pressure in the frames of the soles [m].  # (2, 2)
-            period: Time since the last call [s].
+        Only the ratio of the loads is used; the centres of pressure (2, 2) are in soles' frames.
         """
         body, model, data = self._body, self._body.model, self._body.data
         share = period / (period + _SMOOTHING)

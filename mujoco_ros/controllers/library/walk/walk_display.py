@@ -1,174 +1,127 @@
-"""Drawing of a walking robot: feet, landing, support polygon, DCM and ZMP; and its panel."""
+"""A robot that walks, and its drawing: feet, landing, support polygon, DCM and ZMP."""
 
-from math import atan2, cos, pi, sin
-from typing import Any, ClassVar, Protocol
+from abc import ABC, abstractmethod
+from math import atan2, cos, sin
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
-from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.interface.inputs import (
-    BodyVelocity,
-    Colour,
-    Drawing,
-    DrawnLine,
-    DrawnPoint,
-    PlanarPose,
-)
+from mujoco_ros.controllers.interface import inputs
+from mujoco_ros.controllers.interface.inputs import DrawnLine, DrawnPoint
 from mujoco_ros.controllers.interface.observation import Observation
-from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep, joined
-from mujoco_ros.controllers.library.walk.walker import Walker
-from mujoco_ros.model.panel_items import (
-    Button,
-    DisplayedPlot,
-    DisplayedTable,
-    DisplayedValue,
-    PanelItem,
-)
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep, turned
+from mujoco_ros.controllers.planning.kinematics.sole import Sole
+from mujoco_ros.model.pose import Pose
 
 
-class WalkingRobot(Protocol):
-    """A robot that walks with a velocity, as the states use it: a `Walker` or a `Trotter`."""
+class WalkingRobot(ABC):
+    """Walks with a velocity, on the signals of the robot alone."""
 
-    estimator: BaseEstimator
+    fastest: ClassVar[inputs.BodyVelocity]  # greatest velocities
+    estimator: BaseEstimator  # estimates base and centre of mass
+    joints: np.ndarray  # indices of the joints that it moves (n,)
     gait: Any
-    joints: np.ndarray
-    dcm_error: np.ndarray
-    goal: PlanarPose | None
+    dcm_error: np.ndarray  # measured divergent component of motion less its reference [m] (2,)
+    goal: inputs.PlanarPose | None = None  # in the frame of the estimated base
+
+    @abstractmethod
+    def begin(self, observation: Observation, config: Any, period: float) -> None:
+        """Begin at rest in the measured pose, with a time between two ticks [s]."""
 
     @property
+    @abstractmethod
     def is_at_rest(self) -> bool:
-        """Whether it stands."""
+        """Whether the robot stands on all feet."""
 
-    def place(self) -> PlanarPose:
-        """Return its estimated place."""
+    @abstractmethod
+    def place(self) -> inputs.PlanarPose:
+        """Return the estimated place of the robot."""
 
-    def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
-        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)"""
+    @abstractmethod
+    def step(self, observation: Observation, velocity: inputs.BodyVelocity) -> np.ndarray:
+        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)
 
+        The next call writes into the same array. ArithmeticError: there is no solution.
+        """
 
-class StandingPanel:
-    """Buttons for near goals, the position, the loads of the feet, and the error of the DCM.
-
-    Attributes:
-        standing: The robot, set in each tick.
-        is_sent: Whether a button has set its goal.
-    """
-
-    panel: ClassVar[tuple[PanelItem, ...]] = (
-        Button("Walk 1 m ahead", "walk_ahead"),
-        Button("Turn left", "turn_left"),
-        DisplayedValue("position", "position", "m", ("x", "y")),
-        DisplayedTable("Feet", "feet", ("foot", "load [N]")),
-        DisplayedPlot("Error of the DCM", "dcm_error", ("x", "y"), "m"),
-    )
-    standing: WalkingRobot
-    is_sent = False
-
-    def walk_ahead(self, _context: StateContext) -> None:
-        """Walk a metre forwards."""
-        self._send(PlanarPose(1.0, 0.0, 0.0))
-
-    def turn_left(self, _context: StateContext) -> None:
-        """Turn by a quarter to the left."""
-        self._send(PlanarPose(0.0, 0.0, 0.5 * pi))
-
-    def position(self) -> tuple[float, float]:
-        """Return the estimated position of the robot in the plane [m]."""
-        place = self.standing.place()
-        return place.x, place.y
-
-    def feet(self) -> list[tuple[str, float]]:
-        """Return the load of each foot [N]."""
-        estimator = self.standing.estimator
-        names = [sole.name for sole in estimator.soles]
-        return list(zip(names, estimator.loads.tolist(), strict=True))
-
-    def dcm_error(self) -> np.ndarray:
-        """Return the error of the divergent component of motion [m].  # (2,)"""
-        return self.standing.dcm_error
-
-    def _send(self, goal: PlanarPose) -> None:
-        """Set a goal relative to the robot, for the next `run`."""
-        self.standing.goal, self.is_sent = joined(self.standing.place(), goal), True
+    @abstractmethod
+    def draw(self) -> inputs.Drawing:
+        """Return the drawing of the last tick."""
 
 
 _CORNERS = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)])
 """Of a sole, in half sizes; closed."""
-_LOADED = 0.05
-"""Load of a foot that carries something, as part of the weight."""
-_ABOVE = 0.003
-"""Height of lines above the ground, which would hide them [m]."""
-FOOT: Colour = (0.35, 0.45, 0.55, 0.9)
-LANDING: Colour = (0.2, 0.6, 1.0, 0.95)
-SUPPORT: Colour = (0.2, 0.75, 0.35, 0.95)
-DCM: Colour = (0.95, 0.55, 0.1, 1.0)
-DCM_REFERENCE: Colour = (0.95, 0.8, 0.55, 0.9)
-ZMP: Colour = (0.9, 0.2, 0.25, 1.0)
-COM: Colour = (0.75, 0.4, 0.9, 0.9)
+_ABOVE = 0.003  # height of lines above the ground, which would hide them [m]
+FOOT: inputs.Colour = (0.35, 0.45, 0.55, 0.9)
+LANDING: inputs.Colour = (0.2, 0.6, 1.0, 0.95)
+SUPPORT: inputs.Colour = (0.2, 0.75, 0.35, 0.95)
+DCM: inputs.Colour = (0.95, 0.55, 0.1, 1.0)
+DCM_REFERENCE: inputs.Colour = (0.95, 0.8, 0.55, 0.9)
+ZMP: inputs.Colour = (0.9, 0.2, 0.25, 1.0)
+COM: inputs.Colour = (0.75, 0.4, 0.9, 0.9)
 
 
-def draw_walk(walker: Walker) -> Drawing:
+def in_base(base: Pose, points: np.ndarray) -> np.ndarray:
+    """Return points in the frame of the base.  # (..., 3)"""
+    relative: np.ndarray = (points - base.position) @ base.matrix
+    return relative
+
+
+def support_polygon(base: Pose, corners: np.ndarray) -> DrawnLine:
+    """Return the outline of at least three points [m].  # (n, 3)"""
+    order = ConvexHull(corners[:, :2]).vertices
+    return DrawnLine("support", in_base(base, corners[[*order, order[0]]]), SUPPORT)
+
+
+def draw_walk(
+    estimator: BaseEstimator, gait: Any, dcm_error: np.ndarray, zmp: np.ndarray, least: float
+) -> inputs.Drawing:
     """Return feet, landing, support polygon, DCM and ZMP at the last tick.
 
-    The gait is drawn where the foot that carries the robot is measured.
+    The gait is drawn where the foot that carries the robot is measured. A foot that carries
+    something has at least the load `least` [N].
     """
-    estimator, gait = walker.estimator, walker.gait
-    body, base = estimator.robot, estimator.base.pose
-    phase, axes = gait.phase, base.matrix
+    body, base, phase = estimator.robot, estimator.base.pose, gait.phase
     side = LEFT if phase is None or phase.support is None else phase.support.side
     frames = [sole.frame(body.data) for sole in estimator.soles]
-    origin, turn = frames[side][0], frames[side][1]
-    planned = gait.feet[side]
+    (origin, turn), planned = frames[side], gait.feet[side]
     difference = atan2(turn[1, 0], turn[0, 0]) - planned.yaw
 
-    def in_base(points: np.ndarray) -> np.ndarray:
-        relative: np.ndarray = (points - base.position) @ axes
-        return relative
-
     def of_gait(x: float, y: float, z: float) -> np.ndarray:
-        x, y = x - planned.x, y - planned.y
-        x, y = (
-            cos(difference) * x - sin(difference) * y,
-            sin(difference) * x + cos(difference) * y,
-        )
-        point: np.ndarray = origin + np.array([x, y, z - planned.z + _ABOVE])
-        return point
+        x, y = turned(x - planned.x, y - planned.y, difference)
+        return in_base(base, origin + np.array([x, y, z - planned.z + _ABOVE]))
 
-    def landing(foot: Footstep, half: np.ndarray) -> np.ndarray:
+    def landing(foot: Footstep, sole: Sole) -> np.ndarray:
         ahead, left = cos(foot.yaw), sin(foot.yaw)
         corners = [
-            (foot.x + ahead * x - left * y, foot.y + left * x + ahead * y)
-            for x, y in (_CORNERS * half).tolist()
+            of_gait(foot.x + ahead * x - left * y, foot.y + left * x + ahead * y, foot.z)
+            for x, y in (_CORNERS * sole.half_size).tolist()
         ]
-        return np.array([of_gait(x, y, foot.z) for x, y in corners])
+        return np.array(corners)
 
     lines, loaded = [], []
-    least = _LOADED * body.mass * walker.gravity
-    for sole, load, (at, sole_axes) in zip(
+    for sole, load, (at, axes) in zip(
         estimator.soles, estimator.loads.tolist(), frames, strict=True
     ):
-        corners = at + (_CORNERS * sole.half_size) @ sole_axes[:, :2].T + (0.0, 0.0, _ABOVE)
-        lines.append(DrawnLine(sole.name, in_base(corners), FOOT))
+        corners = at + (_CORNERS * sole.half_size) @ axes[:, :2].T + (0.0, 0.0, _ABOVE)
+        lines.append(DrawnLine(sole.name, in_base(base, corners), FOOT))
         if load > least:
             loaded.append(corners)
     if phase is not None and phase.swing is not None:
-        corners = landing(phase.swing, estimator.soles[phase.swing.side].half_size)
-        lines.append(DrawnLine("landing", in_base(corners), LANDING, 0.01))
+        corners = landing(phase.swing, estimator.soles[phase.swing.side])
+        lines.append(DrawnLine("landing", corners, LANDING, 0.01))
     if loaded:
-        corners = np.concatenate(loaded)
-        order = ConvexHull(corners[:, :2]).vertices
-        lines.append(DrawnLine("support", in_base(corners[[*order, order[0]]]), SUPPORT))
+        lines.append(support_polygon(base, np.concatenate(loaded)))
     reference = gait.reference().dcm
-    dcm, ground = reference + walker.dcm_error, planned.z
     points = [
-        DrawnPoint(name, in_base(of_gait(float(at[0]), float(at[1]), ground)), colour)
+        DrawnPoint(name, of_gait(float(at[0]), float(at[1]), planned.z), colour)
         for name, at, colour in (
             ("dcm_reference", reference, DCM_REFERENCE),
-            ("dcm", dcm, DCM),
-            ("zmp", walker.zmp, ZMP),
+            ("dcm", reference + dcm_error, DCM),
+            ("zmp", zmp, ZMP),
         )
     ]
-    points.append(DrawnPoint("com", in_base(body.com.copy()), COM))
-    return Drawing(tuple(lines), tuple(points))
+    points.append(DrawnPoint("com", in_base(base, body.com.copy()), COM))
+    return inputs.Drawing(tuple(lines), tuple(points))

@@ -7,35 +7,13 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
-from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, Drawing, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.feet import (
-    TOUCHDOWN,
-    FootAdmittance,
-    Landing,
-    approach,
-    roll_and_pitch,
-    slope_under,
-    swing,
-    tilt_on,
-)
-from mujoco_ros.controllers.library.walk.footsteps import (
-    LEFT,
-    RIGHT,
-    Footstep,
-    StepAdjustment,
-    mean_yaw,
-    on_slope,
-    turned,
-)
+from mujoco_ros.controllers.library.walk import foot_motion, footsteps, stabilizer
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, turned
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
-from mujoco_ros.controllers.library.walk.stabilizer import (
-    DcmFeedback,
-    FeedForward,
-    StabilizerConfig,
-    distribute,
-)
+from mujoco_ros.controllers.library.walk.walk_display import WalkingRobot, draw_walk
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -45,61 +23,43 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
-_UNLOADED = 0.05
-"""Load of a foot that carries nothing, as part of the weight."""
-_UNSTEADY = 0.02
-"""Error of the DCM with which the robot does not begin to stand on one foot [m]."""
-_RISE = 0.1
-"""Largest vertical velocity of the centre of mass until its height is reached [m/s]."""
-_LAST_ADJUSTMENT = 0.75
-"""Part of the swing after which its goal does not move."""
-_TURN = 0.5
-"""Largest velocity of the joints until their initial positions are reached [rad/s]."""
+_UNLOADED = 0.05  # load of a foot that carries nothing, as part of the weight
+_UNSTEADY = 0.02  # error of the DCM with which the robot does not begin to stand on one foot [m]
+_RISE = 0.1  # largest vertical velocity of the centre of mass until its height is reached [m/s]
+_LAST_ADJUSTMENT = 0.75  # part of the swing after which its goal does not move
+_TURN = 0.5  # largest velocity of the joints until their initial positions are reached [rad/s]
 
 
-class Walker:
+class WalkerConfig(GaitConfig, stabilizer.StabilizerConfig):
+    """Settings of `Walker`; they take effect when it begins."""
+
+
+class Walker(WalkingRobot):
     """Walks with a velocity, on the signals of the robot alone.
 
     The measured divergent component of motion (DCM) is taken relative to the soles that carry the
     robot, so that drift of the estimated base does not matter.
 
     Attributes:
-        estimator: Estimates base and centre of mass.
-        joints: Indices of the joints that it moves.  # (n,)
-        home: Positions that they approach as far as the tasks permit, at first the initial ones
-            [rad or m].  # (n,)
-        gravity: [m/s²]
-        gait: The gait.
-        dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
+        home: Positions that the joints approach as far as the tasks permit, at first the initial
+            ones [rad or m].  # (n,)
+        zmp: Zero-moment point (ZMP) that the feet shall have, in ``world`` of the gait [m].
             # (2,)
-        zmp: Zero-moment point (ZMP) that the feet shall have, in the same frame [m].
-            # (2,)
-        goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
+
+    fastest = BodyVelocity(x=0.3, y=0.1, yaw=0.35)
+    gait: Gait
 
     def __init__(
         self,
-        robot: RobotModel,
-        feet: Sequence[str],
-        sensors: Sequence[str],
+        robot: RobotModel,  # its initial configuration gives the height and the pose of the arms
+        feet: Sequence[str],  # names of the bodies of left and right foot
+        sensors: Sequence[str],  # names of their force-torque sensors
         *,
-        imu: str = "",
-        joints: Sequence[str] = (),
+        imu: str = "",  # name of the IMU; empty for the only one, of the base if it has one
+        joints: Sequence[str] = (),  # joints that it moves; empty for all
     ) -> None:
-        """Prepare for a robot; call `begin` before the first `step`.
-
-        Args:
-            robot: The robot; its initial configuration gives the height and the pose of the arms.
-            feet: Names of the bodies of left and right foot.
-            sensors: Names of their force-torque sensors.
-            imu: Name of the IMU; empty for the only one, of the base if it has one.
-            joints: Names of the joints that it moves; empty for all. The others stay where they
-                are measured.
-
-        Raises:
-            UserInputError: A body, a joint or a sensor does not exist, a sole has no area, or the
-                robot has no floating base.
-        """
+        """Prepare for a robot; call `begin` before the first `step`."""
         self._robot, self._sensors, self._period = robot, tuple(sensors), 1.0
         self.estimator = BaseEstimator(robot, feet, imu=imu, force_sensors=sensors)
         soles = self.estimator.soles
@@ -128,37 +88,20 @@ class Walker:
         self._height = float(body.com[2] - at[:, 2].min())
         self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
         self._omega = sqrt(self.gravity / self._height)
-        self._feed_forward = FeedForward(body, soles)
+        self._feed_forward = stabilizer.FeedForward(body, soles)
         self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
         self._quat, self._axes, self._turn = np.zeros(4), np.zeros(9), np.zeros(3)
         self._next, self._references = np.zeros(len(chosen)), np.zeros((3, len(chosen)))
         self.dcm_error, self.zmp = np.zeros(2), np.zeros(2)
-        self.goal: PlanarPose | None = None
 
-    def begin(
-        self,
-        observation: Observation,
-        gait: GaitConfig,
-        stabilizer: StabilizerConfig,
-        period: float,
-    ) -> None:
-        """Begin at rest in the measured pose, and go to the initial configuration.
-
-        Args:
-            gait: Settings of the gait.
-            stabilizer: Settings of the stabilizer.
-            period: Time between two ticks [s].
-
-        Raises:
-            UserInputError: The observation lacks the IMU or a force-torque sensor.
-        """
+    def begin(self, observation: Observation, config: WalkerConfig, period: float) -> None:
         self._period = self._control.period = period
         weight = self._control.body.mass * self.gravity
-        self._limits = np.maximum(self._half_sizes - stabilizer.sole_margin, 0.0)
-        self._feedback = DcmFeedback(stabilizer, self._omega)
-        self._landing, self._swing_yaw = Landing(weight), 0.0
-        self._admittance = FootAdmittance(
-            self._robot, self._sensors, stabilizer, weight, self._half_sizes
+        self._limits = np.maximum(self._half_sizes - config.sole_margin, 0.0)
+        self._feedback = stabilizer.DcmFeedback(config, self._omega)
+        self._landing, self._swing_yaw = foot_motion.Landing(weight), 0.0
+        self._admittance = foot_motion.FootAdmittance(
+            self._robot, self._sensors, config, weight, self._half_sizes
         )
         self._feed_forward.reset()
         self.home[:] = self._robot.home[self.joints]
@@ -171,10 +114,12 @@ class Walker:
             origin, axes = task.frame(self._control.body)
             x, y, z = origin.tolist()
             feet.append(Footstep(side, x, y, atan2(axes[1, 0], axes[0, 0]), z))
-            self._admittance.tilt[side] = self._admittance.ground[side] = roll_and_pitch(axes)
+            tilt = foot_motion.roll_and_pitch(axes)
+            self._admittance.tilt[side] = self._admittance.ground[side] = tilt
             task.linear[:] = task.angular[:] = 0.0
-        self.gait, self.goal = Gait(gait, self._omega, self._width), None
-        self._adjustment = StepAdjustment(self._omega, self._limits.min(axis=0), gait.least_width)
+        self.gait, self.goal = Gait(config, self._omega, self._width), None
+        half_size, least = self._limits.min(axis=0), config.least_width
+        self._adjustment = footsteps.StepAdjustment(self._omega, half_size, least)
         self.gait.start((feet[LEFT], feet[RIGHT]))
         self.gait.slope[:] = np.mean([self._slope_under(side) for side in (LEFT, RIGHT)], axis=0)
         self._com.hold(self._control.body)
@@ -182,7 +127,6 @@ class Walker:
 
     @property
     def body(self) -> FloatingBaseKinematics:
-        """The reference configuration."""
         return self._control.body
 
     def add_tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
@@ -190,11 +134,7 @@ class Walker:
         self._control.tasks = (*self._control.tasks, *tasks)
 
     def stiffen(self, joints: Sequence[str], weight: float) -> None:
-        """Keep joints near `home` with a larger weight; the other joints have 0.01.
-
-        Raises:
-            UserInputError: A joint does not exist.
-        """
+        """Keep joints near `home` with a larger weight; the other joints have 0.01."""
         for name in joints:
             if name not in self._robot.joints:
                 raise unknown("joint", name, self._robot.joints)
@@ -206,7 +146,6 @@ class Walker:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the robot stands on both feet."""
         return self.gait.phase is None
 
     def place(self) -> PlanarPose:
@@ -222,17 +161,9 @@ class Walker:
             return feet[phase.support.side]
         left, right = feet
         x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
-        return PlanarPose(x, y, mean_yaw(left.yaw, right.yaw, 0.5))
+        return PlanarPose(x, y, footsteps.mean_yaw(left.yaw, right.yaw, 0.5))
 
     def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
-        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)
-
-        The next call writes into the same array.
-
-        Raises:
-            UserInputError: A signal is missing or not finite.
-            ArithmeticError: Whole-body control has no solution.
-        """
         self.estimator.update(observation)
         self.gait.step(self._period, velocity, self._is_steady(), self._admittance.is_flat)
         yaws, support = self._place_feet()
@@ -244,7 +175,7 @@ class Walker:
         zmp = self._feedback.zmp(dcm, reference.dcm, reference.zmp, self._period)
         self.zmp = zmp + self._feed_forward.zmp_offset
         loads, pressure = self._distribute(self.zmp, yaws, support)
-        slope = tilt_on(self.gait.slope, yaws[LEFT if support is None else 1 - support])
+        slope = foot_motion.tilt_on(self.gait.slope, yaws[LEFT if support is None else 1 - support])
         rise = self.gait.feet[LEFT].z - self.gait.feet[RIGHT].z
         self._admittance.step(
             *(observation, self.estimator, loads, pressure, support, slope, rise, self._period)
@@ -261,8 +192,11 @@ class Walker:
         references[2] = self._feed_forward.torques(control.velocity, loads, pressure, self._period)
         return references
 
+    def draw(self) -> Drawing:
+        least = _UNLOADED * self.estimator.robot.mass * self.gravity
+        return draw_walk(self.estimator, self.gait, self.dcm_error, self.zmp, least)
+
     def _set_others(self, observation: Observation) -> None:
-        """Set the joints that others move to their measured positions."""
         if len(self._others):
             positions = self._control.body.data.qpos
             positions[self._robot.qpos[self._others]] = observation.q[self._others]
@@ -274,7 +208,6 @@ class Walker:
         return is_alone or hypot(*self.dcm_error.tolist()) < _UNSTEADY
 
     def _place_feet(self) -> tuple[list[float], int | None]:
-        """Set the positions of the feet; return their yaws and the one that stands alone."""
         gait = self.gait
         if gait.phase is None or gait.phase.swing is None:
             self._search()
@@ -306,21 +239,21 @@ class Walker:
         self._landing.begin()
         self._goal = self._planned = planned
         self._adjustment.begin(self.gait.feet[support], planned)
-        approach(self.gait.slope, self._slope_under(support))
+        foot_motion.approach(self.gait.slope, self._slope_under(support))
 
     def _slope_under(self, foot: int) -> np.ndarray:
         """Return the rise of the ground under a foot along x and y of ``world``.  # (2,)"""
-        return slope_under(self._admittance.ground[foot], self.gait.feet[foot].yaw)
+        return foot_motion.slope_under(self._admittance.ground[foot], self.gait.feet[foot].yaw)
 
     def _swing(self, start: Footstep, duration: float) -> tuple[np.ndarray, float]:
-        """Return position and yaw of the sole of the swing foot."""
         gait, landing = self.gait, self._landing
-        sole = swing(start, self._goal, gait.config.step_height, gait.progress, duration)
+        height, progress = gait.config.step_height, gait.progress
+        place, yaw = foot_motion.swing(start, self._goal, height, progress, duration)
         load = float(self.estimator.loads[start.side])
         if not landing.has_landed:
-            self._swing_yaw = sole.yaw
-        landing.step(sole.position, gait.progress, load, self._period)
-        if landing.has_landed or gait.progress > TOUCHDOWN:
+            self._swing_yaw = yaw
+        landing.step(place, progress, load, self._period)
+        if landing.has_landed or progress > foot_motion.TOUCHDOWN:
             x, y, z = landing.position.tolist()
             gait.land_at(Footstep(start.side, x, y, self._swing_yaw, z))
         return landing.position, self._swing_yaw
@@ -335,7 +268,7 @@ class Walker:
         adjustment, planned = self._adjustment, gait.planned_end
         adjustment.step(dcm, planned, zmp, foot, transfer, remaining, self._period)
         x, y = (self._planned.point + adjustment.offset).tolist()
-        self._goal = on_slope(self._planned._replace(x=x, y=y), foot, gait.slope)
+        self._goal = footsteps.on_slope(self._planned._replace(x=x, y=y), foot, gait.slope)
         gait.land_at(self._goal)
         return True
 
@@ -365,12 +298,11 @@ class Walker:
         soles = np.array([task.position[:2] for task in self._feet])
         axes = np.array([(cos(yaw), sin(yaw)) for yaw in yaws])
         alone = None if support is None else float(support)
-        share, pressure = distribute(zmp, soles, axes, self._limits, alone)
+        share, pressure = stabilizer.distribute(zmp, soles, axes, self._limits, alone)
         weight = self._control.body.mass * self.gravity
         return weight * np.array([1.0 - share, share]), pressure
 
     def _move_com(self, dcm: np.ndarray) -> None:
-        """Move the centre of mass to the DCM."""
         position, step = self._com.position, _RISE * self._period
         position[:2] += self._period * self._omega * (dcm - position[:2])
         left, right = (task.position[2] for task in self._feet)
@@ -390,5 +322,5 @@ class Walker:
             mujoco.mju_quatIntegrate(quat, turn, 1.0)
             mujoco.mju_quat2Mat(axes, quat)
             task.rotation[:] = axes.reshape(3, 3)
-        yaw = mean_yaw(yaws[LEFT], yaws[RIGHT], 0.5)
+        yaw = footsteps.mean_yaw(yaws[LEFT], yaws[RIGHT], 0.5)
         self._trunk.rotation[:2, :2] = (cos(yaw), -sin(yaw)), (sin(yaw), cos(yaw))

@@ -1,6 +1,5 @@
-"""Base class of the states of `walk_grasp`, and the first state."""
+"""Base classes of the states of `walk_grasp`, and the states that wait."""
 
-from dataclasses import dataclass
 from math import hypot
 from typing import Any, ClassVar
 
@@ -9,13 +8,8 @@ from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
-from mujoco_ros.controllers.library.walk.walk_states import (
-    WALKER,
-    BalancedWalkState,
-    StandBalancedConfig,
-    UprightConfig,
-    hold_measured,
-)
+from mujoco_ros.controllers.library.walk import walk_states
+from mujoco_ros.controllers.library.walk.walk_states import STANDING, WALKER
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.hands import Hands, HandsConfig
 from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerConfig, MarkerView
@@ -23,46 +17,35 @@ from mujoco_ros.model.errors import UserInputError
 
 HANDS: Key[Hands] = Key("walk_grasp/hands", Hands)
 BOX: Key[MarkerView] = Key("walk_grasp/box", MarkerView)
-GOAL: Key[MarkerView] = Key("walk_grasp/goal", MarkerView)
-"""Where the box is put down."""
+GOAL: Key[MarkerView] = Key("walk_grasp/goal", MarkerView)  # where the box is put down
 RELEASED: Key[tuple[float, ...]] = Key("walk_grasp/released", tuple)
 """Middle of the box when the hands released it, in the frame of the estimated base [m]."""
 SIZE: Key[tuple[float, ...]] = Key("walk_grasp/size", tuple)
 """Depth, width and height of the box [m]."""
 _RETRIES: Key[dict[int, int]] = Key("walk_grasp/retries", dict)
 """How often each `Retry` was entered."""
-STANDING = BodyVelocity()
 _WAIST_WEIGHT = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SteadyConfig(UprightConfig):
+class CarryConfig(walk_states.SteadyConfig, walk_states.WatchedConfig):
     """Settings of all states.
 
     Attributes:
         recover_above: Error of the DCM from which on the robot steps in place [m].
-        steady_below: Error of the DCM that is small [m].
         steady_for: Time for which it is small before the robot continues [s].
     """
 
-    recover_above: Positive = 0.15
-    steady_below: Positive = 0.03
-    steady_for: Positive = 1.0
 
-
-class CarryState(BalancedWalkState):
+class CarryState(walk_states.BalancedWalkState, failures=("dropped",)):
     """Base of the states: balances, and holds what is between the hands.
 
     After a strong push the robot steps in place until it is steady, and then continues.
     """
 
-    outcomes: ClassVar[tuple[str, ...]] = ("dropped", *BalancedWalkState.outcomes)
-    failures: ClassVar[tuple[str, ...]] = ("dropped", *BalancedWalkState.failures)
-    Config: ClassVar[type[Any] | None] = SteadyConfig
+    Config: ClassVar[type[Any] | None] = CarryConfig
     _shaken: float | None = None
 
     def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
-        """Walk with a velocity; return ``fell`` or ``dropped``."""
         walker, hands = context.store.get(WALKER), context.store.get(HANDS)
         hands.step(context.observation, walker, context.period)
         gait, config = walker.gait, self.config
@@ -82,7 +65,6 @@ class CarryState(BalancedWalkState):
         return None
 
     def is_steady(self, context: StateContext) -> bool:
-        """Return whether the robot stands on both feet."""
         walker = context.store.get(WALKER)
         return walker.is_at_rest and not walker.gait.is_marching
 
@@ -92,19 +74,31 @@ class CarryState(BalancedWalkState):
             context.store.get(WALKER).gait.is_marching = False
 
 
-class BeginWalkGrasp(CarryState):
+class StandingState(CarryState):
+    """Base of the states in which the robot stands, and acts while it is steady."""
+
+    def run(self, context: StateContext) -> str | None:
+        ended = self.balance(context, STANDING)
+        if ended is not None or not self.is_steady(context):
+            self.interrupt()
+            return ended
+        return self.act(context)
+
+    def interrupt(self) -> None:
+        """Prepare to act again, after the robot was not steady."""
+
+    def act(self, context: StateContext) -> str | None:
+        """Run a tick in which the robot is steady; return an outcome when the state is over."""
+        raise NotImplementedError
+
+
+class BeginWalkGrasp(StandingState, outcomes=("done",)):
     """Stands on both feet, at first in the measured pose."""
 
-    outcomes = ("done", *CarryState.outcomes)
-
-    @dataclass(frozen=True, kw_only=True)
-    class Config(StandBalancedConfig):
+    class Config(walk_states.StandBalancedConfig, CarryConfig):
         """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
 
         Attributes:
-            recover_above: Error of the DCM from which on the robot steps in place [m].
-            steady_below: Error of the DCM that is small [m].
-            steady_for: Time for which it is small before the robot continues [s].
             hands: The hands.
             waist: Names of joints that the hands shall hardly use.
             camera: Name of the camera that searches for the box.
@@ -123,11 +117,9 @@ class BeginWalkGrasp(CarryState):
         size: tuple[float, float, float]
         waist: tuple[str, ...] = ()
         duration: Positive = 1.5
-        steady_below: Positive = 0.03
-        steady_for: Positive = 1.0
 
-        def __post_init__(self) -> None:
-            StandBalancedConfig.__post_init__(self)
+        def check(self) -> None:
+            super().check()
             if not min(self.size) > 0.0:
                 raise UserInputError(f"size must be positive, got {self.size}")
 
@@ -150,7 +142,7 @@ class BeginWalkGrasp(CarryState):
         config, store = self.config, context.store
         if WALKER in store:
             return
-        self._walker.begin(context.observation, config, config, context.period)
+        self._walker.begin(context.observation, config, context.period)
         self._box.reset()
         self._goal.reset()
         self._hands.reset()
@@ -161,20 +153,14 @@ class BeginWalkGrasp(CarryState):
         store.set(SIZE, config.size)
         store.set(_RETRIES, {})
 
-    def run(self, context: StateContext) -> str | None:
-        ended = self.balance(context, STANDING)
-        is_over = context.has_elapsed(self.config.duration) and self.is_steady(context)
-        return ended or ("done" if is_over else None)
+    def act(self, context: StateContext) -> str | None:
+        return "done" if context.has_elapsed(self.config.duration) else None
 
 
-class Retry(CarryState):
+class Retry(CarryState, outcomes=("retry",), failures=("give_up",)):
     """Counts how often it was entered, and fails after the last retry."""
 
-    outcomes = ("retry", "give_up", *CarryState.outcomes)
-    failures = ("give_up", *CarryState.failures)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `Retry`.
 
         Attributes:
@@ -186,7 +172,6 @@ class Retry(CarryState):
     config: Config
 
     def run(self, context: StateContext) -> str | None:
-        """Decide; a failure resets the count."""
         ended = self.balance(context, STANDING)
         if ended is not None:
             return ended
@@ -212,11 +197,10 @@ class HoldBalance(CarryState):
     def run(self, context: StateContext) -> str | None:
         if not self._has_fallen and self.balance(context, STANDING) == "fell":
             self._has_fallen = True
-            hold_measured(context)
+            walk_states.hold_fallen(context)
         return None
 
     def teardown(self, context: StateContext) -> None:
-        """Count retries from the beginning."""
         super().teardown(context)
         if _RETRIES in context.store:
             context.store.get(_RETRIES).clear()

@@ -1,43 +1,27 @@
 """States of `walk_grasp` that move the hands."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.walk.footsteps import error_of, joined
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk.walker import Walker
-from mujoco_ros.controllers.library.walk_grasp.carrying import (
-    BOX,
-    HANDS,
-    RELEASED,
-    SIZE,
-    STANDING,
-    CarryState,
-    SteadyConfig,
-)
+from mujoco_ros.controllers.library.walk_grasp import carrying
+from mujoco_ros.controllers.library.walk_grasp.carrying import BOX, HANDS, SIZE, CarryConfig
 from mujoco_ros.controllers.library.walk_grasp.hands import Hands
 from mujoco_ros.model.pose import rpy_of
 
 
 def _base(walker: Walker) -> tuple[PlanarPose, float]:
-    """Return place and height of the estimated base."""
     pose = walker.estimator.base.pose
     x, y, z = pose.position.tolist()
     return PlanarPose(x, y, rpy_of(pose.quat_wxyz)[2]), z
 
 
-class HandState(CarryState):
+class HandState(carrying.StandingState, outcomes=("done",)):
     """Base of the states in which the robot stands and moves its hands."""
 
-    outcomes: ClassVar[tuple[str, ...]] = ("done", *CarryState.outcomes)
-
-    def run(self, context: StateContext) -> str | None:
-        ended = self.balance(context, STANDING)
-        if ended is not None or not self.is_steady(context):
-            return ended
+    def act(self, context: StateContext) -> str | None:
         return self.move(context, context.store.get(HANDS))
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
@@ -48,8 +32,7 @@ class HandState(CarryState):
 class MoveHands(HandState):
     """Moves the empty hands to a place in front of the body."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `MoveHands`.
 
         Attributes:
@@ -80,8 +63,7 @@ class RestHands(HandState):
 class Reach(HandState):
     """Moves the hands beside the box, and measures what they weigh."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `Reach`.
 
         Attributes:
@@ -123,14 +105,10 @@ class Squeeze(HandState):
         return "done" if hands.is_pressing else None
 
 
-class LiftBox(HandState):
+class LiftBox(HandState, failures=("slipped",)):
     """Lifts the box."""
 
-    outcomes = ("slipped", *HandState.outcomes)
-    failures = ("slipped", *HandState.failures)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `LiftBox`.
 
         Attributes:
@@ -160,14 +138,10 @@ class LiftBox(HandState):
         return "done" if mass >= self.config.lightest else "slipped"
 
 
-class LowerBox(HandState):
+class LowerBox(HandState, failures=("no_table",)):
     """Lowers the box until it stands on something."""
 
-    outcomes = ("no_table", *HandState.outcomes)
-    failures = ("no_table", *HandState.failures)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `LowerBox`.
 
         Attributes:
@@ -201,8 +175,7 @@ class LowerBox(HandState):
 class ReleaseBox(HandState):
     """Opens the hands, and lifts them."""
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `ReleaseBox`.
 
         Attributes:
@@ -220,7 +193,7 @@ class ReleaseBox(HandState):
         hands, (base, z) = store.get(HANDS), _base(store.get(WALKER))
         ahead, left, up = hands.goal.centre.tolist()
         place = joined(base, PlanarPose(ahead, left))
-        store.set(RELEASED, (place.x, place.y, z + up))
+        store.set(carrying.RELEASED, (place.x, place.y, z + up))
         hands.open(0.5 * store.get(SIZE)[1] + self.config.clearance)
         store.get(BOX).forget()
         self._is_open = False

@@ -20,10 +20,8 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
 _POSITION_WEIGHT, _NORMAL_WEIGHT = 1e2, 1e1
-_GAIN, _NORMAL_GAIN = 0.2, 0.03
-"""Part of the error that is corrected in a tick."""
-_FASTEST, _FASTEST_TURN = 0.4, 1.5
-"""Largest velocities of a correction [m/s, rad/s]."""
+_GAIN, _NORMAL_GAIN = 0.2, 0.03  # part of the error that is corrected in a tick
+_FASTEST, _FASTEST_TURN = 0.4, 1.5  # largest velocities of a correction [m/s, rad/s]
 
 
 class HandTask(WholeBodyTask):
@@ -38,13 +36,7 @@ class HandTask(WholeBodyTask):
     """
 
     def __init__(self, hand: int, offset: np.ndarray, axis: np.ndarray) -> None:
-        """Set the hand.
-
-        Args:
-            hand: Id of the body.
-            offset: The point in the frame of the body [m].  # (3,)
-            axis: The axis in the frame of the body.  # (3,)
-        """
+        """Move a point at an offset in the frame of a body, which has an axis (3,)."""
         super().__init__(6, 0.0, _GAIN)
         self._hand, self._offset, self._axis = hand, offset, axis
         self.position, self.normal = np.zeros(3), axis.copy()
@@ -55,7 +47,6 @@ class HandTask(WholeBodyTask):
 
     @property
     def is_active(self) -> bool:
-        """Whether the task counts."""
         return bool(self.weight[0] > 0.0)
 
     @is_active.setter
@@ -83,7 +74,6 @@ class HandTask(WholeBodyTask):
         self._locked = axes @ self._across
 
     def free(self) -> None:
-        """Let the hand turn about the axis."""
         self._locked = None
 
     def compute(self, body: FloatingBaseKinematics, period: float) -> None:
@@ -121,40 +111,24 @@ def _limit(error: np.ndarray, rate: float, fastest: float) -> None:
         error *= fastest / size
 
 
-_FORCE_TIME = 0.02
-"""Time constant of the measured forces [s]."""
-_FARTHEST_ASIDE = 0.1
-"""Largest displacement to the side on which the force is larger [m]."""
-_THINNEST = 0.03
-"""Distance by which the hands come closer than the box is wide, at most [m]."""
+_FORCE_TIME = 0.02  # time constant of the measured forces [s]
+_FARTHEST_ASIDE = 0.1  # largest displacement to the side on which the force is larger [m]
+_THINNEST = 0.03  # distance by which the hands come closer than the box is wide, at most [m]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class HandsConfig(CheckedConfig):
-    """The hands of a robot.
+    """The hands of a robot."""
 
-    Attributes:
-        bodies: Names of the bodies of left and right hand.
-        force_sensors: Names of their force-torque sensors.
-        point: Where a hand touches the box, in the frame of its body [m].
-        axis: Axis of that frame which points away from the box.
-        speed: Velocity of the hands [m/s].
-        squeeze: Force with which each hand presses [N].
-        squeeze_gain: Velocity of the hands per error of this force [m/(s N)].
-        least_squeeze: Force below which the box is lost [N].
-    """
+    bodies: tuple[str, ...]  # names of the bodies of left and right hand
+    force_sensors: tuple[str, ...]  # names of their force-torque sensors
+    point: tuple[float, float, float]  # where a hand touches the box, in the frame of its body [m]
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)  # of that frame, away from the box
+    speed: Positive = 0.2  # velocity of the hands [m/s]
+    squeeze: Positive = 40.0  # force with which each hand presses [N]
+    squeeze_gain: Positive = 0.001  # velocity of the hands per error of this force [m/(s N)]
+    least_squeeze: Positive = 5.0  # force below which the box is lost [N]
 
-    bodies: tuple[str, ...]
-    force_sensors: tuple[str, ...]
-    point: tuple[float, float, float]
-    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    speed: Positive = 0.2
-    squeeze: Positive = 40.0
-    squeeze_gain: Positive = 0.001
-    least_squeeze: Positive = 5.0
-
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         for name in ("bodies", "force_sensors"):
             if len(getattr(self, name)) != 2:
                 raise UserInputError(f"{name} must be two names, of the left and the right hand")
@@ -164,34 +138,21 @@ class HandsConfig(CheckedConfig):
 
 @dataclass(slots=True)
 class Grip:
-    """Where the hands are, relative to the base.
+    """Where the hands are, relative to the base."""
 
-    Attributes:
-        centre: Middle between them [m].  # (3,)
-        half: Half of their distance [m].
-        yaw: Direction of the box, to whose sides they belong [rad].
-    """
-
-    centre: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    half: float = 0.0
-    yaw: float = 0.0
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(3))  # middle [m], (3,)
+    half: float = 0.0  # half of their distance [m]
+    yaw: float = 0.0  # direction of the box, to whose sides they belong [rad]
 
 
 class Hands:
     """Moves the hands, and presses them together.
 
     Attributes:
-        goal: Where they go.
         force: Force of each hand on the box [N].  # (2,)
-        weight: Load of the hands, less `tare` [N].
     """
 
     def __init__(self, robot: RobotModel, config: HandsConfig) -> None:
-        """Set the hands.
-
-        Raises:
-            UserInputError: A body or a sensor does not exist.
-        """
         self.config, model = config, robot.model
         axis = np.array(config.axis) / np.linalg.norm(config.axis)
         self.tasks = tuple(
@@ -219,12 +180,10 @@ class Hands:
 
     @property
     def is_active(self) -> bool:
-        """Whether they are moved."""
         return self.tasks[0].is_active
 
     @property
     def is_holding(self) -> bool:
-        """Whether they press against a box."""
         return self._width is not None
 
     @property
@@ -244,7 +203,6 @@ class Hands:
 
     @property
     def is_there(self) -> bool:
-        """Whether they have reached the goal."""
         goal, present = self.goal, self._present
         return bool(
             np.abs(goal.centre - present.centre).max() < 1e-6
@@ -286,7 +244,6 @@ class Hands:
         self.goal.half = half
 
     def release(self) -> None:
-        """Press no more."""
         self._width, self._has_pressed = None, False
         for task in self.tasks:
             task.free()
@@ -296,7 +253,6 @@ class Hands:
         self._tare = self._load
 
     def step(self, observation: Observation, walker: Walker, period: float) -> None:
-        """Measure the forces, and move the targets of the tasks."""
         self._measure(observation, walker, period)
         self._has_pressed |= self.is_holding and self.is_pressing
         goal, present, config = self.goal, self._present, self.config

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import atan2, hypot
 from typing import Any
@@ -28,23 +28,15 @@ _CORNERS = np.array([(-1.0, 1.0, 0.0), (1.0, 1.0, 0.0), (1.0, -1.0, 0.0), (-1.0,
 """Corners of a marker in their order in OpenCV, in half sides."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class MarkerConfig(CheckedConfig):
-    """A marker of the dictionary 4X4_50.
-
-    Attributes:
-        number: Its number.
-        size: Length of a side, with the black edge [m].
-        pose: Its pose in the frame of the object: x to the right and y upwards on the label, z
-            towards the viewer.
-    """
+    """A marker of the dictionary 4X4_50."""
 
     number: int
-    size: Positive
+    size: Positive  # length of a side, with the black edge [m]
+    # In the frame of the object: x to the right and y upwards on the label, z towards the viewer.
     pose: PoseConfig = field(default_factory=lambda: ORIGIN)
 
-    def __post_init__(self) -> None:
-        CheckedConfig.__post_init__(self)
+    def check(self) -> None:
         if not 0 <= self.number < 50:
             raise UserInputError(f"the number of a marker must be from 0 to 49, got {self.number}")
 
@@ -53,11 +45,6 @@ class MarkerDetector:
     """Finds an object in images."""
 
     def __init__(self, markers: Sequence[MarkerConfig]) -> None:
-        """Set the markers of the object.
-
-        Raises:
-            UserInputError: There is none, or two have the same number.
-        """
         self._points: dict[int, np.ndarray] = {}
         for marker in markers:
             if marker.number in self._points:
@@ -70,17 +57,10 @@ class MarkerDetector:
         self._detect = _detector()
 
     def detect(self, image: Image) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the poses that the object can have in the optical frame.
+        """Return positions (3,) and axes (3, 3) that the object can have in the optical frame.
 
-        Several markers give one pose. A single one can give two: the image of a small flat
-        square is nearly the same if it is tilted to either side.
-
-        Returns:
-            Position (3,) and rotation matrix (3, 3) of each pose, the likeliest first; empty if no
-            marker is seen.
-
-        Raises:
-            UserInputError: The image has no colour.
+        Several markers give one pose. A single one can give two, the likelier first: the image of a
+        small flat square is nearly the same if it is tilted to either side.
         """
         if image.colour is None:
             raise UserInputError("markers need an image with colour")
@@ -123,16 +103,12 @@ def _detector() -> Callable[[np.ndarray], Any]:
     return partial(aruco.detectMarkers, dictionary=dictionary, parameters=parameters)
 
 
-_OPTICAL = np.diag((1.0, -1.0, -1.0))
-"""Axes of an optical frame, along the axes of a MuJoCo camera."""
-_UPRIGHT = 0.9
-"""Least cosine of the tilt of the object, beyond which a detection is wrong."""
-_REMEMBERED = 400
-"""Ticks for which the pose of the camera is known after a request."""
+_OPTICAL = np.diag((1.0, -1.0, -1.0))  # axes of an optical frame, along the axes of a MuJoCo camera
+_UPRIGHT = 0.9  # least cosine of the tilt of the object, beyond which a detection is wrong
+_REMEMBERED = 400  # ticks for which the pose of the camera is known after a request
 _DETECTION_S = 0.04
 """Time after which the markers of an image are used, so that a tick need not wait for them [s]."""
-_AIMED = 0.05
-"""Largest difference of a joint of the neck from its target [rad]."""
+_AIMED = 0.05  # largest difference of a joint of the neck from its target [rad]
 
 
 class MarkerView:
@@ -142,31 +118,18 @@ class MarkerView:
 
     Attributes:
         place: Place and yaw of the object at the last measurement; None before.
-        height: Height of its origin [m].
         problem: Why the last image that failed has none, after a colon; empty if none failed.
         count: Number of images with the object since `look`.
-        images: Number of images since `look`.
     """
 
     def __init__(
         self,
         robot: RobotModel,
-        camera: str,
-        neck: Sequence[str],
-        markers: Sequence[MarkerConfig],
-        moved: np.ndarray,
+        camera: str,  # name of the camera
+        neck: Sequence[str],  # names of the joints that turn it left and down
+        markers: Sequence[MarkerConfig],  # markers of the object
+        moved: np.ndarray,  # indices of the joints that the controller moves
     ) -> None:
-        """Set the camera.
-
-        Args:
-            camera: Name of the camera.
-            neck: Names of the joints that turn it left and down.
-            markers: Markers of the object.
-            moved: Indices of the joints that the controller moves, with the joints of the neck.
-
-        Raises:
-            UserInputError: A joint or the camera does not exist.
-        """
         for name in neck:
             if name not in robot.joints:
                 raise unknown("neck: joint", name, robot.joints)
@@ -196,7 +159,6 @@ class MarkerView:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without a measurement."""
         self._request: Future[Image] | None = None
         self._detection: Future[list[tuple[np.ndarray, np.ndarray]]] | None = None
         self._due = 0.0
@@ -206,7 +168,6 @@ class MarkerView:
         self.look()
 
     def forget(self) -> None:
-        """Forget the measurement."""
         self.place = None
 
     def look(self) -> None:
@@ -222,7 +183,6 @@ class MarkerView:
             walker.home[np.flatnonzero(walker.joints == joint)] = target
 
     def aim_at_object(self, walker: Walker) -> None:
-        """Turn the camera to the object."""
         if self.place is None:
             return
         origin, _ = self._camera_pose(walker.estimator.robot)
@@ -238,7 +198,6 @@ class MarkerView:
         return bool(np.abs(q[self._neck] - targets).max() < _AIMED)
 
     def step(self, context: StateContext, walker: Walker) -> None:
-        """Request images and take those that have arrived."""
         origin, axes = self._camera_pose(walker.estimator.robot)
         self._poses.append((context.time, origin, axes))
         self._take(context)
@@ -265,15 +224,7 @@ class MarkerView:
     def _detect(
         self, image: Image, origin: np.ndarray, axes: np.ndarray
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the poses that the object can have; runs in a thread of its own.
-
-        Args:
-            origin: Of the optical frame at its time.  # (3,)
-            axes: Of the optical frame at its time.  # (3, 3)
-
-        Returns:
-            Position (3,) and axes (3, 3) of each pose, the likeliest first.
-        """
+        """Return the poses that the object can have; runs in a thread of its own."""
         found = self._detector.detect(image)
         return [(origin + axes @ position, axes @ turn) for position, turn in found]
 

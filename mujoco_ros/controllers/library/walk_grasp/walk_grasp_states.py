@@ -1,46 +1,23 @@
 """States of `walk_grasp` that look and walk; the other states are listed at the end."""
 
-from dataclasses import dataclass
 from math import hypot
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
-from mujoco_ros.controllers.library.walk.footsteps import error_of, is_reached, joined, velocity_to
-from mujoco_ros.controllers.library.walk.walk_states import WALKER
-from mujoco_ros.controllers.library.walk_grasp.carrying import (
-    BOX,
-    GOAL,
-    RELEASED,
-    STANDING,
-    BeginWalkGrasp,
-    CarryState,
-    HoldBalance,
-    Retry,
-    SteadyConfig,
-)
-from mujoco_ros.controllers.library.walk_grasp.handling import (
-    LiftBox,
-    LowerBox,
-    MoveHands,
-    Reach,
-    ReleaseBox,
-    RestHands,
-    Squeeze,
-)
+from mujoco_ros.controllers.library.walk.footsteps import error_of, is_reached, joined
+from mujoco_ros.controllers.library.walk.walk_states import WALKER, approached
+from mujoco_ros.controllers.library.walk_grasp import carrying, handling
+from mujoco_ros.controllers.library.walk_grasp.carrying import BOX, GOAL, RELEASED, CarryConfig
 from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
-from mujoco_ros.model.errors import unknown
 
-_FOUND = 0.15
-"""Largest distance of a box that was put down from where it was released [m]."""
-_NEARER = 0.1
-"""Distance by which the robot need not stop before [m]."""
+_FOUND = 0.15  # largest distance of a box that was put down from where it was released [m]
+_NEARER = 0.1  # distance by which the robot need not stop before [m]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LookConfig(SteadyConfig):
+class LookConfig(CarryConfig):
     """Settings of the states that look.
 
     Attributes:
@@ -55,11 +32,9 @@ class LookConfig(SteadyConfig):
     sweep: tuple[tuple[float, float], ...] = ((0.0, 0.4), (0.0, 1.0), (0.9, 0.4), (-0.9, 0.4))
 
 
-class LookState(CarryState):
+class LookState(carrying.StandingState, failures=("not_found",)):
     """Base of the states that look for an object, while the robot and its head are at rest."""
 
-    outcomes: ClassVar[tuple[str, ...]] = ("not_found", *CarryState.outcomes)
-    failures: ClassVar[tuple[str, ...]] = ("not_found", *CarryState.failures)
     Config: ClassVar[type[Any] | None] = LookConfig
     seen: ClassVar[Key[MarkerView]] = BOX
     what: ClassVar[str] = "box"
@@ -78,11 +53,11 @@ class LookState(CarryState):
         elif self._direction < len(self.config.sweep):
             view.aim(walker, *self.config.sweep[self._direction])
 
-    def run(self, context: StateContext) -> str | None:
-        ended = self.balance(context, STANDING)
-        if ended is not None or not self.is_steady(context):
-            self._is_aimed = False  # measure again after a push
-            return ended
+    def interrupt(self) -> None:
+        """Measure again after a push."""
+        self._is_aimed = False
+
+    def act(self, context: StateContext) -> str | None:
         store, config = context.store, self.config
         walker, view = store.get(WALKER), store.get(self.seen)
         if not self._is_aimed:
@@ -108,12 +83,9 @@ class LookState(CarryState):
         raise NotImplementedError
 
 
-class LookForBox(LookState):
+class LookForBox(LookState, outcomes=("far", "near", "there")):
     """Searches for the box, and decides where to go to grasp it."""
 
-    outcomes = ("far", "near", "there", *LookState.outcomes)
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(LookConfig):
         """Settings of `LookForBox` and `LookForGoal`.
 
@@ -152,11 +124,8 @@ class LookForGoal(LookForBox):
     what = "goal"
 
 
-class CheckBox(LookState):
+class CheckBox(LookState, outcomes=("found",)):
     """Checks whether the box stands in front of the robot."""
-
-    outcomes = ("found", *LookState.outcomes)
-    config: LookConfig
 
     def decide(self, context: StateContext, place: PlanarPose) -> str:
         """Return ``found`` if the box is where the hands have released it."""
@@ -167,17 +136,12 @@ class CheckBox(LookState):
         return "found" if aside < _FOUND and abs(below) < _FOUND else "not_found"
 
 
-_RELATIVE = ("seen", "here")
-
-
-class WalkToPlace(CarryState):
+class WalkToPlace(carrying.CarryState, outcomes=("reached",)):
     """Walks to a place, with what is between the hands."""
 
     has_live_settings = True
-    outcomes = ("reached", *CarryState.outcomes)
 
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SteadyConfig):
+    class Config(CarryConfig):
         """Settings of `WalkToPlace`; they take effect at once.
 
         Attributes:
@@ -191,18 +155,13 @@ class WalkToPlace(CarryState):
             largest_angle: Difference of the yaws with which it is reached [rad].
         """
 
-        relative_to: str = "seen"
+        relative_to: Literal["seen", "here"] = "seen"
         x: float = 0.0
         y: float = 0.0
         yaw: float = 0.0
         velocity: Positive = 0.3
         largest_distance: Positive = 0.02
         largest_angle: Positive = 0.035
-
-        def __post_init__(self) -> None:
-            SteadyConfig.__post_init__(self)
-            if self.relative_to not in _RELATIVE:
-                raise unknown("relative_to:", self.relative_to, _RELATIVE)
 
     config: Config
 
@@ -212,31 +171,16 @@ class WalkToPlace(CarryState):
             walker.goal = joined(walker.place(), PlanarPose(config.x, config.y, config.yaw))
 
     def run(self, context: StateContext) -> str | None:
-        """Walk; a robot that stands beside the goal walks again."""
-        walker, config = context.store.get(WALKER), self.config
-        place = walker.place()
-        error = error_of(walker.goal or place, place)
-        step = walker.gait.approach_time
-        fastest = BodyVelocity(config.velocity, 0.1, 0.35)
-        ended = self.balance(context, velocity_to(error, step, fastest))
+        fastest = BodyVelocity(self.config.velocity, 0.1, 0.35)
+        error, velocity = approached(context.store.get(WALKER), fastest)
+        ended = self.balance(context, velocity)
         if ended is not None or not self.is_steady(context):
             return ended
-        return "reached" if is_reached(error, config) else None
+        return "reached" if is_reached(error, self.config) else None
 
 
 STATES: tuple[type[State], ...] = (
-    *(
-        BeginWalkGrasp,
-        LookForBox,
-        LookForGoal,
-        CheckBox,
-        WalkToPlace,
-        Retry,
-        MoveHands,
-        RestHands,
-        Reach,
-        Squeeze,
-        LiftBox,
-    ),
-    *(LowerBox, ReleaseBox, HoldBalance),
+    *(carrying.BeginWalkGrasp, LookForBox, LookForGoal, CheckBox, WalkToPlace, carrying.Retry),
+    *(handling.MoveHands, handling.RestHands, handling.Reach, handling.Squeeze),
+    *(handling.LiftBox, handling.LowerBox, handling.ReleaseBox, carrying.HoldBalance),
 )

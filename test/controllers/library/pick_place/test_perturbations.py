@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.conditions import (
+from mujoco_ros.controllers.evaluation.variations import (
     USUAL,
     noise_filter,
     scaled,

@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.references import References
-from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
-    ReversedPath,
-    TrajectoryExecution,
-    move_gripper,
-)
+from mujoco_ros.controllers.library.pick_place.arm import Arm
+from mujoco_ros.controllers.library.pick_place.moving import ReversedPath, TrajectoryExecution
 from mujoco_ros.controllers.planning.curve import TimedCurve
 
 PERIOD, INERTIA = 0.008, 2.0
-ARM = SimpleNamespace(
-    joints=np.array([0]),
-    gripper=1,
-    dynamics=SimpleNamespace(torques=lambda q, dq, ddq: INERTIA * ddq),
-)
+ARM = object.__new__(Arm)
+ARM.joints, ARM.gripper = np.array([0]), 1
+ARM.dynamics = SimpleNamespace(torques=lambda q, dq, ddq: INERTIA * ddq)
 
 
 @pytest.fixture
@@ -74,6 +69,6 @@ def test_braking_stays_on_the_path_with_consistent_velocities(path, context):
 
 def test_the_gripper_moves_with_limited_speed_until_it_is_there(context):
     context.references.q[1] = 0.02
-    there = [move_gripper(context, ARM, 0.018, 0.1) for _ in range(3)]
+    there = [ARM.move_gripper(context, 0.018, 0.1) for _ in range(3)]
     assert there == [False, False, True]
     assert context.references.q[1] == pytest.approx(0.018)

@@ -198,7 +198,7 @@ def test_actions_of_some_joints_with_limits_are_imported():
             {"observations": {"last_action": observation(3, clip=[-1.0])}},
             "observations.last_action.clip: expected 2 values, got 1",
         ),
-        ({"commands": [1]}, "deploy.yaml.commands: expected a mapping, got list"),
+        ({"commands": [1]}, "deploy.yaml: commands: expected a mapping, got list"),
         (
             {"commands": {"base_velocity": "fast"}},
             "deploy.yaml: commands.base_velocity: expected a mapping, got str",

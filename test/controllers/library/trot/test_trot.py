@@ -16,7 +16,7 @@ from mujoco_ros.controllers.interface.inputs import (
     PlanarPose,
     VelocityInput,
 )
-from mujoco_ros.controllers.library.trot.trot_states import TROTTER
+from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
@@ -59,7 +59,7 @@ def test_a_robot_trots_stops_and_trots_the_same_path_again():
     assert places[:, 2].min() > 0.9 * places[0, 2]
     assert robot.axes[2, 2] > 0.999
     assert np.ptp(places[-100:], axis=0).max() < 0.005, "it does not move"
-    feet = robot.store.get(TROTTER).legs
+    feet = robot.store.get(WALKER).legs
     assert all(leg.is_down for leg in feet)
     again = TrottingRobot(velocity_x=0.4).trot(1.5)
     np.testing.assert_array_equal(again, places[: len(again)])

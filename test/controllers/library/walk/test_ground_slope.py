@@ -3,7 +3,7 @@ from math import pi
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.walk.feet import approach, slope_under, tilt_on
+from mujoco_ros.controllers.library.walk.foot_motion import approach, slope_under, tilt_on
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.7, -2.5])

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import ceil, sqrt
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -27,33 +27,19 @@ from mujoco_ros.sim.simulation import Simulation
 ObservationFilter = Callable[[Observation], Observation]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Noise(CheckedConfig):
-    """Standard deviations at every tick.
+    """Standard deviations at every tick."""
 
-    Attributes:
-        position: Joint positions [rad or m].
-        velocity: Joint velocities [rad/s or m/s].
-        effort: Actuator efforts, as part of the effort.
-        force: Forces of force-torque and touch sensors [N]; forces of touch do not become negative.
-        torque: Torques of force-torque sensors [Nm].
-        rate: Angular velocities of IMUs [rad/s].
-        acceleration: Accelerations of IMUs [m/s²].
-        orientation: Orientations of IMUs, about each axis [rad].
-        place: Positions of objects, along each axis [m].
-        turn: Orientations of objects, about each axis [rad].
-    """
-
-    position: NotNegative = 0.0
-    velocity: NotNegative = 0.0
-    effort: NotNegative = 0.0
-    force: NotNegative = 0.0
-    torque: NotNegative = 0.0
-    rate: NotNegative = 0.0
-    acceleration: NotNegative = 0.0
-    orientation: NotNegative = 0.0
-    place: NotNegative = 0.0
-    turn: NotNegative = 0.0
+    position: NotNegative = 0.0  # joint positions [rad or m]
+    velocity: NotNegative = 0.0  # joint velocities [rad/s or m/s]
+    effort: NotNegative = 0.0  # actuator efforts, as part of the effort
+    force: NotNegative = 0.0  # forces; of touch sensors, they do not become negative [N]
+    torque: NotNegative = 0.0  # torques of force-torque sensors [Nm]
+    rate: NotNegative = 0.0  # angular velocities of IMUs [rad/s]
+    acceleration: NotNegative = 0.0  # accelerations of IMUs [m/s²]
+    orientation: NotNegative = 0.0  # orientations of IMUs, about each axis [rad]
+    place: NotNegative = 0.0  # positions of objects, along each axis [m]
+    turn: NotNegative = 0.0  # orientations of objects, about each axis [rad]
 
 
 USUAL = Noise(
@@ -77,8 +63,7 @@ def scaled(noise: Noise, factor: float) -> Noise:
     return Noise(**{field.name: factor * getattr(noise, field.name) for field in fields(noise)})
 
 
-_TICKS = 256
-"""Number of ticks per draw of noise; one draw per tick takes longer than a step."""
+_TICKS = 256  # number of ticks per draw of noise; one draw per tick takes longer than a step
 
 
 def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
@@ -213,8 +198,7 @@ NotNegativeRange = Annotated[Range, lambda name, pair: check_not_negative(name, 
 
 CommandFilter = Callable[[float, np.ndarray], np.ndarray]
 """Returns the commands (3, n) that act after the tick at a time [s], given the tick's commands."""
-_ROUNDING = 1e-6
-"""Of the times of ticks [s]."""
+_ROUNDING = 1e-6  # of the times of ticks [s]
 
 
 def delayed_commands(delay: float) -> CommandFilter:
@@ -263,21 +247,13 @@ class _DelayLine(Generic[_T]):
 
 Push = tuple[float, float, float]
 """Impulse per mass of the robot [m/s], level direction [rad] and begin [s]."""
-_PUSH_S = 0.1
-"""Duration of a push [s]."""
+_PUSH_S = 0.1  # duration of a push [s]
 
 
 def draw_pushes(
     random: np.random.Generator, push: tuple[float, float], period: float, duration: float
 ) -> dict[str, float]:
-    """Draw one push in each period; none if all would be zero.
-
-    Args:
-        random: Source of the numbers.
-        push: Smallest and largest impulse per mass of the robot [m/s].
-        period: [s]
-        duration: Time until the last push at the latest [s].
-    """
+    """Draw one push in each period [s] of a duration [s]; none if all would be zero."""
     drawn: dict[str, float] = {}
     for number in range(ceil(duration / period) if push[1] > 0.0 else 0):
         drawn[f"push_{number}"] = random.uniform(*push)
@@ -321,11 +297,7 @@ def set_mass(model: mujoco.MjModel, body: int, mass: float) -> None:
 def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, float]) -> None:
     """Set the edges of a body whose collision geom is a box at its origin [m].
 
-    The inertia becomes the inertia of a uniform box of the same mass. Meshes, which are only
-    displayed, keep their size.
-
-    Raises:
-        ValueError: The body has no collision box.
+    The inertia becomes the inertia of a uniform box of the same mass. Meshes keep their size.
     """
     half = 0.5 * np.array(size)
     first = int(model.body_geomadr[body])
@@ -373,12 +345,7 @@ def scale_masses(model: mujoco.MjModel, factors: np.ndarray) -> None:
 
 
 def tilt_floor(model: mujoco.MjModel, slope: float, direction: float) -> None:
-    """Tilt all planes, and the free base in its keyframes, about the origin.
-
-    Args:
-        slope: Angle of the floor [rad].
-        direction: Where it rises, from the x axis [rad].
-    """
+    """Tilt planes, and the free base in keyframes, so that they rise in a direction [rad, rad]."""
     axis = np.array([np.sin(direction), -np.cos(direction), 0.0])
     turn, quat = np.empty(4), np.empty(4)
     mujoco.mju_axisAngle2Quat(turn, axis, slope)

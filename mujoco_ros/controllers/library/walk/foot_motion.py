@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import atan2, copysign, cos, sin
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -10,79 +9,47 @@ import numpy as np
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.library.base_states import quintic
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, turned
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
-_APEX = 0.45
-"""Part of the swing at which the foot is highest."""
+_APEX = 0.45  # part of the swing at which the foot is highest
 _APPROACH, TOUCHDOWN = 0.75, 0.88
 """Parts of the swing from which on the foot is lowered with a constant velocity, and at which it is
 at its goal; the rest is for contact that comes late."""
-APPROACH_VELOCITY = 0.09
-"""That velocity [m/s]; a stiff leg bounces off the ground if it is higher."""
+APPROACH_VELOCITY = 0.09  # that velocity [m/s]; a stiff leg bounces off the ground if it is higher
 _LIFT, _LOWER = 0.06, 0.1
 """Parts of the swing at its start and at its end without horizontal motion."""
 
 
-class SwingState(NamedTuple):
-    """Pose and velocity of a sole.
+def swing(
+    start: Footstep, goal: Footstep, height: float, s: float, duration: float
+) -> tuple[np.ndarray, float]:
+    """Return position (3,) and yaw of the sole in a swing with quintic polynomials.
 
-    Attributes:
-        position: [m]  # (3,)
-        yaw: [rad]
-        linear: [m/s]  # (3,)
-        turning: [rad/s]
-    """
-
-    position: np.ndarray
-    yaw: float
-    linear: np.ndarray
-    turning: float
-
-
-def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: float) -> SwingState:
-    """Return the sole in a swing with quintic polynomials.
-
-    Args:
-        start: Where it lifts off.
-        height: Greatest height above the higher one of both [m].
-        s: Part of the swing that is over, from 0 to 1.
-        duration: [s]
+    It rises by `height` above the higher end [m]; `s` is the part of the swing that is over.
     """
     width = 1.0 - _LIFT - _LOWER
-    part, rate, _ = quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
-    rate /= width * duration
+    part, *_ = quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
     step = np.array([goal.x - start.x, goal.y - start.y, 0.0])
     turn = atan2(sin(goal.yaw - start.yaw), cos(goal.yaw - start.yaw))
-    position, linear = np.array([start.x, start.y, 0.0]) + part * step, rate * step
+    position = np.array([start.x, start.y, 0.0]) + part * step
     apex = height + max(start.z, goal.z)
     if s < _APEX:
-        up, climb, _ = quintic(s / _APEX)
+        up, *_ = quintic(s / _APEX)
         position[2] = start.z + (apex - start.z) * up
-        linear[2] = (apex - start.z) * climb / (_APEX * duration)
     elif s < _APPROACH:
         time, u = (_APPROACH - _APEX) * duration, (s - _APEX) / (_APPROACH - _APEX)
         low = goal.z + APPROACH_VELOCITY * (TOUCHDOWN - _APPROACH) * duration
-        down, fall, _ = quintic(u)
+        down, *_ = quintic(u)
         end = APPROACH_VELOCITY * time  # for a velocity at the end
         position[2] = apex + (low - apex) * down + end * u**3 * (1.0 - u)
-        linear[2] = ((low - apex) * fall + end * u * u * (3.0 - 4.0 * u)) / time
     elif s < TOUCHDOWN:
         position[2] = goal.z + APPROACH_VELOCITY * (TOUCHDOWN - s) * duration
-        linear[2] = -APPROACH_VELOCITY
     else:
         position[2] = goal.z
-    return SwingState(position, start.yaw + part * turn, linear, rate * turn)
-
-
-def quintic(s: float) -> tuple[float, float, float]:
-    """Return a rise from 0 to 1 at rest at both ends, and its two derivatives."""
-    return (
-        s * s * s * (10.0 + s * (6.0 * s - 15.0)),
-        30.0 * s * s * (1.0 - s) ** 2,
-        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
-    )
+    return position, start.yaw + part * turn
 
 
 _EARLIEST = 0.5
@@ -90,12 +57,9 @@ _EARLIEST = 0.5
 _TOUCH, _REST, _LOST = 0.1, 0.08, 0.02
 """Load at which the foot has landed, load while it waits for the end of the swing, and load below
 which it has lost the ground again, as parts of the weight."""
-_DEEPEST = 0.04
-"""Largest depth of this search [m]."""
-_COMPLIANCE = 1e-4
-"""Vertical velocity of a landed foot per error of its load [m/(s N)]."""
-_FASTEST_COMPLIANCE = 0.1
-"""Largest such velocity [m/s]."""
+_DEEPEST = 0.04  # largest depth of this search [m]
+_COMPLIANCE = 1e-4  # vertical velocity of a landed foot per error of its load [m/(s N)]
+_FASTEST_COMPLIANCE = 0.1  # largest such velocity [m/s]
 _SMOOTH = 2.0
 """Largest change of the vertical velocity [m/s²]: a stiff leg that follows a jump bounces."""
 
@@ -104,7 +68,6 @@ class Landing:
     """Stops the swing foot where it touches the ground, and lowers it until it does.
 
     Attributes:
-        has_landed: Whether the foot is on the ground.
         position: Position of the sole at the last step [m].  # (3,)
     """
 
@@ -116,19 +79,11 @@ class Landing:
         self.has_landed = True
 
     def begin(self) -> None:
-        """Begin a swing."""
         self.has_landed = False
         self._depth = self._velocity = 0.0
 
     def step(self, planned: np.ndarray, progress: float, load: float, period: float) -> None:
-        """Continue by a tick.
-
-        Args:
-            planned: Position of the sole in the swing [m].  # (3,)
-            progress: Part of the swing that is over.
-            load: Measured vertical force on the foot [N].
-            period: [s]
-        """
+        """Continue by a tick from the planned position (3,), with a measured vertical force [N]."""
         if not self.has_landed and progress > _EARLIEST and load > _TOUCH * self._weight:
             self.has_landed = True
         if self.has_landed:
@@ -140,12 +95,7 @@ class Landing:
         self.position[2] -= self._depth
 
     def search(self, load: float, period: float) -> float:
-        """Return by how much the foot moves down in double support, if it has not landed [m].
-
-        Args:
-            load: Measured vertical force on the foot [N].
-            period: [s]
-        """
+        """Return by how much a foot that has not landed moves down in double support [m]."""
         if not self.has_landed and load > _TOUCH * self._weight:
             self.has_landed = True
         if self.has_landed:
@@ -174,32 +124,21 @@ class Landing:
         return up
 
 
-_STEEPEST = 0.15
-"""Largest expected rise of the ground."""
+_STEEPEST = 0.15  # largest expected rise of the ground
 _SHARE, _EDGE = 0.15, 0.05
 """Part of the difference of measured and expected slope that a step adds to the expected slope, and
 the largest difference that counts: a foot on an edge shows a larger one."""
 
 
 def slope_under(tilt: np.ndarray, yaw: float) -> np.ndarray:
-    """Return the rise of the ground along x and y of ``world`` under a sole, limited.  # (2,)
-
-    Args:
-        tilt: Roll and pitch of the sole [rad].  # (2,)
-        yaw: Yaw of the sole [rad].
-    """
+    """Return the rise of the ground along x and y of ``world`` under a sole, limited.  # (2,)"""
     roll, pitch = tilt.tolist()
     slope = np.array(turned(-pitch, roll, yaw))
     return np.clip(slope, -_STEEPEST, _STEEPEST, out=slope)
 
 
 def tilt_on(slope: np.ndarray, yaw: float) -> np.ndarray:
-    """Return roll and pitch of a sole on the ground [rad].  # (2,)
-
-    Args:
-        slope: Rise of the ground along x and y of ``world``.  # (2,)
-        yaw: Yaw of the sole [rad].
-    """
+    """Return roll and pitch of a sole with a yaw on the ground [rad].  # (2,)"""
     ahead, left = turned(float(slope[0]), float(slope[1]), -yaw)
     return np.array([left, -ahead])
 
@@ -211,27 +150,22 @@ def approach(expected: np.ndarray, measured: np.ndarray) -> None:
 
 _LEAST_LOAD = 0.05
 """Load of a foot, as part of the weight, below which its torque is not controlled."""
-_SWING_RETURN = 5.0
-"""Decay of the rotation of a foot without load [1/s]."""
-_ADAPTATION = 5.0
-"""Rate at which the slope of the ground is adopted [1/s]."""
-_FLAT = 0.7
-"""Part of a sole in which the centre of pressure shows that it is flat on the ground."""
-_BALANCED = 0.2
-"""Part of a sole by which the centre of pressure may be beside the wanted one."""
+_SWING_RETURN = 5.0  # decay of the rotation of a foot without load [1/s]
+_ADAPTATION = 5.0  # rate at which the slope of the ground is adopted [1/s]
+_FLAT = 0.7  # part of a sole in which the centre of pressure shows that it is flat on the ground
+_BALANCED = 0.2  # part of a sole by which the centre of pressure may be beside the wanted one
 _ALIGNMENT, _FASTEST_TURN = 10.0, 1.0
 """Angular acceleration [rad/s²] and largest angular velocity [rad/s] of a sole that is turned onto
 the ground."""
 _TURNS = 0.3
 """Such an angular velocity that it reaches only if the foot is not flat on the ground [rad/s]."""
-_LARGEST_TILT = 0.3
-"""[rad]"""
+_LARGEST_TILT = 0.3  # [rad]
 
 
 class FootAdmittance:
     """Rotates the feet by errors of torque, and shifts them by errors of the load.
 
-    Without errors, rotation and shift become those that are measured: the feet follow the ground.
+    Without errors, the feet follow the ground: rotation and shift become the measured ones.
 
     Source: S. Kajita et al., Biped Walking Stabilization Based on Linear Inverted Pendulum
     Tracking, IROS 2010, sections V and VI.
@@ -246,18 +180,11 @@ class FootAdmittance:
     def __init__(
         self,
         robot: RobotModel,
-        sensors: Sequence[str],
+        sensors: Sequence[str],  # names of the force-torque sensors of the left and the right foot
         config: StabilizerConfig,
-        weight: float,
-        half_sizes: np.ndarray,
+        weight: float,  # weight of the robot [N]
+        half_sizes: np.ndarray,  # half length and width of the soles [m] (2, 2)
     ) -> None:
-        """Begin on level ground.
-
-        Args:
-            sensors: Names of the force-torque sensors of the left and the right foot.
-            weight: Weight of the robot [N].
-            half_sizes: Half length and width of the soles [m].  # (2, 2)
-        """
         self._config, self._weight, self._sensors = config, weight, tuple(sensors)
         self._sites = [find_sensor_site(robot.model, robot.prefix, name) for name in sensors]
         self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
@@ -279,26 +206,14 @@ class FootAdmittance:
     def step(
         self,
         observation: Observation,
-        estimator: BaseEstimator,
-        loads: np.ndarray,
-        pressure: np.ndarray,
-        support: int | None,
-        slope: np.ndarray,
-        rise: float,
-        period: float,
+        estimator: BaseEstimator,  # has the poses of the soles
+        loads: np.ndarray,  # wanted vertical forces on the feet [N] (2,)
+        pressure: np.ndarray,  # wanted centres of pressure in the frames of the soles [m] (2, 2)
+        support: int | None,  # the foot that stands alone; None if both stand
+        slope: np.ndarray,  # roll and pitch of the ground, along the other sole [rad] (2,)
+        rise: float,  # height of the left foot above the right one, without `lift` [m]
+        period: float,  # [s]
     ) -> None:
-        """Continue by a tick.
-
-        Args:
-            estimator: Has the poses of the soles.
-            loads: Wanted vertical forces on the feet [N].  # (2,)
-            pressure: Wanted centres of pressure in the frames of the soles [m].  # (2, 2)
-            support: The foot that stands alone; None if both stand.
-            slope: Roll and pitch of the ground where the other foot lands, along the axes of its
-                sole [rad].  # (2,)
-            rise: Height of the left foot above the right one, without `lift` [m].
-            period: [s]
-        """
         self._measure(observation, estimator)
         config, tilt, measured = self._config, self.tilt, self.loads
         for foot in (LEFT, RIGHT):
