@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import TypeAlias
 
 from mujoco_ros.process.fork_server import ForkedProcess, end_with
 
@@ -31,6 +32,7 @@ _PLUGINS = "MUJOCO_ROS_PLUGINS"
 this process reads the parent's models."""
 _PLUGIN_LOADER = "mujoco_ros.model.scene.engine_plugins"
 _SIGNALS = {number.value: number.name for number in signal.Signals}
+Process: TypeAlias = "subprocess.Popen[bytes] | ForkedProcess"
 
 
 def python_command(module: str, *arguments: str) -> list[str]:
@@ -53,11 +55,8 @@ def start(
 
     The kernel kills a child of `python_command` when the *thread* that started it ends.
 
-    Args:
-        command: The program and its arguments.
-        stderr: As for `subprocess.Popen`.
-        pass_fds: Descriptors that stay open in the child.
-        variables: Environment variables that the child does not inherit.
+    `stderr` and `pass_fds` are as for `subprocess.Popen`; `variables` are environment variables
+    that the child does not inherit.
 
     Raises:
         OSError: The program cannot be started.
@@ -76,7 +75,7 @@ def start(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def end(process: "subprocess.Popen[bytes] | ForkedProcess", timeout_s: float = 0.0) -> int | None:
+def end(process: Process, timeout_s: float = 0.0) -> int | None:
     """Wait for the end of a process and kill it after the timeout; return its exit code.
 
     None if even SIGKILL does not end it, as it hangs in a kernel driver.
@@ -99,12 +98,11 @@ def exit_reason(code: int | None) -> str:
 
 def _environment() -> dict[str, str]:
     """Return the environment of a child, in which it finds this package."""
-    environment = dict(os.environ)
     package = str(Path(__file__).resolve().parents[2])
-    if package != sysconfig.get_path("purelib"):
-        path = filter(None, (os.environ.get("PYTHONPATH"), package))
-        environment["PYTHONPATH"] = os.pathsep.join(path)
-    return environment
+    if package == sysconfig.get_path("purelib"):
+        return dict(os.environ)
+    path = filter(None, (os.environ.get("PYTHONPATH"), package))
+    return os.environ | {"PYTHONPATH": os.pathsep.join(path)}
 
 
 def _main() -> int:

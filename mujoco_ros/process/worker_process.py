@@ -3,7 +3,6 @@
 import logging
 import pickle
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,9 +12,8 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process, fork_server
-from mujoco_ros.process.fork_server import ForkedProcess
+from mujoco_ros.process.child_process import Process
 from mujoco_ros.process.limits import (
-    GIB,
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,
@@ -66,7 +64,7 @@ class WorkerProcess:
         """
         self._module, self._setup, self._died = module, setup, died
         self._limits, self._is_forked = limits, is_forked
-        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
+        self._process: Process | None = None
         self._first_bytes = 0
         self._connection: Connection | None = None
         self._closed = Event()
@@ -124,7 +122,7 @@ class WorkerProcess:
         except (EOFError, OSError) as error:
             reason = self._discard()
             if limits is not None and reason == signal.SIGXCPU.name:
-                exceeded = f"{limits.processor_s:g} s of processor time"
+                exceeded = limits.processor
             if exceeded:
                 raise WorkerLimitError(exceeded) from error
             raise self._died(f"the worker process is gone: {reason}") from error
@@ -140,14 +138,10 @@ class WorkerProcess:
         process, deadline = self._process, time.monotonic() + limits.wall_s
         assert process is not None
         while not connection.poll(_PERIOD_S):
-            exceeded = ""
-            if used_memory(process.pid) > limits.memory_bytes:
-                exceeded = f"{limits.memory_bytes / GIB:.1f} GiB of memory"
-            elif time.monotonic() > deadline:
-                exceeded = f"{limits.wall_s:g} s"
-            if exceeded:
+            too_large = used_memory(process.pid) > limits.memory_bytes
+            if too_large or time.monotonic() > deadline:
                 process.kill()
-                return exceeded
+                return limits.memory if too_large else limits.wall
         return ""
 
     def _connect(self) -> Connection:
@@ -180,7 +174,7 @@ class WorkerProcess:
         self._connection, self._first_bytes = ours, 0
         return ours
 
-    def _start(self, descriptor: int) -> "subprocess.Popen[bytes] | ForkedProcess":
+    def _start(self, descriptor: int) -> Process:
         server = fork_server.server() if self._is_forked else None
         if server is not None:
             with suppress(OSError):  # it was killed
@@ -193,10 +187,9 @@ class WorkerProcess:
 
     def _end_if_grown(self) -> None:
         """End a limited process that has kept much memory after a request."""
-        process = self._process
-        if self._limits is None or process is None:
+        if self._limits is None or self.pid is None:
             return
-        now = used_memory(process.pid)
+        now = used_memory(self.pid)
         self._first_bytes = self._first_bytes or now
         if now - self._first_bytes > _MOST_GROWTH:
             self._discard()
