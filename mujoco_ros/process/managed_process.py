@@ -32,8 +32,7 @@ _LOG = logging.getLogger(__name__)
 def processor_times(pid: int) -> tuple[float, float]:
     """Return the processor time of a process, and the time for which it waited for a processor [s].
 
-    The processor time is of all threads. The wait is of the first thread, and 0 where the kernel
-    does not report it. Both are 0 for a process that does not exist.
+    The wait is of the first thread only. What the kernel does not report is 0.
     """
     used = waited = 0.0
     with suppress(OSError, IndexError, ValueError):
@@ -69,9 +68,7 @@ class ManagedProcess:
                 (monotonic time [s]).
             forward: Called with each piece of the process's standard error.
         """
-        self.name = name
-        self.starts = 0
-        self.trouble = ""
+        self.name, self.starts, self.trouble = name, 0, ""
         self._command, self._deadline, self._forward = list(command), deadline, forward
         self._process: subprocess.Popen[bytes] | None = None
         self._start_at: float | None = None
@@ -88,13 +85,8 @@ class ManagedProcess:
         return None if self._process is None else self._process.pid
 
     def start(self, now: float) -> None:
-        """Start the process, in a thread that ends with this program.
-
-        Args:
-            now: Monotonic wall time [s].
-        """
-        self._start_at, self._started_at = None, now
-        self._checked_at = now
+        """Start the process at `now` [monotonic s], in a thread that ends with this program."""
+        self._start_at, self._started_at, self._checked_at = None, now, now
         self.starts += 1
         self._output, self._hung = b"", False
         self._deadline[0] = now + START_S
@@ -108,11 +100,7 @@ class ManagedProcess:
         os.set_blocking(self._process.stderr.fileno(), False)
 
     def check(self, now: float) -> None:
-        """Check the process and restart it when that is due; call this several times a second.
-
-        Args:
-            now: Monotonic wall time [s].
-        """
+        """Check the process and restart it when that is due; call this several times a second."""
         suspended = now - self._checked_at > _SUSPENDED_S
         self._checked_at = now
         if self._process is None:
