@@ -30,7 +30,7 @@ _NICE = 5
 _PLUGINS = "MUJOCO_ROS_PLUGINS"
 """Variable with the engine plugins that the parent loaded; without them, MuJoCo would crash when
 this process reads the parent's models."""
-_PLUGIN_LOADER = "mujoco_ros.model.scene.engine_plugins"
+_EXTRAS, _PLUGIN_LOADER = "mujoco_ros.extras", "mujoco_ros.model.scene.engine_plugins"
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 Process: TypeAlias = "subprocess.Popen[bytes] | ForkedProcess"
 
@@ -121,10 +121,7 @@ def _main() -> int:
         missing = error.name or ""
         if missing.partition(".")[0] == "mujoco_ros":
             raise  # incomplete installation of this package
-        sys.stderr.write(
-            f"Python module '{missing}' is not installed; install the dependencies of mujoco_ros, "
-            "with rosdep or pip, and start again\n"
-        )
+        sys.stderr.write(f"{import_module(_EXTRAS).missing_module(missing)}, and start again\n")
         return CANNOT_RUN_HERE
     code: int = run(arguments)
     return code
