@@ -14,7 +14,7 @@ IMAGES = ["opencv-python-headless<5"]
 # The shipped evaluations are of controllers that plan, and that see by a camera.
 EXTRAS = {
     "images": IMAGES,
-    "viewer": ["websockets"],
+    "viewer": ["websockets", *IMAGES],
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING, *IMAGES],
     "diagrams": ["pygraphviz"],

@@ -7,7 +7,7 @@ from mujoco_ros.model.errors import UserInputError
 
 EXTRAS = {
     "images": {"cv2": "<5"},
-    "viewer": {"websockets": ""},
+    "viewer": {"websockets": "", "cv2": "<5"},
     "planning": {
         "mink": ">=1.3",
         "ompl": ">=2.0",
@@ -56,7 +56,9 @@ def missing_module(name: str) -> str:
     if top in versions:
         remedy = _command({top: versions[top]})
     elif top in _OF_ROS or top.endswith(_ENDINGS_OF_ROS):
-        remedy = "it is part of ROS 2: source a distribution, or use the environment of `make setup`"
+        remedy = (
+            "it is part of ROS 2: source a distribution, or use the Python of `make setup`"
+        )
     else:
         remedy = "install the dependencies of mujoco_ros, with rosdep or pip"
     return f"Python module '{top}' is not installed; {remedy}"
