@@ -56,9 +56,7 @@ def missing_module(name: str) -> str:
     if top in versions:
         remedy = _command({top: versions[top]})
     elif top in _OF_ROS or top.endswith(_ENDINGS_OF_ROS):
-        remedy = (
-            "it is part of ROS 2: source a distribution, or use the Python of `make setup`"
-        )
+        remedy = "it is part of ROS 2: source a distribution, or use the Python of `make setup`"
     else:
         remedy = "install the dependencies of mujoco_ros, with rosdep or pip"
     return f"Python module '{top}' is not installed; {remedy}"

@@ -104,6 +104,7 @@ class ChildProcesses(Component):
         self._processes: list[ManagedProcess] = []
         self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
+        self._logger = node.get_logger()
         history = _history(context.values)
         enabled = _enabled(context.values, node.get_fully_qualified_name())
         if not enabled:
@@ -153,6 +154,8 @@ class ChildProcesses(Component):
         now = time.monotonic()
         for process in self._processes:
             process.start(now)
+            if process.name == "viewer":
+                self._logger.info("the viewer starts, which takes a few seconds")
 
     def build(self, plant: Plant) -> None:
         """Allocate shared memory for the next model and its state."""

@@ -17,6 +17,7 @@ from mujoco_ros.cli.command_line import (
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.asset_snapshot import snapshot_files
+from mujoco_ros.model.scene.config import load_scene, shipped_scenes
 from mujoco_ros.model.scene.mjcf_files import read_mjcf
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.meshes import MeshCache
@@ -78,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _load(path: Path) -> mujoco.MjModel:
+    if not path.exists() and str(path) in shipped_scenes():
+        scene = load_scene(str(path))
+        models = dict.fromkeys(str(scene.path(robot.model)) for robot in scene.robots)
+        raise UserInputError(f"'{path}' is a scene; give the model of a robot: {', '.join(models)}")
     try:
         if path.suffix == ".mjb":
             content = read_file(path, "model")

@@ -97,6 +97,7 @@ class CommandPreempted:
     joints: tuple[str, ...]
     robot: str = ""
     was_idle: bool = False  # whether the preempted source had completed its command
+    controller: str = ""  # name of the controller, if that is one of the sources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
