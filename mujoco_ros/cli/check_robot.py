@@ -60,12 +60,11 @@ def _check(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("python -m mujoco_ros.cli.check_robot", __doc__, _EPILOG)
-    parser.add_argument("model", metavar="FILE", help="the model or scene")
-    parser.add_argument(
-        "--html", type=Path, metavar="OUT", help="also write the report as a page with images"
-    )
-    parser.add_argument("--json", action="store_true", help="write JSON instead of text")
-    parser.add_argument(
+    add = parser.add_argument
+    add("model", metavar="FILE", help="the model or scene")
+    add("--html", type=Path, metavar="OUT", help="also write the report as a page with images")
+    add("--json", action="store_true", help="write JSON instead of text")
+    add(
         "--xacro",
         type=_argument,
         action="append",

@@ -52,23 +52,24 @@ def _export(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("python -m mujoco_ros.cli.export_urdf", __doc__, _EPILOG)
-    parser.add_argument("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
+    add = parser.add_argument
+    add("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
     add_output(parser)
-    parser.add_argument(
+    add(
         "--mesh-uri",
         metavar="URI",
         help="folder of the meshes in the URDF; default: file:// and their actual path",
     )
-    parser.add_argument(
+    add(
         "--mesh-folder",
         type=Path,
         metavar="FOLDER",
         help="folder for meshes of shapes that URDF lacks (ellipsoids, height fields, meshes "
         "without a file); default: these shapes are left out",
     )
-    parser.add_argument("--name", help="name of the robot; default: the model's name")
-    parser.add_argument("--root", metavar="BODY", help="export only this body and its descendants")
-    parser.add_argument(
+    add("--name", help="name of the robot; default: the model's name")
+    add("--root", metavar="BODY", help="export only this body and its descendants")
+    add(
         "--frame",
         action="append",
         default=[],

@@ -28,13 +28,7 @@ class StatusLines:
     def __init__(
         self, program: str, stream: TextIO, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """Begin, without a thread.
-
-        Args:
-            program: Name of the program.
-            stream: Where the lines are written.
-            now: Returns the wall time [s].
-        """
+        """Begin, without a thread; `now` returns the wall time [s]."""
         self.text = "loading"
         self._program, self._stream, self._now = program, stream, now
         self._is_terminal = stream.isatty()
@@ -103,17 +97,10 @@ def report(text: str) -> None:
         _lines.text = text
 
 
-def write(text: str, program: str, stream: TextIO | None = None) -> None:
-    """Set what this process does, and write it now.
-
-    Args:
-        text: What it does.
-        program: Name of the program, for a process that does not report.
-        stream: Where such a process writes; None is standard error.
-    """
+def write(text: str, program: str) -> None:
+    """Set what this process does, and write it now; `program` names one that does not report."""
     report(text)
-    lines = _lines or StatusLines(program, sys.stderr if stream is None else stream)
-    lines.write(text)
+    (_lines or StatusLines(program, sys.stderr)).write(text)
 
 
 class TerminalKeys:
