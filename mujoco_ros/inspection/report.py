@@ -36,15 +36,10 @@ from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
 
 
 def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
-    """Read a scene, and give the xacro file that it is its arguments.
-
-    Args:
-        reference: A model or scene, as for `load_scene`.
-        xacro_args: Arguments of a xacro file by name.
+    """Read a scene, and give the xacro file that it is its arguments, by name.
 
     Raises:
-        UserInputError: The scene or model does not exist or is invalid, or the reference is no
-            xacro file and there are arguments.
+        UserInputError: As `load_scene` raises it, or there are arguments and no xacro file.
     """
     config = load_scene(reference)
     if not xacro_args:
@@ -96,9 +91,8 @@ _READ = {
 def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
     """Return how often a URDF file, or `text` in its place, contains elements that are not read.
 
-    The keys are ``<element>``, or ``<parent>/<element>`` below the top. Ignored elements of
-    ``<mujoco>``, ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` are among the warnings of
-    the import.
+    The keys are ``<element>``, or ``<parent>/<element>`` below the top. The import itself warns of
+    elements in ``<mujoco>``, ``<ros2_control>``, ``<transmission>`` and ``<gazebo>``.
     """
     robot = parse_robot(path, text)
     found: Counter[str] = Counter()
@@ -144,12 +138,7 @@ def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) ->
 def link_masses(
     model: mujoco.MjModel, robot: RobotLayout, part: ScenePart, urdf: Urdf | None
 ) -> tuple[LinkMass, ...]:
-    """Return the masses of a robot's links, in the order of the model.
-
-    Args:
-        part: Its part of the scene.
-        urdf: Its URDF; None if its model is no URDF.
-    """
+    """Return the masses of a robot's links, in the order of the model."""
     bodies = {
         model.body(body).name.removeprefix(robot.prefix): float(model.body_mass[body])
         for body in robot.bodies
