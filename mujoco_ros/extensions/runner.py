@@ -230,13 +230,9 @@ class ExtensionRunner:
             return None
         finally:
             guard.busy.value = 0
-        if not guard.is_finite() and guard.was_finite():  # else the engine wrote it
-            culprit = guard.culprit()
+        if problem := self._written(guard):
             self._undo()
-            self.fail(method, f"wrote {culprit}")
-        elif self._has_state and not self._is_finite(values):
-            self._undo()
-            self.fail(method, "wrote numbers to its state that are not finite")
+            self.fail(method, problem)
         self._spent += perf_counter() - begin
         return result
 
@@ -262,14 +258,18 @@ class ExtensionRunner:
             error = raised(raising)
         finally:
             self._guard.busy.value = was_busy
-        if not guard.is_finite() and guard.was_finite():
-            error = error or f"wrote {guard.culprit()}"
-        elif self._has_state and not self._is_finite(self._values):
-            error = error or "wrote numbers to its state that are not finite"
-        if error:
+        if error := error or self._written(guard):
             guard.restore()
             self._values[:] = values
             _LOG.error("extension '%s': release %s", self.key, error)
+
+    def _written(self, guard: WriteGuard) -> str:
+        """Return what is wrong with what a method wrote since `guard` was saved; empty if none."""
+        if not guard.is_finite() and guard.was_finite():  # else the engine wrote it
+            return f"wrote {guard.culprit()}"
+        if self._has_state and not self._is_finite(self._values):
+            return "wrote numbers to its state that are not finite"
+        return ""
 
     def _allow(self, enabled: bool) -> None:
         self.is_enabled = enabled
