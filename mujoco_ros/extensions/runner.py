@@ -28,10 +28,7 @@ _GAP = 64
 
 @cache
 def finite_check() -> Callable[[np.ndarray], bool]:
-    """Return a function that reports whether all numbers are finite, and no larger than 1e150.
-
-    Its argument is an array of floats that is contiguous and not empty.
-    """
+    """Return the check of an array, contiguous and not empty: all finite, none above 1e150."""
     # Of BLAS: NumPy's takes twice as long, and warns of an overflow. The import takes 0.1 s.
     from scipy.linalg.blas import ddot
 
@@ -202,16 +199,7 @@ class ExtensionRunner:
         """Call a method, and return its result; None while disabled, or within another call.
 
         If it raises, or writes what is not finite, that is undone, and the extension disabled.
-
-        Args:
-            method: Name of the method.
-            function: The method.
-            args: Its arguments.
-            passes: Exceptions that do not disable the extension but are raised again, such as a
-                `UserInputError` that rejects the arguments.
-
-        Raises:
-            BaseException: One of `passes`; what the method wrote is undone.
+        Exceptions of the type `passes` do not disable it but are raised again.
         """
         guard, values = self._guard, self._values
         if not self.is_enabled or guard.busy.value:

@@ -138,7 +138,7 @@ def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) ->
 def link_masses(
     model: mujoco.MjModel, robot: RobotLayout, part: ScenePart, urdf: Urdf | None
 ) -> tuple[LinkMass, ...]:
-    """Return the masses of a robot's links: in the order of the model, then links without a body."""
+    """Return the masses of a robot's links in the order of the model; then links without a body."""
     shapes, files = "from the shapes", {}
     if urdf is not None:
         shapes = "from the solid collision shapes"
