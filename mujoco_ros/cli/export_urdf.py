@@ -89,9 +89,8 @@ def _load(path: Path) -> mujoco.MjModel:
             content = read_file(path, "model")
             return mujoco.MjModel.from_binary_path(str(path), {str(path): content})
         spec = read_mjcf(path.absolute(), str(path))
-        spec.assets = {
-            file.path: file.content for file in snapshot_files(spec, path.absolute().parent)
-        }
+        files = snapshot_files(spec, path.absolute().parent)
+        spec.assets = {file.path: file.content for file in files}
         return spec.compile()
     except UserInputError:
         raise

@@ -49,11 +49,10 @@ class StatusLines:
 
     def write(self, text: str) -> None:
         """Write a line now."""
-        end = "\x1b[K" if self._is_terminal else "\n"
-        begin = "\r" if self._is_terminal else ""
+        begin, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
         self._due = self._now() + (_TERMINAL_S if self._is_terminal else _NEXT_S)
         self._is_line_open = self._is_terminal
-        self._put(f"{begin}{self._program}: {text}{end}")
+        show(self._stream, f"{begin}{self._program}: {text}{end}")
 
     def end(self) -> None:
         """Write no more lines."""
@@ -61,16 +60,11 @@ class StatusLines:
         if self._thread.is_alive():
             self._thread.join()
         if self._is_line_open:
-            self._put("\n")
+            show(self._stream, "\n")
 
     def _run(self) -> None:
         while not self._ended.wait(0.1):
             self.check()
-
-    def _put(self, text: str) -> None:
-        with suppress(OSError, ValueError):  # closed
-            self._stream.write(text)
-            self._stream.flush()
 
 
 _lines: StatusLines | None = None
@@ -140,7 +134,7 @@ class TerminalKeys:
 
 
 def show(stream: TextIO, text: str) -> None:
-    """Write text at once, unless the terminal is closed."""
-    with suppress(OSError):
+    """Write text at once, unless the stream or its terminal is closed."""
+    with suppress(OSError, ValueError):
         stream.write(text)
         stream.flush()
