@@ -126,8 +126,10 @@ def _joints(robot: RobotReport, seconds: float, where: str) -> Section:
         lines.append(f"PD gains of {len(pd)} torque motors are {origin}")
     if weak:
         lines.append(f"TOO WEAK for the weight at the start: {', '.join(weak)}")
-    header = ("joint", "type", "range", "effort", "drive", "kp", "kd", "armature", "J")
-    header += ("Hz", "damping", "sag", "drift")
+    header = (
+        *("joint", "type", "range", "effort", "drive", "kp", "kd", "armature", "J"),
+        *("Hz", "damping", "sag", "drift"),
+    )
     return _table_section(f"{where}Joints", header, map(_joint_row, robot.joints), tuple(lines))
 
 

@@ -166,7 +166,7 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
             # The kernel drops descriptors for which there is no place.
             with suppress(OSError):
                 if len(files) == _DESCRIPTORS and os.fork() == 0:
-                    _supervise(module.decode(), *files, own)
+                    _supervise(module.decode(), files[0], files[1], own)
             for file in files:  # if nothing was forked, the closed pipe tells the client
                 os.close(file)
     finally:

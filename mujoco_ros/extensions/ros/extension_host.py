@@ -145,7 +145,12 @@ class ExtensionHost(Component):
         """Return the command that applies settings."""
         every = self._parameters.values()
         concerned = [each for each in every if not values.keys().isdisjoint(each.names)]
-        return (lambda: [each.apply(values) for each in concerned]) if concerned else None
+
+        def apply() -> None:
+            for parameters in concerned:
+                parameters.apply(values)
+
+        return apply if concerned else None
 
     def reports(self) -> Mapping[str, DiagnosticReport]:
         """Return a row for each extension."""
