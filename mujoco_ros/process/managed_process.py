@@ -3,8 +3,9 @@
 import logging
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from mujoco_ros.process import child_process
@@ -42,42 +43,33 @@ def processor_times(pid: int) -> tuple[float, float]:
     return used, waited
 
 
+@dataclass(eq=False)
 class ManagedProcess:
     """A child process that is restarted when it fails, or misses its heartbeat deadline.
 
     Attributes:
         name: Name in log messages.
+        command: The program and its arguments.
+        deadline: One word that the process shares: when its next heartbeat is due [monotonic s].
+        forward: Called with each piece of the process's standard error.
         starts: Number of starts.
         trouble: Why the process does not run; empty while it runs, or if it ended as intended.
     """
 
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        deadline: "memoryview[float]",
-        *,
-        forward: Callable[[bytes], object],
-    ) -> None:
-        """Prepare the process.
+    name: str
+    command: list[str]
+    deadline: "memoryview[float]"
+    _: KW_ONLY
+    forward: Callable[[bytes], object]
+    starts: int = field(default=0, init=False)
+    trouble: str = field(default="", init=False)
 
-        Args:
-            name: Name in log messages.
-            command: The program and its arguments.
-            deadline: One word that the process shares: when its next heartbeat is due
-                (monotonic time [s]).
-            forward: Called with each piece of the process's standard error.
-        """
-        self.name, self.starts, self.trouble = name, 0, ""
-        self._command, self._deadline, self._forward = list(command), deadline, forward
+    def __post_init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._start_at: float | None = None
-        self._started_at = self._checked_at = 0.0
-        self._failed_starts = 0
-        self._last_deadline = self._beat_at = 0.0
+        self._started_at = self._checked_at = self._last_deadline = self._beat_at = 0.0
         self._times: tuple[float, float] | None = None
-        self._hung = False
-        self._output = b""
+        self._failed_starts, self._hung, self._output = 0, False, b""
 
     @property
     def pid(self) -> int | None:
@@ -89,9 +81,9 @@ class ManagedProcess:
         self._start_at, self._started_at, self._checked_at = None, now, now
         self.starts += 1
         self._output, self._hung = b"", False
-        self._deadline[0] = now + START_S
+        self.deadline[0] = now + START_S
         try:
-            self._process = child_process.start(self._command, stderr=subprocess.PIPE)
+            self._process = child_process.start(self.command, stderr=subprocess.PIPE)
         except OSError as error:
             self._fail(f"cannot be started: {error.strerror}", now)
             return
@@ -113,7 +105,7 @@ class ManagedProcess:
             self._handle_end(code, now)
         elif suspended:
             # The process was probably suspended as well and needs time for its next heartbeat.
-            self._deadline[0] = max(self._deadline[0], now + TIMEOUT_S)
+            self.deadline[0] = max(self.deadline[0], now + TIMEOUT_S)
         elif not self._hung and self._is_overdue(now, self._process.pid):
             self._hung = True
             self._process.kill()
@@ -139,7 +131,7 @@ class ManagedProcess:
 
         A process that computes is slow; one that neither computes nor waits for a processor hangs.
         """
-        deadline = self._deadline[0]
+        deadline = self.deadline[0]
         if deadline != self._last_deadline:
             self._last_deadline, self._beat_at, self._times = deadline, now, None
         if now - self._beat_at < _FRESH_S:
@@ -155,7 +147,7 @@ class ManagedProcess:
             for _ in range(_MAX_READS):
                 if not (output := os.read(process.stderr.fileno(), _READ_SIZE)):
                     break
-                self._forward(output)
+                self.forward(output)
                 self._output = (self._output + output)[-_READ_SIZE:]
 
     def _handle_end(self, code: int, now: float) -> None:

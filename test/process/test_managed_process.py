@@ -92,7 +92,7 @@ def test_a_process_that_ran_for_a_while_is_restarted_at_once(start):
     for _ in range(6):
         supervised.check_until(lambda: supervised.process.pid is None)
         supervised.check(40.0)
-    supervised.process._command[-1] = LONG
+    supervised.process.command[-1] = LONG
     supervised.check_until(lambda: supervised.process.pid is None)
     supervised.check(40.0)
     supervised.check(2 * EARLY_S)
