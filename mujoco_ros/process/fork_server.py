@@ -22,6 +22,7 @@ from typing import NoReturn
 _LOG = logging.getLogger(__name__)
 _SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15
 _prctl = ctypes.CDLL(None).prctl  # found now: a thread may hold the loader's lock at a fork
+_SUPERVISOR = "fork_supervisor"
 _MODULE_BYTES = 256
 _STANDARD_STREAMS = 3
 _DESCRIPTORS = 2
@@ -176,7 +177,7 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
 def _supervise(module: str, descriptor: int, status: int, parent: int) -> NoReturn:
     """Run a module in a fork of this process; report its process id and its exit code."""
     try:
-        _follow(parent, __name__)
+        _follow(parent, _SUPERVISOR)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         own, report = os.getpid(), Connection(status, readable=False)
         pid = os.fork()

@@ -73,7 +73,9 @@ def has_ended(pid: str) -> bool:
 def test_a_worker_is_a_fork_that_is_named_after_its_module(server, worker) -> None:
     pid = worker.submit(1).result(100.0)
     assert pid == worker.pid
-    assert parent(parent(pid)) == server.pid
+    supervisor = parent(pid)
+    assert parent(supervisor) == server.pid
+    assert Path(f"/proc/{supervisor}/comm").read_text() == "fork_supervisor\n"
     assert Path(f"/proc/{pid}/comm").read_text() == "forked_worker\n"
     assert worker.submit(1).result(100.0) == pid
 
@@ -85,6 +87,14 @@ def test_a_killed_worker_is_replaced(worker) -> None:
     os.kill(first, signal.SIGKILL)
     with pytest.raises(WorkerDiedError, match="SIGKILL"):
         request.result(100.0)
+    assert worker.submit(1).result(100.0) != first
+
+
+def test_a_worker_whose_supervisor_is_killed_is_replaced(worker) -> None:
+    first = worker.submit(1).result(100.0)
+    os.kill(parent(first), signal.SIGKILL)
+    while not has_ended(str(first)):
+        time.sleep(0.01)
     assert worker.submit(1).result(100.0) != first
 
 

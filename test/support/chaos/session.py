@@ -43,8 +43,8 @@ NAMES = ("ball", "box", "block", "extra")
 """Names of spawned entities; `extra` is an arm."""
 ROLES = ("cameras", "viewer", "worker")
 """Child processes of the simulator; all but the first two are workers."""
-_TWICE = ("trial_worker",)
-"""Runs for requested models, and to measure the size of spawnables."""
+_TWICE = ("fork_supervisor", "trial_worker")
+"""Run for requested models, and to measure the size of spawnables."""
 _FORKS = ("fork_server", *_TWICE)
 _MAX_ZOMBIES = 4
 """A worker that was killed is reaped with the next request."""
