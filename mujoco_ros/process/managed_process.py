@@ -3,11 +3,12 @@
 import logging
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from mujoco_ros.process import child_process
+from mujoco_ros.process.fork_server import ForkedProcess
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 
 START_S = 120.0
@@ -55,7 +56,7 @@ class ManagedProcess:
     def __init__(
         self,
         name: str,
-        command: Sequence[str],
+        start: Callable[[], "subprocess.Popen[bytes] | ForkedProcess"],
         deadline: "memoryview[float]",
         *,
         forward: Callable[[bytes], object],
@@ -64,7 +65,7 @@ class ManagedProcess:
 
         Args:
             name: Name in log messages.
-            command: The program and its arguments.
+            start: Starts the program, whose standard error is a pipe.
             deadline: One word that the process shares: when its next heartbeat is due
                 (monotonic time [s]).
             forward: Called with each piece of the process's standard error.
@@ -72,8 +73,8 @@ class ManagedProcess:
         self.name = name
         self.starts = 0
         self.trouble = ""
-        self._command, self._deadline, self._forward = list(command), deadline, forward
-        self._process: subprocess.Popen[bytes] | None = None
+        self._start, self._deadline, self._forward = start, deadline, forward
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
         self._start_at: float | None = None
         self._started_at = self._checked_at = 0.0
         self._failed_starts = 0
@@ -99,7 +100,7 @@ class ManagedProcess:
         self._output, self._hung = b"", False
         self._deadline[0] = now + START_S
         try:
-            self._process = child_process.start(self._command, stderr=subprocess.PIPE)
+            self._process = self._start()
         except OSError as error:
             self._fail(f"cannot be started: {error.strerror}", now)
             return
@@ -161,7 +162,7 @@ class ManagedProcess:
         used, waited = (time - earlier for time, earlier in zip(times, before, strict=True))
         return now > deadline + _FRESH_S + min(used, BUSY_S) + waited
 
-    def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
+    def _read_output(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
         assert process.stderr is not None
         with suppress(BlockingIOError):  # no more for now
             for _ in range(_MAX_READS):

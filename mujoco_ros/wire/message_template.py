@@ -156,7 +156,7 @@ def _found(data: bytes, patterns: Sequence[bytes]) -> set[tuple[int, int]]:
         start = data.find(pattern)
         while start >= 0:
             found.add((start, len(pattern)))
-            start = data.find(pattern, start + len(pattern))
+            start = data.find(pattern, start + max(1, len(pattern)))
         if found:
             return found
     return set()

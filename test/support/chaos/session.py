@@ -45,7 +45,7 @@ ROLES = ("cameras", "viewer", "worker")
 """Child processes of the simulator; all but the first two are workers."""
 _TWICE = ("trial_worker",)
 """Runs for requested models, and to measure the size of spawnables."""
-_FORKS = ("fork_server", *_TWICE)
+_FORKS = ("fork_server", "cameras", *_TWICE)
 _MAX_ZOMBIES = 4
 """A worker that was killed is reaped with the next request."""
 _CHILD = "mujoco_ros.process.child_process"
