@@ -3,7 +3,6 @@
 ``python -m mujoco_ros.process.child_process PARENT MODULE ARGUMENTS…``
 """
 
-import json
 import os
 import signal
 import socket
@@ -104,7 +103,9 @@ def fork(module: str, *arguments: str) -> "subprocess.Popen[bytes] | ForkedProce
     try:
         with ours, theirs:
             process = forks.fork(__name__, theirs.fileno())
-            program = json.dumps([module, arguments, dict(os.environ)]).encode()
+            variables = (f"{name}={value}" for name, value in os.environ.items())
+            words = [module, str(len(arguments)), *arguments, *variables]
+            program = os.fsencode("\0".join(words))
             socket.send_fds(ours, [_SIZE.pack(len(program))], [error])
             ours.sendall(program)
     except OSError:
@@ -154,12 +155,13 @@ def main(arguments: Sequence[str]) -> int:
         program = control.recv(*_SIZE.unpack(size), socket.MSG_WAITALL)
     os.dup2(error, _STDERR)
     os.close(error)
-    module, module_arguments, environment = json.loads(program)
+    module, count, *words = os.fsdecode(program).split("\0")
+    own, variables = words[: int(count)], words[int(count) :]
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update(variable.split("=", 1) for variable in variables)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     Path("/proc/self/comm").write_text(module.rpartition(".")[2], encoding="ascii")
-    return _run(module, module_arguments)
+    return _run(module, own)
 
 
 def _main() -> int:
