@@ -36,6 +36,9 @@ def prepare_program() -> None:
     os.environ.update(ONE_THREAD)  # so that results do not depend on the number of processors
     # Otherwise MuJoCo imports GLFW, which starts Python again to look for its library.
     os.environ.setdefault("MUJOCO_GL", "off")
+    # Message types import rosidl_generator_py, which would import the generator of Python code
+    # as well, with two parsers; without it, nothing else changes.
+    sys.modules.setdefault("rosidl_generator_py.generate_py_impl", None)
     if name in _NODES:
         end_at_signals()
     else:

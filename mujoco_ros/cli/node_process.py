@@ -47,6 +47,8 @@ _SWITCH_INTERVAL_S = 1e-4
 # Python handles no signal while the executor waits.
 _SIGNAL_LATENCY_S = 0.1
 _TRIM_PERIOD_S = 10.0
+_FIRST_TRIM_S = 1.0
+"""Time in which the memory of compiling the first model is free; it delays no first message."""
 _LAST_TASKS = 100
 _FORMS = "a parameter is given as '-p name:=value', another name as '-r name:=other'"
 _NOT_PARSED = re.compile(r"Couldn't parse [\w ]+: '(.+?)'\. Error: (.*?), at /", re.S)
@@ -168,7 +170,7 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) ->
     # A list: a second signal may arrive in the handler of the first, where a lock would block.
     signals: list[int] = []
     handle_signals(signals.append)
-    memory, trim_at = MemoryTrimmer(), time.monotonic() + _TRIM_PERIOD_S
+    memory, trim_at = MemoryTrimmer(), time.monotonic() + _FIRST_TRIM_S
     executor.add_node(node)
     try:
         node.start()

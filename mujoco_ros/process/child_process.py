@@ -5,6 +5,8 @@
 
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -14,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from mujoco_ros.process.fork_server import ForkedProcess, end_with
+from mujoco_ros.process.fork_server import ForkedProcess, end_with, server
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Environment variables by which numerical libraries compute in one thread.
@@ -31,6 +33,8 @@ _PLUGINS = "MUJOCO_ROS_PLUGINS"
 """Variable with the engine plugins that the parent loaded; without them, MuJoCo would crash when
 this process reads the parent's models."""
 _EXTRAS, _PLUGIN_LOADER = "mujoco_ros.extras", "mujoco_ros.model.scene.engine_plugins"
+_STDERR = 2
+_SIZE = struct.Struct("I")
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 Process: TypeAlias = "subprocess.Popen[bytes] | ForkedProcess"
 
@@ -75,6 +79,43 @@ def start(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+def start_program(module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+    """Start a child as `python_command` describes it, whose standard error is a pipe.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    return start(python_command(module, *arguments), stderr=subprocess.PIPE)
+
+
+def fork(module: str, *arguments: str) -> Process:
+    """Start a child as `start_program`, but as a fork of the fork server if there is one.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    forks = server()
+    if forks is None:
+        return start_program(module, *arguments)
+    ours, theirs = socket.socketpair()
+    output, error = os.pipe()
+    try:
+        with ours, theirs:
+            process = forks.fork(__name__, theirs.fileno())
+            variables = (f"{name}={value}" for name, value in os.environ.items())
+            words = [module, str(len(arguments)), *arguments, *variables]
+            program = os.fsencode("\0".join(words))
+            socket.send_fds(ours, [_SIZE.pack(len(program))], [error])
+            ours.sendall(program)
+    except OSError:
+        os.close(output)
+        raise
+    finally:
+        os.close(error)
+    process.stderr = os.fdopen(output, "rb", buffering=0)
+    return process
+
+
 def end(process: Process, timeout_s: float = 0.0) -> int | None:
     """Wait for the end of a process and kill it after the timeout; return its exit code.
 
@@ -105,13 +146,33 @@ def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join(path)}
 
 
+def main(arguments: Sequence[str]) -> int:
+    """Run a module in a fork of the fork server, from which it inherits nothing but imports."""
+    with socket.socket(fileno=int(arguments[0])) as control:
+        size, (error,), _, _ = socket.recv_fds(control, _SIZE.size, 1)
+        program = control.recv(*_SIZE.unpack(size), socket.MSG_WAITALL)
+    os.dup2(error, _STDERR)
+    os.close(error)
+    module, count, *words = os.fsdecode(program).split("\0")
+    own, variables = words[: int(count)], words[int(count) :]
+    os.environ.clear()
+    os.environ.update(variable.split("=", 1) for variable in variables)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    Path("/proc/self/comm").write_text(module.rpartition(".")[2], encoding="ascii")
+    return _run(module, own)
+
+
 def _main() -> int:
     """Tie this process to its parent, then run ``main`` of a module; return the exit code."""
     parent, module, *arguments = sys.argv[1:]
+    end_with(int(parent))
+    return _run(module, arguments)
+
+
+def _run(module: str, arguments: Sequence[str]) -> int:
     # The parent's real-time priority may be inherited.
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.nice(_NICE)
-    end_with(int(parent))
     # The parent may end during this import, which takes long: so it comes last.
     try:
         run = import_module(module).main

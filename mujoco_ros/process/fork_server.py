@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from multiprocessing.connection import Connection, Pipe
 from threading import Lock
-from typing import NoReturn
+from typing import IO, NoReturn
 
 _LOG = logging.getLogger(__name__)
 _SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15
@@ -35,12 +35,14 @@ class ForkedProcess:
     Attributes:
         pid: Its id.
         returncode: Its exit code, negative for a signal; None while it runs.
+        stderr: Its standard error, if that is a pipe.
     """
 
     def __init__(self, pid: int, status: Connection) -> None:
         """Follow a process; `status` will receive its exit code."""
         self.pid = pid
         self.returncode: int | None = None
+        self.stderr: IO[bytes] | None = None
         self._status, self._lock = status, Lock()
 
     def poll(self) -> int | None:
@@ -58,11 +60,18 @@ class ForkedProcess:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
         return code
 
+    def terminate(self) -> None:
+        """Request its end, unless it has ended."""
+        self._send(signal.SIGTERM)
+
     def kill(self) -> None:
         """End it, unless it has ended."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
         if self.poll() is None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, number)
 
     def _code(self, timeout: float | None) -> int | None:
         if self.returncode is None and self._status.poll(timeout):

@@ -2,13 +2,13 @@
 
 import logging
 import os
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from mujoco_ros.process import child_process
+from mujoco_ros.process.child_process import Process
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 
 START_S = 120.0
@@ -49,7 +49,7 @@ class ManagedProcess:
 
     Attributes:
         name: Name in log messages.
-        command: The program and its arguments.
+        begin: Starts the program, whose standard error is a pipe.
         deadline: One word that the process shares: when its next heartbeat is due [monotonic s].
         forward: Called with each piece of the process's standard error.
         starts: Number of starts.
@@ -57,7 +57,7 @@ class ManagedProcess:
     """
 
     name: str
-    command: list[str]
+    begin: Callable[[], Process]
     deadline: "memoryview[float]"
     _: KW_ONLY
     forward: Callable[[bytes], object]
@@ -65,7 +65,7 @@ class ManagedProcess:
     trouble: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._start_at: float | None = None
         self._started_at = self._checked_at = self._last_deadline = self._beat_at = 0.0
         self._times: tuple[float, float] | None = None
@@ -83,7 +83,7 @@ class ManagedProcess:
         self._output, self._hung = b"", False
         self.deadline[0] = now + START_S
         try:
-            self._process = child_process.start(self.command, stderr=subprocess.PIPE)
+            self._process = self.begin()
         except OSError as error:
             self._fail(f"cannot be started: {error.strerror}", now)
             return
@@ -141,7 +141,7 @@ class ManagedProcess:
         used, waited = (time - earlier for time, earlier in zip(times, before, strict=True))
         return now > deadline + _FRESH_S + min(used, BUSY_S) + waited
 
-    def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
+    def _read_output(self, process: Process) -> None:
         assert process.stderr is not None
         with suppress(BlockingIOError):  # no more for now
             for _ in range(_MAX_READS):

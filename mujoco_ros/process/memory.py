@@ -40,7 +40,7 @@ class MemoryTrimmer:
         gc.disable()
         # glibc only; other C libraries have no such function.
         self._trim = getattr(_LIBC, "malloc_trim", lambda _pad: 0)
-        self._resident = used_memory(os.getpid())
+        self._resident = 0
 
     def trim(self) -> None:
         """Collect reference cycles, and return free memory if much was allocated."""
