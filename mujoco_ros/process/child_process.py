@@ -107,9 +107,9 @@ def fork(module: str, *arguments: str) -> Process:
             program = os.fsencode("\0".join(words))
             socket.send_fds(ours, [_SIZE.pack(len(program))], [error])
             ours.sendall(program)
-    except OSError:
+    except OSError:  # the server was killed
         os.close(output)
-        raise
+        return start_program(module, *arguments)
     finally:
         os.close(error)
     process.stderr = os.fdopen(output, "rb", buffering=0)
