@@ -11,11 +11,13 @@ MANIFEST = ElementTree.parse(ROOT / "package.xml").getroot()
 NAME = MANIFEST.findtext("name", "")
 SHARED_FOLDERS = ("config", "launch", "urdf_mjcf")
 PLANNING = ["mink>=1.3", "ompl>=2.0", "qpsolvers", "toppra>=0.6.10", "daqp>=0.11"]
-# The shipped evaluations are of controllers that plan.
+IMAGES = ["opencv-python-headless<5"]
+# The shipped evaluations are of controllers that plan, and that see by a camera.
 EXTRAS = {
-    "viewer": ["websockets"],
+    "images": IMAGES,
+    "viewer": ["websockets", *IMAGES],
     "planning": PLANNING,
-    "evaluation": ["matplotlib", *PLANNING],
+    "evaluation": ["matplotlib", *PLANNING, *IMAGES],
     "diagrams": ["pygraphviz"],
     "decomposition": ["coacd"],
     "policy": ["onnxruntime>=1.20"],

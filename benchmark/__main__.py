@@ -1,22 +1,28 @@
 """``python -m benchmark``: measure, compare with the limits, and save the results."""
 
 import argparse
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
-from benchmark.durations import FULL, QUICK, Durations
-from benchmark.machine import describe, load
+from benchmark.durations import CHECK, FULL, QUICK, Durations
+from benchmark.figures import write_figures
+from benchmark.machine import describe, load, yardsticks
 from benchmark.measurements import (
     cameras_and_viewer,
     commands,
     controllers,
     executors,
     extensions,
+    footprint,
     lockstep,
     page,
+    peer,
     publishing,
     realism,
     recording,
@@ -61,30 +67,39 @@ MEASUREMENTS: dict[str, Measurement] = {
     "x": walking.walking,
     "y": tick_times.tick_times,
     "executors": executors.executors,
+    "mem": footprint.footprint,
+    "peer": peer.peer,
 }
 """Choices of ``--only``."""
 _ALIASES = {"c": "b", "reliability": "s"}  # (c) is measured together with (b)
+_AT_A_TIME = 6
+"""Measurements of a check at a time: most of them wait most of the time."""
 _RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def main() -> int:
-    """Run the chosen measurements; return 1 if a limit is missed."""
+    """Run the chosen measurements; return 1 if one fails, or a limit is missed."""
     options = _parser().parse_args()
-    durations = QUICK if options.quick else FULL
+    if options.figures:
+        return write_figures(_RESULTS)
+    durations = CHECK if options.check else QUICK if options.quick else FULL
     keys = options.only or list(MEASUREMENTS)
-    machine, load_before = describe(), load()
-    rows: list[Row] = []
-    for number, key in enumerate(keys, 1):
-        measurement = MEASUREMENTS[key]
-        print(f"[{number}/{len(keys)}] {_summary(measurement)}", flush=True)
-        begun = time.monotonic()
-        rows += measurement(durations)
-        print(f"      {time.monotonic() - begun:.0f} s", flush=True)
+    if options.check and len(keys) > 1:
+        return _check(keys)
+    machine, load_before, fixed = describe(), load(), yardsticks()
+    machine |= {f"fixed work: {name}": f"{us:.4g} µs" for name, us in fixed.items()}
+    found, failed = _measure(keys, durations)
+    rows = [row.compared(fixed) for row in found]
+    if options.check:
+        print(*(f"failed: {failure}" for failure in failed), sep="\n")
+        return 1 if failed else 0
     notes = [
         "scene humanoid, every topic at 1 kHz including /tf, one process subscribes to all topics; "
         "(h): scene arm, one subscriber of controller_state",
         "others report in (r): MuJoCo Robotics Lab, Part 9, for one start and goal",
-        f"load average {load_before:.2f} before, {load():.2f} after",
+        "mj_steps: the duration in units of the engine's step of the humanoid on this machine",
+        f"before: {load_before}; after: {load()}",
+        *(f"failed: {failure}" for failure in failed),
     ]
     if options.quick:
         notes.append("quick: short durations, so the results are rough")
@@ -101,7 +116,37 @@ def main() -> int:
     missed = [row.quantity for row in rows if row.good is False]
     if missed:
         print(f"limits missed: {', '.join(missed)}")
-    return 1 if missed else 0
+    return 1 if missed or failed else 0
+
+
+def _check(keys: Sequence[str]) -> int:
+    """Make each measurement once, several at a time; return 1 if one fails."""
+    command = [sys.executable, "-m", "benchmark", "--check", "--only"]
+
+    def check(key: str) -> int:
+        done = subprocess.run([*command, key], stdout=PIPE, stderr=STDOUT, text=True)
+        print(done.stdout if done.returncode else f"{key}: works", flush=True)
+        return done.returncode
+
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        return max(pool.map(check, keys))
+
+
+def _measure(keys: Sequence[str], durations: Durations) -> tuple[list[Row], list[str]]:
+    """Return the rows of some measurements, and why others failed."""
+    rows: list[Row] = []
+    failed: list[str] = []
+    for number, key in enumerate(keys, 1):
+        measurement = MEASUREMENTS[key]
+        print(f"[{number}/{len(keys)}] {_summary(measurement)}", flush=True)
+        begun = time.monotonic()
+        try:
+            rows += measurement(durations)
+        except Exception as error:  # the others are measured
+            failed.append(f"{key}: {type(error).__name__}: {error}")
+            print(f"      {failed[-1]}", flush=True)
+        print(f"      {time.monotonic() - begun:.0f} s", flush=True)
+    return rows, failed
 
 
 def _summary(measurement: Measurement) -> str:
@@ -117,7 +162,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"measurements:\n{choices}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="short durations: rough results")
+    lengths = parser.add_mutually_exclusive_group()
+    lengths.add_argument("--quick", action="store_true", help="short durations: rough results")
+    lengths.add_argument(
+        "--check", action="store_true", help="shortest durations: whether each measurement works"
+    )
+    lengths.add_argument(
+        "--figures", action="store_true", help="write the saved figures into the pages, and end"
+    )
     parser.add_argument(
         "--only",
         type=_keys,

@@ -1,6 +1,6 @@
 """Durations of the measurements."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +42,8 @@ class Durations:
     held_resets: int = 20
     controllers: float = 10.0
     walking: float = 60.0
+    footprint: float = 5.0
+    first_images: int = 5
 
 
 FULL = Durations()
@@ -81,4 +83,47 @@ QUICK = Durations(
     held_resets=4,
     controllers=3.0,
     walking=5.0,
+    footprint=2.0,
+    first_images=2,
 )
+CHECK = replace(
+    QUICK,
+    raw_steps=1_000,
+    publishing=1.0,
+    profile=0.5,
+    unpaced=0.5,
+    paced=1.0,
+    memory_from=3.0,
+    memory_to=3.1,
+    starts=1,
+    zoo=0.5,
+    updates=500,
+    latency=0.5,
+    alternating=16.0,
+    gains=0.5,
+    recording=1.0,
+    shared_memory=0.2,
+    watched=1.0,
+    throttled=1.0,
+    lab_episodes=1,
+    table_episodes=1,
+    perturbed_episodes=1,
+    handover_episodes=1,
+    rendering=0.0,
+    calls=0.3,
+    killed_clients=1,
+    warm_up_cycles=1,
+    cycles=1,
+    resets=1,
+    pause=0.2,
+    long_run_from=3.0,
+    long_run_to=3.1,
+    executors=0.3,
+    lockstep=0.5,
+    held_resets=1,
+    controllers=0.5,
+    walking=0.5,
+    footprint=0.1,
+    first_images=1,
+)
+"""The shortest ones: whether a measurement works, not what it measures."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from operator import gt
@@ -12,9 +12,12 @@ import numpy as np
 
 from mujoco_ros.model.output_files import write_whole
 
-_HEAD = ("", "quantity", "value", "unit", "limit", "", "others report")
-_VALUE = 2
-"""The column of values."""
+_HEAD = ("", "quantity", "value", "unit", "mj_steps", "limit", "", "others report")
+MJ_STEP = "mj_step of the humanoid"
+"""The yardstick of `benchmark.machine` in the table."""
+_MICROSECONDS = {"µs": 1.0, "ms": 1e3, "s": 1e6}
+_VALUE, _RATIO = 2, 4
+"""The column of values; `_RATIO` has durations in steps of the engine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,7 @@ class Row:
         good: Whether the value is within the limit; None without one.
         text: The value, rounded for display.
         others: A published value of another project, as text; empty without one.
+        yardsticks: A duration in units of each of the machine's yardsticks; empty for others.
     """
 
     key: str
@@ -37,12 +41,21 @@ class Row:
     limit: str = ""
     good: bool | None = None
     others: str = ""
+    yardsticks: Mapping[str, float] = field(default_factory=dict)
 
     def cells(self) -> tuple[str, ...]:
         """Return the columns of a table."""
         verdict = {None: "", True: "pass", False: "FAIL"}[self.good]
-        cells = (self.key, self.quantity, self.text, self.unit, self.limit, verdict)
+        steps = f"{self.yardsticks[MJ_STEP]:.3g}" if self.yardsticks else ""
+        cells = (self.key, self.quantity, self.text, self.unit, steps, self.limit, verdict)
         return (*cells, self.others)
+
+    def compared(self, yardsticks: Mapping[str, float]) -> "Row":
+        """Return the row with its duration in units of the yardsticks [µs]."""
+        if (unit := _MICROSECONDS.get(self.unit)) is None:
+            return self
+        ratios = {name: unit * self.value / us for name, us in yardsticks.items()}
+        return replace(self, yardsticks=ratios)
 
 
 def result(
@@ -107,7 +120,7 @@ def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = [
-        cell.rjust(width) if column == _VALUE else cell.ljust(width)
+        cell.rjust(width) if column in (_VALUE, _RATIO) else cell.ljust(width)
         for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return "  ".join(padded).rstrip()
@@ -132,7 +145,7 @@ def save(
     lines += [f"- {what}: {value}" for what, value in machine.items()]
     lines += [f"- {note}" for note in notes]
     head, *cells = _lines(rows)
-    rule = ["--:" if column == _VALUE else "---" for column in range(len(head))]
+    rule = ["--:" if column in (_VALUE, _RATIO) else "---" for column in range(len(head))]
     lines += ["", _markdown(head), f"|{'|'.join(rule)}|", *map(_markdown, cells)]
     write_whole(page, "\n".join(lines) + "\n")
     return record, page

@@ -29,7 +29,6 @@ from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.robot_frames import FramePlan, TfMode, plan_frames
-from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
@@ -46,6 +45,7 @@ from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.kinematics import FrameMotions
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import PositionCommands
+from mujoco_ros.wire.frame_topics import lidar_topic
 from mujoco_ros.wire.names import EXTERNAL_WRENCH, PULL, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
@@ -330,10 +330,10 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
         topics = _absolute(f"{camera_topics(camera.namespace, camera.name)}/…")
         yield (topics, size, f"{camera.rate:g}", f"`{camera.frame}`")
     for lidar in layout.every_lidar:
-        kind, topic = ("LaserScan", "scan") if lidar.is_scan else ("PointCloud2", "points")
+        topic = lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
+        kind = topic.message_type.__name__
         rays = f"sensor_msgs/{kind}, {lidar.rows} x {lidar.columns} rays"
-        topics = _absolute(f"{lidar_topics(lidar)}/{topic}")
-        yield (topics, rays, f"{lidar.config.rate:g}", f"`{lidar.frame}`")
+        yield (_absolute(topic.name), rays, f"{lidar.config.rate:g}", f"`{lidar.frame}`")
 
 
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:

@@ -62,6 +62,7 @@ class Controller:
         self.node, self.state, self.made = node, "", 0
         node.create_subscription(String, f"{name}/state", self._set_state, LATCHED)
         node.create_subscription(TransitionEvent, f"{name}/transition_event", self._print, 100)
+        node.create_subscription(String, f"{name}/reason", self._print_reason, LATCHED)
         kind = GetAvailableTransitions
         self._list = node.create_client(kind, f"{name}/get_available_transitions")
         self._graph = node.create_client(kind, f"{name}/get_transition_graph")
@@ -69,6 +70,10 @@ class Controller:
 
     def _set_state(self, state: String) -> None:
         self.state = state.data
+
+    def _print_reason(self, reason: String) -> None:
+        if self.made and reason.data not in ("", "requested"):  # not what was latched before
+            print(f"{'':11}  because: {reason.data}")
 
     def _print(self, event: TransitionEvent) -> None:
         self.made += 1

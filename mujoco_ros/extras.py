@@ -6,7 +6,8 @@ from importlib.util import find_spec
 from mujoco_ros.model.errors import UserInputError
 
 EXTRAS = {
-    "viewer": {"websockets": ""},
+    "images": {"cv2": "<5"},
+    "viewer": {"websockets": "", "cv2": "<5"},
     "planning": {
         "mink": ">=1.3",
         "ompl": ">=2.0",
@@ -22,6 +23,10 @@ EXTRAS = {
     "video": {"av": ">=14"},
 }
 """The Python modules of each optional part, which no other part imports, with their versions."""
+_DISTRIBUTIONS = {"cv2": "opencv-python-headless"}
+"""Names for pip, where they differ."""
+_OF_ROS = {"ament_index_python", "cv_bridge", "launch", "rclpy", "tf2_ros"}
+_ENDINGS_OF_ROS = ("_msgs", "_interfaces", "_srvs")
 
 
 class MissingExtraError(UserInputError):
@@ -38,9 +43,29 @@ def require(extra: str, feature: str) -> None:
     Raises:
         MissingExtraError: A module is missing.
     """
-    missing = [module for module in EXTRAS[extra] if find_spec(module) is None]
+    modules = EXTRAS[extra]
+    missing = {name: version for name, version in modules.items() if find_spec(name) is None}
     if missing:
-        requirements = shlex.join(module + EXTRAS[extra][module] for module in missing)
-        raise MissingExtraError(
-            f"{feature} needs {', '.join(missing)}; run: pip install {requirements}"
-        )
+        raise MissingExtraError(f"{feature} needs {', '.join(missing)}; {_command(missing)}")
+
+
+def missing_module(name: str) -> str:
+    """Return the message for a module that an import has not found: how to install it."""
+    top = name.partition(".")[0]
+    versions = {name: version for extra in EXTRAS.values() for name, version in extra.items()}
+    if top in versions:
+        remedy = _command({top: versions[top]})
+    elif top in _OF_ROS or top.endswith(_ENDINGS_OF_ROS):
+        remedy = "it is part of ROS 2: source a distribution, or use the Python of `make setup`"
+    else:
+        remedy = "install the dependencies of mujoco_ros, with rosdep or pip"
+    return f"Python module '{top}' is not installed; {remedy}"
+
+
+def requirements_of(versions: dict[str, str]) -> list[str]:
+    """Return what pip has to install for modules, given with their versions."""
+    return [_DISTRIBUTIONS.get(name, name) + version for name, version in versions.items()]
+
+
+def _command(versions: dict[str, str]) -> str:
+    return f"run: pip install {shlex.join(requirements_of(versions))}"

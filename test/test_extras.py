@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.extras import EXTRAS, MissingExtraError, require
+from mujoco_ros.extras import EXTRAS, MissingExtraError, missing_module, require
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
@@ -31,7 +31,8 @@ EXECUTABLES = [
     *("cameras", "controller", "draw_controller", "evaluate"),
     *("export_log", "export_urdf", "record", "replay", "sim", "viewer"),
 ]
-MISSING = {module for modules in EXTRAS.values() for module in modules}
+MISSING = {module for modules in EXTRAS.values() for module in modules} - {"cv2"}
+"""Modules of all extras; OpenCV is part of each ROS distribution."""
 PREFIX = "mujoco_ros: error: "
 COLLADA = """
 from pathlib import Path
@@ -112,6 +113,32 @@ def test_an_extra_is_required_without_an_import(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingExtraError, match=message):
         require("sound", "a beep")
     assert "wave" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("module", "remedy"),
+    [
+        ("cv2", "run: pip install 'opencv-python-headless<5'"),
+        ("mink.tasks", "run: pip install 'mink>=1.3'"),
+        ("rclpy.node", "it is part of ROS 2: "),
+        ("sensor_msgs", "it is part of ROS 2: "),
+        ("yaml", "install the dependencies of mujoco_ros, with rosdep or pip"),
+    ],
+)
+def test_a_program_without_a_module_ends_with_one_sentence(module, remedy, tmp_path: Path):
+    sentence = missing_module(module)
+    assert sentence.startswith(f"Python module '{module.partition('.')[0]}' is not installed; ")
+    assert remedy in sentence
+    script = tmp_path / "fit"
+    script.write_text(f"import mujoco_ros.cli\nraise ModuleNotFoundError(name='{module}')\n")
+    done = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, f"{PREFIX}{sentence}\n")
 
 
 def test_the_simulator_serves_everything_but_the_optional_parts(

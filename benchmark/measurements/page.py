@@ -135,6 +135,8 @@ def _lag(name: str, seconds: float, *, slow: bool = False, rate: float | None = 
             page.wait_for_timeout(1e3 * (_SLOW_SETTLE_S if script else _SETTLE_S))
             proxy.rate = rate or math.inf
             page.evaluate(_RECORD)
+            # A busy machine may need longer than the duration for one image.
+            page.wait_for_function("lags.length > 0", timeout=1e3 * _TIMEOUT_S)
             viewer = _viewer(sim.pid)
             before, since = cpu_s(viewer), time.monotonic()
             page.wait_for_timeout(1e3 * seconds)

@@ -108,6 +108,16 @@ class Process:
         """Return the CPU time of all its threads [s]."""
         return cpu_s(self._process.pid)
 
+    def family(self) -> dict[int, str]:
+        """Return the ids of this process and of all below it, with their names."""
+        found, waiting = {}, [self.pid]
+        while waiting:
+            pid = waiting.pop()
+            found[pid] = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                waiting += map(int, (task / "children").read_text(encoding="ascii").split())
+        return found
+
     def resident_mb(self) -> float:
         """Return its resident memory [MB], exactly; VmRSS is approximate (proc(5))."""
         rollup = Path(f"/proc/{self._process.pid}/smaps_rollup").read_text(encoding="ascii")

@@ -8,6 +8,7 @@ import argparse
 import gc
 import sys
 from pathlib import Path
+from time import monotonic_ns
 
 import rclpy
 from rclpy.qos import qos_profile_sensor_data
@@ -32,6 +33,8 @@ def main() -> int:
     stop = StopSignal()
     node = rclpy.create_node("benchmark_image_subscriber", start_parameter_services=False)
     topics = [f"{camera}/{image}" for camera in options.cameras for image in IMAGES]
+    sys.stdout.write(f"subscribed {monotonic_ns()}\n")
+    sys.stdout.flush()
     records = {name: TopicRecord(node, name, Image, qos_profile_sensor_data) for name in topics}
     gc.freeze()
     gc.disable()

@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmark.processes.executor_load import executor_load
 from benchmark.processes.lockstep_trials import held_resets, spent, ticks
+from benchmark.processes.peer_states import states
 from benchmark.processes.simulator_client import SimulatorClient
 from benchmark.processes.trials import calls, flood, load_broken, pause, resets, spawn_and_delete
 
@@ -92,6 +93,9 @@ TRIALS: dict[str, Callable[..., dict[str, Any]]] = {
     "ticks": lambda client, topic, seconds, pid: ticks(client, topic, float(seconds), int(pid)),
     "spent": lambda client, seconds, pid: spent(client, float(seconds), int(pid)),
     "held_resets": lambda client, count: held_resets(client, int(count)),
+    "states": lambda client, seconds, pid, *controller: states(
+        client, float(seconds), int(pid), *controller
+    ),
     "executor": lambda client, seconds: executor_load(client, float(seconds)),
 }
 

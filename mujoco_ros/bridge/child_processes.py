@@ -2,23 +2,36 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from subprocess import Popen
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.native.plan import MANY
-from mujoco_ros.process.child_process import python_command
+from mujoco_ros.process.child_process import fork, start_program
+from mujoco_ros.process.fork_server import ForkedProcess
 from mujoco_ros.process.managed_process import ManagedProcess
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.writer import SegmentWriter, SharedStateWriter
 from mujoco_ros.sim.state_log.writer import DescribeRobots
+from mujoco_ros.wire.frame_topics import (
+    CONTACTS,
+    FrameTopic,
+    camera_frame_topics,
+    camera_legend_topic,
+    lidar_topic,
+)
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 CHILD_PROCESS_PARAMETERS = (
@@ -26,7 +39,14 @@ CHILD_PROCESS_PARAMETERS = (
         name="cameras",
         default=True,
         description="Whether a child process publishes images, point clouds, scans and contacts; "
-        "it computes nothing without a subscriber",
+        "it starts with the first subscription, and computes nothing without one",
+        read_only=True,
+    ),
+    ParameterSpec(
+        name="cameras_at_start",
+        default=False,
+        description="Whether that process starts with the simulator, so that its parameters, its "
+        "diagnostics and the first image do not wait for it",
         read_only=True,
     ),
     ParameterSpec(
@@ -77,15 +97,41 @@ CHILD_PROCESS_PARAMETERS = (
     ),
 )
 
+_CAMERAS, _CAMERA_NODE = "cameras", "mujoco_cameras"
 _CHECK_S = 0.1
 _END_TIMEOUT_S = 2.0
 _STDERR = 2
 
 
+class FrameTopics:
+    """The topics of the camera process, which the simulator opens until that process has them."""
+
+    def __init__(self, endpoints: Endpoints, on_join: Callable[[TopicPublisher], object]) -> None:
+        """Open none so far; `on_join` is called when a subscription has matched one."""
+        self._node, self._pool = endpoints.node, PublisherPool(endpoints, on_join=on_join)
+        self._layout: ModelLayout | None = None
+
+    def open(self, layout: ModelLayout) -> None:
+        """Have the topics of a model, and no others."""
+        if layout is self._layout:
+            return
+        self._layout = layout
+        self._pool.close_others([self._pool.open(*topic) for topic in _frame_topics(layout)])
+
+    def close_if_served(self) -> bool:
+        """Close all of them, if the camera process has the last one; return whether it has."""
+        topic = self._node.resolve_topic_name(CONTACTS.name)
+        if self._node.count_publishers(topic) > 1:
+            self._pool.close_others(())
+            return True
+        return False
+
+
 class ChildProcesses(Component):
     """Starts and supervises the child processes, and shares the state with them.
 
-    Without a child process nothing is shared, which costs nothing.
+    The camera process starts with the first subscription of one of its topics. Without a child
+    process nothing is shared, which costs nothing.
     """
 
     name = "child processes"
@@ -98,15 +144,18 @@ class ChildProcesses(Component):
         """
         self._writer: SharedStateWriter | None = None
         self._write: Callable[[], object] | None = None
-        self._processes: list[ManagedProcess] = []
+        self._processes: dict[str, ManagedProcess] = {}
+        self._topics: FrameTopics | None = None
+        self._subscribed: list[str] = []
         self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
+        self._logger = node.get_logger()
         values = context.values
         history = HistorySettings(length=values["history_length"], rate=values["history_rate"])
         enabled = _enabled(values, node.get_fully_qualified_name())
         if not enabled:
             return
-        self._pacer = pacer
+        self._node, self._pacer, self._simulation = node, pacer, context.simulation
         self._writer = writer = SharedStateWriter(
             context.simulation, describe, pacer.factor, history if "viewer" in enabled else None
         )
@@ -114,10 +163,13 @@ class ChildProcesses(Component):
         ros = child_ros_arguments(context.arguments, node.get_namespace())
         for slot, (name, own) in enumerate(enabled.items()):
             state = ["--state", f"{writer.name}#{slot}"]
-            command = python_command(f"mujoco_ros.cli.{name}", *state, *own, *ros)
-            self._processes.append(
-                ManagedProcess(name, command, writer.header.deadline(slot), forward=_forward)
+            start = partial(self._start, f"mujoco_ros.cli.{name}", [*state, *own, *ros])
+            self._processes[name] = ManagedProcess(
+                name, start, writer.header.deadline(slot), forward=_forward
             )
+        if _CAMERAS in enabled and not (context.values["cameras_at_start"] or _has_own_rules(ros)):
+            self._topics = FrameTopics(context.endpoints, self._start_cameras)
+            self._topics.open(context.simulation.layout)
         self._timer = create_wall_timer(node, _CHECK_S, self._check)
 
     def after_step(self) -> None:
@@ -149,8 +201,11 @@ class ChildProcesses(Component):
     def start(self) -> None:
         """Start the processes, in a thread that ends with this program."""
         now = time.monotonic()
-        for process in self._processes:
-            process.start(now)
+        for name, process in self._processes.items():
+            if name != _CAMERAS or self._topics is None:
+                process.start(now)
+            if name == "viewer":
+                self._logger.info("the viewer starts, which takes a few seconds")
 
     def build(self, plant: Plant) -> None:
         """Allocate shared memory for the next model and its state."""
@@ -177,18 +232,19 @@ class ChildProcesses(Component):
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""
         values: dict[str, str] = {}
-        for process in self._processes:
+        for process in self._processes.values():
             values[f"{process.name} process"] = str(process.pid or "none")
             values[f"{process.name} restarts"] = str(max(0, process.starts - 1))
-        troubles = [f"{child.name}: {child.trouble}" for child in self._processes if child.trouble]
-        names = ", ".join(child.name for child in self._processes if child.pid)
+        children = self._processes.values()
+        troubles = [f"{child.name}: {child.trouble}" for child in children if child.trouble]
+        names = ", ".join(child.name for child in children if child.pid)
         return DiagnosticReport(
             "; ".join(troubles) or names or "none", values, WARN if troubles else OK
         )
 
     def stop(self) -> None:
         """Request the end of the processes; `close` waits for it."""
-        for process in self._processes:
+        for process in self._processes.values():
             process.terminate()
 
     def close(self) -> None:
@@ -196,7 +252,7 @@ class ChildProcesses(Component):
         if self._writer is None:
             return
         deadline = time.monotonic() + _END_TIMEOUT_S
-        for process in self._processes:
+        for process in self._processes.values():
             process.end(max(0.0, deadline - time.monotonic()))
         self._writer.close()
 
@@ -208,19 +264,58 @@ class ChildProcesses(Component):
         assert self._writer is not None
         self._writer.share_edits()
         now = time.monotonic()
-        for process in self._processes:
+        for process in self._processes.values():
             process.check(now)
+        if self._topics is None:
+            return
+        if not self._processes[_CAMERAS].starts:
+            self._topics.open(self._simulation.layout)
+        elif self._topics.close_if_served():
+            self._topics = None
+
+    def _start_cameras(self, publisher: TopicPublisher) -> None:
+        """Start the camera process, as one of its topics has a subscription."""
+        cameras = self._processes[_CAMERAS]
+        if not cameras.starts:
+            topic = self._node.resolve_topic_name(publisher.topic)
+            self._subscribed = ["--subscribed", topic]
+            cameras.start(time.monotonic())
+
+    def _start(self, module: str, arguments: Sequence[str]) -> "Popen[bytes] | ForkedProcess":
+        if module.endswith(_CAMERAS):
+            # A fork shares the imports of the simulator, which the viewer does not need.
+            return fork(module, *self._subscribed, *arguments)
+        return start_program(module, *arguments)
 
 
 def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
     """Return the processes that the parameters enable, each with its arguments."""
     enabled = {}
     if values["cameras"]:
-        enabled["cameras"] = ["--rendering", values["rendering"], "--seed", str(values["seed"])]
+        enabled[_CAMERAS] = ["--rendering", values["rendering"], "--seed", str(values["seed"])]
     if values["viewer"] != "none":
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
+
+
+def _has_own_rules(arguments: Sequence[str]) -> bool:
+    """Whether the camera process has names of topics that the simulator would not resolve."""
+    return any(
+        argument.startswith(f"{_CAMERA_NODE}:")
+        and not argument.startswith(f"{_CAMERA_NODE}:__node")
+        for argument in arguments
+    )
+
+
+def _frame_topics(layout: ModelLayout) -> Iterator[FrameTopic]:
+    """Yield the topics of the camera process, in the order in which it opens them."""
+    for camera in layout.every_camera:
+        yield from camera_frame_topics(camera.namespace, camera.name).values()
+        yield camera_legend_topic(camera.namespace, camera.name)
+    for lidar in layout.every_lidar:
+        yield lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
+    yield CONTACTS
 
 
 def _forward(output: bytes) -> None:

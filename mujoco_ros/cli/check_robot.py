@@ -17,7 +17,7 @@ import mujoco
 
 from mujoco_ros.cli import terminal
 from mujoco_ros.cli.command_line import create_parser, run_command
-from mujoco_ros.inspection.images import robot_images
+from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.inspection.report import inspect
 from mujoco_ros.inspection.sections import html_page, sections, text_page
 from mujoco_ros.model.output_files import check_output, write_whole
@@ -44,8 +44,11 @@ def _check(options: argparse.Namespace) -> None:
         check_output(options.html)  # before the images are rendered
         images, note = [], ""
         try:
+            require("images", "their rendering")
+            from mujoco_ros.inspection.images import robot_images  # needs the extra
+
             images = robot_images(plant.model, plant.data, plant.layout)
-        except RenderingError as error:
+        except (MissingExtraError, RenderingError) as error:
             note = f"no images: {error}"
         write_whole(options.html, html_page(parts, images, note))
     if options.json:
@@ -57,12 +60,11 @@ def _check(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("python -m mujoco_ros.cli.check_robot", __doc__, _EPILOG)
-    parser.add_argument("model", metavar="FILE", help="the model or scene")
-    parser.add_argument(
-        "--html", type=Path, metavar="OUT", help="also write the report as a page with images"
-    )
-    parser.add_argument("--json", action="store_true", help="write JSON instead of text")
-    parser.add_argument(
+    add = parser.add_argument
+    add("model", metavar="FILE", help="the model or scene")
+    add("--html", type=Path, metavar="OUT", help="also write the report as a page with images")
+    add("--json", action="store_true", help="write JSON instead of text")
+    add(
         "--xacro",
         type=_argument,
         action="append",

@@ -51,12 +51,9 @@ def run_command(
 
 
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command that overwrites none of its input files; report its errors.
+    """Run a command that overwrites none of its input files, and report its errors.
 
-    SIGINT and SIGTERM interrupt it, so that it leaves no unfinished file.
-
-    Returns:
-        The exit code.
+    SIGINT and SIGTERM interrupt it, so that it leaves no unfinished file. Returns the exit code.
     """
     limit_end()
     terminal.report("running")
@@ -101,12 +98,7 @@ def create_parser(prog: str, description: str | None, epilog: str = "") -> argpa
 def parse(
     parser: argparse.ArgumentParser, arguments: Sequence[str] | None
 ) -> tuple[argparse.Namespace, list[str]]:
-    """Return the options and the arguments for ROS, from ``--ros-args`` on.
-
-    Args:
-        parser: The parser of the options.
-        arguments: The command line; None for ``sys.argv``.
-    """
+    """Return the options and the arguments for ROS, from ``--ros-args`` on."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     ros = given.index("--ros-args") if "--ros-args" in given else len(given)
     return parser.parse_args(given[:ros]), given[ros:]

@@ -1,6 +1,5 @@
 """Controller node: ``ros2 run mujoco_ros controller pick_place``."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -14,13 +13,6 @@ from mujoco_ros.controllers.ros.node.node import ControllerNode
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a controller until it is interrupted; return the exit code."""
-    options, ros = parse(_parser(), arguments)
-    configure_fast_dds(os.environ)
-    in_lockstep = given_value(ros, "lockstep") is True
-    return run(lambda: ControllerNode(options.controller), ros, in_lockstep=in_lockstep)
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = create_parser(
         "controller",
         "Run a controller in a separate node, which uses the topics of a real or simulated "
@@ -32,7 +24,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "controller", help=f"a shipped controller ({', '.join(names())}), or a YAML file"
     )
-    return parser
+    options, ros = parse(parser, arguments)
+    configure_fast_dds(os.environ)
+    in_lockstep = given_value(ros, "lockstep") is True
+    return run(lambda: ControllerNode(options.controller), ros, in_lockstep=in_lockstep)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from datetime import timedelta
 from errno import EACCES
 from os import W_OK, X_OK, access, sched_getaffinity
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from mujoco_ros.cli.command_line import (
     FAILED,
@@ -29,7 +29,6 @@ from mujoco_ros.controllers.evaluation.parallel_episodes import (
     episodes,
 )
 from mujoco_ros.controllers.evaluation.report import (
-    Summary,
     as_csv,
     as_markdown,
     as_text,
@@ -55,9 +54,8 @@ def run_episodes(
     *,
     cluster: str = "",
     run: RunEpisode | None = None,
-    keep: Callable[[Episode], None] | None = None,
+    keep: Callable[[Episode], object] = lambda _episode: None,
     scene: str = "",
-    stream: TextIO = sys.stderr,
 ) -> tuple[list[Episode], bool]:
     """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
 
@@ -68,7 +66,6 @@ def run_episodes(
         run: Runs an episode on this machine instead of the trial.
         keep: Called with each episode when it is done.
         scene: Hash of the scene, for a cluster; empty to compute it.
-        stream: Where the progress is shown.
 
     Raises:
         UserInputError: The scene is wrong, or there is no such cluster.
@@ -80,54 +77,36 @@ def run_episodes(
         else episodes(trial, seeds, clock, jobs=jobs, run=run)
     )
     done: list[Episode] = []
-    complete = False
     where = f"the Ray cluster at '{cluster}'" if cluster else f"{jobs} processes"
     report(f"0 of {len(seeds)} are done, on {where}")
-    bar = _ProgressBar(stream, len(seeds))
+    began = time.monotonic()
     try:
         with closing(running):
             for episode in running:
                 done.append(episode)
-                if keep is not None:
-                    keep(episode)
-                bar.show(is_good=episode.success)
-        complete = True
+                keep(episode)
+                _show_progress(done, len(seeds), time.monotonic() - began)
     except KeyboardInterrupt:
         pass
     finally:
-        bar.end()
-    return sorted(done, key=lambda finished: finished.seed), complete
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")
+    return sorted(done, key=lambda finished: finished.seed), len(done) == len(seeds)
 
 
-class _ProgressBar:
-    """Shows progress in one line of a terminal, or at every tenth of a long run elsewhere."""
-
-    def __init__(self, stream: TextIO, total: int) -> None:
-        self._stream, self._total = stream, total
-        self._begin = time.monotonic()
-        self._count = self._good = 0
-        self._terminal = stream.isatty()
-
-    def show(self, *, is_good: bool) -> None:
-        """Count an episode."""
-        self._count += 1
-        self._good += is_good
-        count, good = self._count, self._good
-        rate = count / (time.monotonic() - self._begin)
-        left = timedelta(seconds=round((self._total - count) / rate))
-        ending = f"{60.0 * rate:.1f} a minute, {left} left"
-        full = _BAR_WIDTH * count // self._total
-        bar = f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] " if self._terminal else ""
-        text = f"{bar}{count} of {self._total}, {good} succeeded, {count - good} failed, {ending}"
-        is_tenth = self._total >= _LONG_RUN and count % (self._total // 10) == 0
-        if self._terminal or is_tenth:
-            write(text, "evaluate", self._stream)
-        else:
-            report(text)
-
-    def end(self) -> None:
-        if self._terminal:
-            self._stream.write("\n")
+def _show_progress(done: Sequence[Episode], total: int, seconds: float) -> None:
+    """Show progress in one line of a terminal, or at every tenth of a long run elsewhere."""
+    count, good = len(done), sum(episode.success for episode in done)
+    left = timedelta(seconds=round((total - count) * seconds / count))
+    text = f"{count} of {total}, {good} succeeded, {count - good} failed, "
+    text += f"{60.0 * count / seconds:.1f} a minute, {left} left"
+    if sys.stderr.isatty():
+        full = _BAR_WIDTH * count // total
+        write(f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {text}", "evaluate")
+    elif total >= _LONG_RUN and count % (total // 10) == 0:
+        write(text, "evaluate")
+    else:
+        report(text)
 
 
 _SEED_STRIDE = 1_000_000
@@ -147,13 +126,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.cluster and (options.jobs is not None or options.episode is not None):
         parser.error("--jobs and --episode are for this machine, not for --cluster")
     check_options(parser, options)
+    options.jobs = options.jobs or len(sched_getaffinity(0))
     if options.replay is not None:
         return report_errors(lambda: replay(options, _trial(options)))
-    if options.check:
-        return report_errors(lambda: _check(options))
-    if options.episode is not None:
-        return report_errors(lambda: _show_episode(options))
-    return report_errors(lambda: _evaluate(options))
+    special = _check if options.check else _show_episode if options.episode is not None else None
+    return report_errors(lambda: (special or _evaluate)(options))
 
 
 def _evaluate(options: argparse.Namespace) -> int:
@@ -174,9 +151,15 @@ def _evaluate(options: argparse.Namespace) -> int:
             ]
         if options.resume:
             sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
-        run = None if dataset is None else dataset.run
-        scene = identity["scene"]
-        _, complete = _run(options, evaluated, left, run=run, keep=file.add, scene=scene)
+        _, complete = run_episodes(
+            evaluated,
+            left,
+            options.jobs,
+            cluster=options.cluster,
+            run=None if dataset is None else dataset.run,
+            keep=file.add,
+            scene=identity["scene"],
+        )
         done = [file.done[seed] for seed in seeds if seed in file.done]
         if not done:
             return fail("interrupted before any episode was done", INTERRUPTED)
@@ -194,73 +177,50 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, done: Sequence[Episode], *, plots: bool) -> None:
     report("writing the report")
-    _write(options, done)
+    folder, summary = options.output, summarize(done)
+    conditions = options.random or default_conditions(options.controller)
+    title = f"{options.controller} under conditions '{conditions}', seed {options.seed}"
+    text = as_markdown(title, summary, done)
+    if options.controller == _REFERENCE:
+        text += f"\n{comparison({'here': summary})}"
+    write_whole(folder / "report.md", text)
+    write_whole(folder / "episodes.csv", as_csv(done))
     if plots:  # they take longer on a busy machine than an interrupted program may
         from mujoco_ros.controllers.evaluation.plots import write_plots  # needs an extra
 
-        write_plots(options.output, done)
-    summary = summarize(done)
+        write_plots(folder, done)
     low, high = summary.interval
-    sys.stdout.write(
-        f"{summary.successes} of {summary.count} succeeded, 95 % interval {low:.1%} to {high:.1%}; "
-        f"{_beyond(summary)}"
-        f"{summary.speed:.1f} times real time on a processor; see {options.output}\n"
-    )
-
-
-def _run(
-    options: argparse.Namespace,
-    evaluated: Trial,
-    seeds: Sequence[int],
-    run: RunEpisode | None = None,
-    keep: Callable[[Episode], None] | None = None,
-    scene: str = "",
-) -> tuple[list[Episode], bool]:
-    jobs, cluster = options.jobs or len(sched_getaffinity(0)), options.cluster
-    return run_episodes(evaluated, seeds, jobs, cluster=cluster, run=run, keep=keep, scene=scene)
-
-
-def _beyond(summary: Summary) -> str:
-    text = ""
+    text = f"{summary.successes} of {summary.count} succeeded, "
+    text += f"95 % interval {low:.1%} to {high:.1%}; "
     if summary.beyond:
-        text = f"{summary.refused} of {summary.beyond} beyond the robot's limits were refused; "
+        text += f"{summary.refused} of {summary.beyond} beyond the robot's limits were refused; "
     if summary.false_successes:
         text += f"{summary.false_successes} false successes; "
-    return text
+    text += f"{summary.speed:.1f} times real time on a processor; see {options.output}\n"
+    sys.stdout.write(text)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("evaluate", __doc__)
-    parser.add_argument("controller", help="name of the controller, e.g. pick_place")
-    parser.add_argument(
-        "--episodes",
-        type=integer_from(1),
-        default=50,
-        metavar="N",
-        help="number of episodes; default: 50",
-    )
-    parser.add_argument(
-        "--seed", type=integer_from(0), default=1, help="seed of all random numbers; default: 1"
-    )
-    parser.add_argument(
-        "--jobs",
-        type=integer_from(1),
-        metavar="N",
-        help="number of processes; default: one for each processor",
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    number, count = integer_from(0), integer_from(1)
+    add("controller", help="name of the controller, e.g. pick_place")
+    add("--episodes", type=count, default=50, metavar="N", help="default: %(default)s")
+    add("--seed", type=number, default=1, help="seed of all random numbers; default: %(default)s")
+    add("--jobs", type=count, metavar="N", help="processes; default: one for each processor")
+    add(
         "--cluster",
         default="",
         metavar="ADDRESS",
         help="run the episodes on a Ray cluster of which this machine is part, at host:port; auto "
         "is the cluster at RAY_ADDRESS or on this machine; default: this machine alone",
     )
-    parser.add_argument(
+    add(
         "--resume",
         action="store_true",
         help="keep the episodes in the output folder, of an interrupted run of the same evaluation",
     )
-    parser.add_argument(
+    add(
         "--random",
         default="",
         metavar="CONDITIONS",
@@ -271,27 +231,23 @@ def _parser() -> argparse.ArgumentParser:
         "or a YAML file with ranges, for pick_place of x, y, reach, yaw, size, mass, friction, "
         "offset, delay, obstacle and motion",
     )
-    parser.add_argument(
+    add(
         "--set",
         action="append",
         default=[],
         metavar="STATE.NAME=VALUE",
         help="a setting of the controller, e.g. IDLE.gains=lab; may be repeated",
     )
-    parser.add_argument(
+    add(
         "--output",
         type=Path,
         default=Path("evaluation"),
         metavar="FOLDER",
-        help="folder for the tables and plots; default: evaluation",
+        help="folder for the tables and plots; default: %(default)s",
     )
-    parser.add_argument(
-        "--episode",
-        type=integer_from(0),
-        metavar="SEED",
-        help="run this episode alone and print all of its results",
-    )
-    parser.add_argument(
+    episode = "run this episode alone and print all of its results"
+    add("--episode", type=number, metavar="SEED", help=episode)
+    add(
         "--check",
         action="store_true",
         help=f"run the acceptance episodes of {', '.join(ACCEPTANCE)}; print their metrics, and "
@@ -327,17 +283,6 @@ def _create(folder: Path) -> None:
         raise PermissionError(EACCES, "cannot be written to", str(folder))
 
 
-def _write(options: argparse.Namespace, done: Sequence[Episode]) -> None:
-    folder, summary = options.output, summarize(done)
-    conditions = options.random or default_conditions(options.controller)
-    title = f"{options.controller} under conditions '{conditions}', seed {options.seed}"
-    text = as_markdown(title, summary, done)
-    if options.controller == _REFERENCE:
-        text += f"\n{comparison({'here': summary})}"
-    write_whole(folder / "report.md", text)
-    write_whole(folder / "episodes.csv", as_csv(done))
-
-
 def _show_episode(options: argparse.Namespace) -> int:
     (episode,) = episodes(_trial(options), [options.episode], time.process_time, jobs=1)
     sys.stdout.write(as_text(episode))
@@ -354,16 +299,14 @@ def _check(options: argparse.Namespace) -> int:
     summaries, errors = [], []
     for check in checks:
         seeds = _seeds(options.seed, check.episodes)
-        done, complete = _run(options, _trial(options, check.conditions), seeds)
+        checked = _trial(options, check.conditions)
+        done, complete = run_episodes(checked, seeds, options.jobs, cluster=options.cluster)
         if not complete:
             return INTERRUPTED
         summaries.append(summarize(done))
-        for text in missed(check.bounds, summaries[-1]):
-            errors.append(f"{check.conditions}: {text}")
-    good, count = (
-        sum(summary.successes for summary in summaries),
-        sum(summary.count for summary in summaries),
-    )
+        errors += [f"{check.conditions}: {text}" for text in missed(check.bounds, summaries[-1])]
+    good = sum(summary.successes for summary in summaries)
+    count = sum(summary.count for summary in summaries)
     if good < count - FAILURES:
         errors.append(f"only {good} of {count} succeeded")
     metrics = ", ".join(f"{bound.name} {bound.text(summaries[0])}" for bound in checks[0].bounds)

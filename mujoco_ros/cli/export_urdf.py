@@ -17,6 +17,7 @@ from mujoco_ros.cli.command_line import (
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.asset_snapshot import snapshot_files
+from mujoco_ros.model.scene.config import load_scene, shipped_scenes
 from mujoco_ros.model.scene.mjcf_files import read_mjcf
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.meshes import MeshCache
@@ -51,23 +52,24 @@ def _export(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("python -m mujoco_ros.cli.export_urdf", __doc__, _EPILOG)
-    parser.add_argument("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
+    add = parser.add_argument
+    add("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
     add_output(parser)
-    parser.add_argument(
+    add(
         "--mesh-uri",
         metavar="URI",
         help="folder of the meshes in the URDF; default: file:// and their actual path",
     )
-    parser.add_argument(
+    add(
         "--mesh-folder",
         type=Path,
         metavar="FOLDER",
         help="folder for meshes of shapes that URDF lacks (ellipsoids, height fields, meshes "
         "without a file); default: these shapes are left out",
     )
-    parser.add_argument("--name", help="name of the robot; default: the model's name")
-    parser.add_argument("--root", metavar="BODY", help="export only this body and its descendants")
-    parser.add_argument(
+    add("--name", help="name of the robot; default: the model's name")
+    add("--root", metavar="BODY", help="export only this body and its descendants")
+    add(
         "--frame",
         action="append",
         default=[],
@@ -78,14 +80,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _load(path: Path) -> mujoco.MjModel:
+    if not path.exists() and str(path) in shipped_scenes():
+        scene = load_scene(str(path))
+        models = dict.fromkeys(str(scene.path(robot.model)) for robot in scene.robots)
+        raise UserInputError(f"'{path}' is a scene; give the model of a robot: {', '.join(models)}")
     try:
         if path.suffix == ".mjb":
             content = read_file(path, "model")
             return mujoco.MjModel.from_binary_path(str(path), {str(path): content})
         spec = read_mjcf(path.absolute(), str(path))
-        spec.assets = {
-            file.path: file.content for file in snapshot_files(spec, path.absolute().parent)
-        }
+        files = snapshot_files(spec, path.absolute().parent)
+        spec.assets = {file.path: file.content for file in files}
         return spec.compile()
     except UserInputError:
         raise

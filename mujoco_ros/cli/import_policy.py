@@ -112,29 +112,20 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("python -m mujoco_ros.cli.import_policy", __doc__, _EPILOG)
-    parser.add_argument(
-        "source", type=Path, help="deploy.yaml of unitree_rl_lab, or an ONNX file with metadata"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("source", type=Path, help="deploy.yaml of unitree_rl_lab, or an ONNX file with metadata")
+    add(
         "--policy",
         type=Path,
         metavar="FILE",
         help="the ONNX file; default: the source, or ../exported/policy.onnx of a deploy.yaml",
     )
-    parser.add_argument(
-        "--scene", default="", help="scene of the robot, for the joints of motors and the IMU"
-    )
-    parser.add_argument("--robot", default="", help="name of the robot in the scene")
-    parser.add_argument(
-        "--joints", default="", metavar="NAMES", help="joints in the order of motors, by commas"
-    )
-    parser.add_argument(
-        "--imu", help="name of the IMU, '' for the floating base; default: the scene's only IMU"
-    )
-    parser.add_argument(
-        "--period", type=float, metavar="S", help="period of a policy without a deploy.yaml"
-    )
-    parser.add_argument(
+    add("--scene", default="", help="scene of the robot, for the joints of motors and the IMU")
+    add("--robot", default="", help="name of the robot in the scene")
+    add("--joints", default="", metavar="NAMES", help="joints in the order of motors, by commas")
+    add("--imu", help="name of the IMU, '' for the floating base; default: the scene's only IMU")
+    add("--period", type=float, metavar="S", help="period of a policy without a deploy.yaml")
+    add(
         "--decimation",
         type=integer_from(1),
         default=4,

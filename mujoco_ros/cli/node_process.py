@@ -34,9 +34,6 @@ def configure_fast_dds(environment: MutableMapping[str, str]) -> None:
 
     The default of half a megabyte loses most point clouds on a busy machine: 2 to 11 of 70 arrive,
     and 62 to 69 with this profile (640 x 480 at 10 Hz, two processors).
-
-    Args:
-        environment: Variables of this process, which the middleware reads when it starts.
     """
     if VARIABLE in environment or FORMER_VARIABLE in environment:
         return
@@ -50,6 +47,8 @@ _SWITCH_INTERVAL_S = 1e-4
 # Python handles no signal while the executor waits.
 _SIGNAL_LATENCY_S = 0.1
 _TRIM_PERIOD_S = 10.0
+_FIRST_TRIM_S = 1.0
+"""Time in which the memory of compiling the first model is free; it delays no first message."""
 _LAST_TASKS = 100
 _FORMS = "a parameter is given as '-p name:=value', another name as '-r name:=other'"
 _NOT_PARSED = re.compile(r"Couldn't parse [\w ]+: '(.+?)'\. Error: (.*?), at /", re.S)
@@ -58,16 +57,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class Runnable(Protocol):
-    """A node with its own thread."""
+    """A node with its own thread, which the two methods start and end."""
 
     failure: BaseException | None
     leaving: bool
 
-    def start(self) -> None:
-        """Start the thread."""
-
-    def stop(self) -> None:
-        """End the thread."""
+    def start(self) -> None: ...  # noqa: D102
+    def stop(self) -> None: ...  # noqa: D102
 
 
 _Node = TypeVar("_Node", bound=Runnable)
@@ -89,8 +85,8 @@ def run(
         in_lockstep: Whether the node mainly exchanges messages with nodes that wait for it.
     """
     # A thread of the middleware sends the messages, without the physics thread and the GIL. In
-    # lockstep the physics thread waits for the answer anyway, and the other thread would cost more
-    # than sending: it spins until the sender has released the writer.
+    # lockstep the physics thread waits anyway, and that thread would cost more: it spins until the
+    # sender has released the writer.
     mode = "SYNCHRONOUS" if in_lockstep else "ASYNCHRONOUS"
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", mode)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
@@ -174,7 +170,7 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) ->
     # A list: a second signal may arrive in the handler of the first, where a lock would block.
     signals: list[int] = []
     handle_signals(signals.append)
-    memory, trim_at = MemoryTrimmer(), time.monotonic() + _TRIM_PERIOD_S
+    memory, trim_at = MemoryTrimmer(), time.monotonic() + _FIRST_TRIM_S
     executor.add_node(node)
     try:
         node.start()

@@ -1,6 +1,5 @@
 """Simulator: ``ros2 run mujoco_ros sim`` or ``python -m mujoco_ros``."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 
@@ -14,13 +13,6 @@ from mujoco_ros.process.fork_server import serving
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is interrupted; return the exit code."""
-    _, ros = parse(_parser(), arguments)
-    in_lockstep = given_value(ros, "mode") == "lockstep"
-    with serving():  # forks that build the models of clients
-        return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = create_parser(
         "sim",
         "Simulate robots with MuJoCo and publish all their sensors over ROS 2.",
@@ -32,7 +24,10 @@ def _parser() -> argparse.ArgumentParser:
         "every parameter, and so does 'ros2 param describe /mujoco <name>'.",
     )
     parser.usage = "%(prog)s [-h] [--ros-args ...]"
-    return parser
+    _, ros = parse(parser, arguments)
+    in_lockstep = given_value(ros, "mode") == "lockstep"
+    with serving():  # forks that build the models of clients
+        return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)
 
 
 if __name__ == "__main__":

@@ -28,13 +28,7 @@ class StatusLines:
     def __init__(
         self, program: str, stream: TextIO, now: Callable[[], float] = time.monotonic
     ) -> None:
-        """Begin, without a thread.
-
-        Args:
-            program: Name of the program.
-            stream: Where the lines are written.
-            now: Returns the wall time [s].
-        """
+        """Begin, without a thread; `now` returns the wall time [s]."""
         self.text = "loading"
         self._program, self._stream, self._now = program, stream, now
         self._is_terminal = stream.isatty()
@@ -55,11 +49,10 @@ class StatusLines:
 
     def write(self, text: str) -> None:
         """Write a line now."""
-        end = "\x1b[K" if self._is_terminal else "\n"
-        begin = "\r" if self._is_terminal else ""
+        begin, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
         self._due = self._now() + (_TERMINAL_S if self._is_terminal else _NEXT_S)
         self._is_line_open = self._is_terminal
-        self._put(f"{begin}{self._program}: {text}{end}")
+        show(self._stream, f"{begin}{self._program}: {text}{end}")
 
     def end(self) -> None:
         """Write no more lines."""
@@ -67,16 +60,11 @@ class StatusLines:
         if self._thread.is_alive():
             self._thread.join()
         if self._is_line_open:
-            self._put("\n")
+            show(self._stream, "\n")
 
     def _run(self) -> None:
         while not self._ended.wait(0.1):
             self.check()
-
-    def _put(self, text: str) -> None:
-        with suppress(OSError, ValueError):  # closed
-            self._stream.write(text)
-            self._stream.flush()
 
 
 _lines: StatusLines | None = None
@@ -103,17 +91,10 @@ def report(text: str) -> None:
         _lines.text = text
 
 
-def write(text: str, program: str, stream: TextIO | None = None) -> None:
-    """Set what this process does, and write it now.
-
-    Args:
-        text: What it does.
-        program: Name of the program, for a process that does not report.
-        stream: Where such a process writes; None is standard error.
-    """
+def write(text: str, program: str) -> None:
+    """Set what this process does, and write it now; `program` names one that does not report."""
     report(text)
-    lines = _lines or StatusLines(program, sys.stderr if stream is None else stream)
-    lines.write(text)
+    (_lines or StatusLines(program, sys.stderr)).write(text)
 
 
 class TerminalKeys:
@@ -153,7 +134,7 @@ class TerminalKeys:
 
 
 def show(stream: TextIO, text: str) -> None:
-    """Write text at once, unless the terminal is closed."""
-    with suppress(OSError):
+    """Write text at once, unless the stream or its terminal is closed."""
+    with suppress(OSError, ValueError):
         stream.write(text)
         stream.flush()

@@ -14,7 +14,17 @@ from mujoco_ros.process.memory import restrict_shared_memory
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Show the simulation until it ends or the window is closed; return the exit code."""
-    options, ros = parse(_parser(), arguments)
+    parser = create_parser(
+        "viewer",
+        "Show a running simulation. The simulator starts this process; see its parameter 'viewer'.",
+    )
+    add = parser.add_argument
+    add("--state", required=True, help="name of the simulator's shared state")
+    add("--simulator", default="/mujoco", help="full name of its node")
+    add("--mode", choices=["web", "native"], default="web")
+    add("--host", default="127.0.0.1", help="address of the page")
+    add("--port", type=int, default=8080, help="port, or the next free one")
+    options, ros = parse(parser, arguments)
     limit_end()
     end_at_signals()
     try:
@@ -64,19 +74,6 @@ def _leave(_number: int) -> None:
     """End the main loop, once: another signal would end what closes the viewer."""
     handle_signals(lambda _number: None)
     sys.exit(0)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = create_parser(
-        "viewer",
-        "Show a running simulation. The simulator starts this process; see its parameter 'viewer'.",
-    )
-    parser.add_argument("--state", required=True, help="name of the simulator's shared state")
-    parser.add_argument("--simulator", default="/mujoco", help="full name of its node")
-    parser.add_argument("--mode", choices=["web", "native"], default="web")
-    parser.add_argument("--host", default="127.0.0.1", help="address of the page")
-    parser.add_argument("--port", type=int, default=8080, help="port, or the next free one")
-    return parser
 
 
 if __name__ == "__main__":

@@ -116,6 +116,7 @@ class CommandPreempted(JointEvent):
 
     new_owner: CommandSource
     was_idle: bool = False  # whether the preempted source had completed its command
+    controller: str = ""  # name of the controller, if that is one of the sources
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

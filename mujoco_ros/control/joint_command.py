@@ -33,6 +33,7 @@ class JointCommand:
     clamped: Clamped  # which positions were clamped to the joints' limits
     # Names of joints whose velocity was ignored: servos that take positions
     ignored: tuple[str, ...] = ()
+    controller: str = ""  # name of the controller that sent it
 
 
 def joint_command(

@@ -85,6 +85,7 @@ class RobotControl:
         if self.cartesian is not None:
             self._sources[CommandSource.CARTESIAN] = self.cartesian
         self._owners = JointOwners(count)
+        self._controllers = np.full(count, "", dtype=object)  # name of the one that owns a joint
 
     def bind(
         self,
@@ -190,7 +191,7 @@ class RobotControl:
         stream, hold = self.streams.by_source[source], self.reset_hold
         joints, values = hold.admit(source, stream, command.joints, command.values, self.q, time)
         if len(joints):
-            self._claim(source, joints, time)
+            self._claim(source, joints, time, command.controller)
             stream.command(joints, values, settings or self.stream, time, self.timestep)
 
     def command_cartesian(self, command: CartesianCommand, time: float) -> None:
@@ -328,7 +329,9 @@ class RobotControl:
     def _names(self, joints: np.ndarray) -> tuple[str, ...]:
         return tuple(self.joints.names[i] for i in joints)
 
-    def _claim(self, source: CommandSource, joints: np.ndarray, time: float) -> None:
+    def _claim(
+        self, source: CommandSource, joints: np.ndarray, time: float, controller: str = ""
+    ) -> None:
         """Make `source` the owner of `joints` from `time` on; preempt the previous owners."""
         preempted = self._owners.claim(source, joints)
         if not preempted:
@@ -339,11 +342,16 @@ class RobotControl:
                 was_idle = owner.is_idle(lost, time)
                 self._emit(
                     CommandPreempted(
-                        source=previous, new_owner=source, joints=names, was_idle=was_idle
+                        source=previous,
+                        new_owner=source,
+                        joints=names,
+                        was_idle=was_idle,
+                        controller=controller or self._controllers[lost[0]],
                     )
                 )
                 owner.release(lost, f"preempted by {source} on joint '{names[0]}'")
         claimed = np.concatenate([lost for _, lost in preempted])
+        self._controllers[claimed] = controller
         self.streams.end_damping(claimed)
         if source not in _CONTINUING:
             self.references.values[1:, claimed] = 0.0

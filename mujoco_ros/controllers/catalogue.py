@@ -13,7 +13,7 @@ from mujoco_ros.controllers.fsm.state import STATES, State
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
 from mujoco_ros.entry_points import find_entry, load_class
-from mujoco_ros.extras import MissingExtraError, require
+from mujoco_ros.extras import MissingExtraError, missing_module, require
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import read_yaml
 from mujoco_ros.model.uri import resolve
@@ -124,7 +124,12 @@ def _locate_files(data: Any, classes: Mapping[str, type[State]], folder: Path) -
 def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
     if controller in _PLANNING:
         require("planning", f"controller '{controller}'")
-    module = import_module(f"{__package__}.library.{controller}.{controller}_states")
+    try:
+        module = import_module(f"{__package__}.library.{controller}.{controller}_states")
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"controller '{controller}': {missing_module(error.name or '')}"
+        ) from error
     for cls in module.STATES:
         yield cls.__name__, cls
 

@@ -75,16 +75,6 @@ def c_callback(kind: str) -> CCallback | None:
     return CCallback(address, _Gate.in_dll(library, f"{kind}_gate"))
 
 
-class CHook(Protocol):
-    """A hook that may be a C function."""
-
-    def entry(self) -> HookEntry | None:
-        """Return its entry, which refers to memory of the hook; None for a Python function."""
-
-    def reject(self, index: int, number: float) -> None:
-        """Handle a stage in which it wrote, or an element for which it returned, no number."""
-
-
 class CHooks:
     """Serves a model by a callback in C while it is open.
 
@@ -95,7 +85,7 @@ class CHooks:
     def __init__(
         self,
         callback: CCallback,
-        hooks: Sequence[CHook],
+        rejections: Sequence[Callable[[int, float], None]],
         entries: Sequence[HookEntry],
         parts: tuple[mujoco.MjModel, mujoco.MjData, ctypes.c_int],
     ) -> None:
@@ -103,13 +93,14 @@ class CHooks:
 
         Args:
             callback: The callback in C of the kind.
-            hooks: The hooks, in the order in which they are called.
-            entries: Their entries.
+            rejections: For each hook, called with a stage in which it wrote, or with an element
+                for which it returned, no number, and the number.
+            entries: The hooks, in the order in which they are called.
             parts: The model, the state that is stepped, and a number that is not zero while a
                 method or hook is called.
         """
         self.address = callback.address
-        self._gate, self._parts, self._hooks = callback.gate, parts, hooks
+        self._gate, self._parts, self._rejections = callback.gate, parts, rejections
         self._entries = (HookEntry * len(entries))(*entries)
         self._report = _Report(self._reject)
 
@@ -128,7 +119,7 @@ class CHooks:
 
     def _reject(self, hook: int, index: int, number: float) -> None:
         try:
-            self._hooks[hook].reject(index, number)
+            self._rejections[hook](index, number)
         except BaseException:  # nothing leaves a callback
             _LOG.exception("an engine hook cannot be disabled")
 

@@ -36,11 +36,8 @@ def publisher(
 ) -> Callable[[F], F]:
     """Publish what a method ``(self) -> kind | None`` returns, while there are subscriptions.
 
-    Args:
-        kind: Type of the messages.
-        name: Name of the topic, below the name of the extension.
-        rate_hz: Rate of publishing [Hz of simulated time].
-        of_robot: Whether the name is directly in the namespace of the robot.
+    The topic `name` is below the name of the extension, or with `of_robot` directly in the
+    namespace of the robot. The rate is in Hz of simulated time.
     """
     if not rate_hz > 0.0:
         raise ValueError(f"the rate of '{name}' must be positive, got {rate_hz}")

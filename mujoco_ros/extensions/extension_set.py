@@ -46,10 +46,8 @@ class ExtensionSet:
     ) -> None:
         """Create the extensions of the scene.
 
-        Args:
-            simulation: The simulation.
-            initial_settings: Returns the settings that an extension begins with; its runner has the
-                settings of the scene. Called in any thread.
+        `initial_settings` is called in any thread; it returns the settings that an extension begins
+        with. Its runner has the settings of the scene.
 
         Raises:
             UserInputError: No package has an extension, a setting is wrong, or the model lacks
@@ -81,7 +79,10 @@ class ExtensionSet:
             runner = kept.get(key)
             if runner is None:
                 runner = ExtensionRunner(self._simulation, key, namespace, config)
-                cls = _loaded(config, where)
+                try:
+                    cls = load_extension(config.use)
+                except UserInputError as error:
+                    raise UserInputError(f"{where}: {error}") from error
                 settings = read_settings(cls.Settings, config.settings, f"{where}: settings")
                 runner.settings = settings
                 runner.settings = self._initial_settings(runner)
@@ -148,19 +149,10 @@ def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None,
             continue
         found = [candidate for candidate in robots if fnmatchcase(candidate[0].name, config.robot)]
         if not found and plant.fresh and not set(config.robot) & set("*?["):
-            where = f"extension '{config.label}'"
-            raise unknown(
-                "robot", config.robot, [candidate.name for candidate, _ in robots], where=where
-            )
+            names = [candidate.name for candidate, _ in robots]
+            raise unknown("robot", config.robot, names, where=f"extension '{config.label}'")
         for robot, part in found:
             yield config, robot, part
-
-
-def _loaded(config: ExtensionConfig, where: str) -> type[Extension]:
-    try:
-        return load_extension(config.use)
-    except UserInputError as error:
-        raise UserInputError(f"{where}: {error}") from error
 
 
 def _create(

@@ -46,18 +46,13 @@ class HookTable:
     ) -> None:
         """Find the hooks of extensions, in the order in which they are evaluated.
 
-        Args:
-            plant: The plant.
-            bound: The extensions, and what calls them.
-            guard: What they share.
-
         Raises:
             UserInputError: A native function is not for a hook, or is not a function.
         """
         self._plant = plant
         self.model, self.data = plant.model, plant.data
         self._address = plant.data._address
-        self._hooks: dict[str, list[_ArrayHook | _NumberHook]] = {}
+        self._hooks: dict[str, list[_Hook]] = {}
         self._busy = guard.busy
         for runner, extension in bound:
             try:
@@ -72,7 +67,7 @@ class HookTable:
             callback = c_callback(kind) if len(entries) == len(hooks) else None
             if callback is not None:
                 parts = (self.model, self.data, guard.busy)
-                in_c[kind] = CHooks(callback, hooks, entries, parts)
+                in_c[kind] = CHooks(callback, [each.reject for each in hooks], entries, parts)
         self.in_c: Mapping[str, CHooks] = in_c
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
@@ -99,13 +94,41 @@ class HookTable:
         return twin if twin is not None and address == twin._address else None
 
 
-class _ArrayHook:
+class _Hook:
+    """A hook of an extension, which is a method or a C function."""
+
+    def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
+        self.runner, self.kind = runner, kind
+        self._method, self._native = getattr(extension, kind), _native(extension, kind)
+
+    def entry(self) -> HookEntry | None:
+        """Return the entry of a C function; None for a method."""
+        if self._native is None:
+            return None
+        function, cell = cast(self._native, c_void_p), addressof(self.runner.cell)
+        return HookEntry(function=function, cell=cell, **self._memory())
+
+    def _memory(self) -> dict[str, int]:
+        """Return the other fields of the entry."""
+        raise NotImplementedError
+
+    def reject(self, index: int, number: float) -> None:
+        """Handle a stage in which it wrote, or an element for which it returned, no number."""
+        raise NotImplementedError
+
+    def evaluate(
+        self, owner: mujoco.MjData, addresses: tuple[int, int], *indices: int
+    ) -> float | None:
+        """Call it for the data with the addresses of model and data."""
+        raise NotImplementedError
+
+
+class _ArrayHook(_Hook):
     """A hook that writes the own elements of an array."""
 
     def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
-        self.runner, self.kind, self._array = runner, kind, _ARRAYS[kind]
-        self._method = getattr(extension, kind)
-        self._native = _native(extension, kind)
+        super().__init__(kind, runner, extension)
+        self._array = _ARRAYS[kind]
         self._adds = kind == "passive" and self._native is None
         self._is_finite = finite_check()
         self._by_stage: dict[int, _OwnValues] = {}
@@ -122,34 +145,23 @@ class _ArrayHook:
             self._own[stage, own.slots] = 1
         self._present = np.array(self._own.any(axis=1))
 
-    def entry(self) -> HookEntry | None:
-        """Return the entry of a C function."""
-        if self._native is None:
-            return None
-        return HookEntry(
-            function=cast(self._native, c_void_p),
-            cell=addressof(self.runner.cell),
-            own=self._own.ctypes.data,
-            present=self._present.ctypes.data,
-            array=self._current.ctypes.data,
-            saved=self._before.ctypes.data,
-            length=len(self._current),
-        )
+    def _memory(self) -> dict[str, int]:
+        names = "own", "present", "array", "saved"
+        arrays = self._own, self._present, self._current, self._before
+        memory = {name: array.ctypes.data for name, array in zip(names, arrays, strict=True)}
+        return memory | {"length": len(self._current)}
 
-    def reject(self, index: int, _number: float) -> None:
-        """Undo what a C function wrote in a stage, which is no number, and disable it."""
+    def reject(self, index: int, number: float) -> None:
         own = self._by_stage[index]
         own.values[:] = self._current[own.slots]
         self._current[own.slots] = self._before[own.slots]
         self.runner.fail(self.kind, f"wrote {own.culprit()}")
 
-    def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], index: int = 0) -> None:
-        """Call the hook, and write what is finite."""
-        own, runner = self._by_stage.get(index), self.runner
+    def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], *stage: int) -> None:
+        own, runner = self._by_stage.get(stage[0] if stage else 0), self.runner
         array = self._current if owner is self._data else getattr(owner, self._array)
         if own is None or not len(own.values):
             return
-        stage = (index,) if self.kind == "sensor" else ()
         if self._native is not None:
             self._before[:] = array
             result = runner.call(self.kind, self._native, *addresses, *stage)
@@ -192,14 +204,11 @@ class _OwnValues:
         return f"{self.values[bad]} for {self._names[bad]}"
 
 
-class _NumberHook:
+class _NumberHook(_Hook):
     """A hook that returns a number: for an actuator with the type ``user``, or two geoms."""
 
     def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
-        self.runner, self.kind = runner, kind
-        self._method = getattr(extension, kind)
-        self._native = _native(extension, kind)
-        self._gives_data = kind != "time"
+        super().__init__(kind, runner, extension)
         elements = extension.elements
         self._own: Mapping[int, str] = {}
         if kind == "contact_filter":
@@ -210,18 +219,10 @@ class _NumberHook:
         self._flags = np.zeros(length, dtype=np.uint8)
         self._flags[list(self._own)] = 1
 
-    def entry(self) -> HookEntry | None:
-        """Return the entry of a C function."""
-        if self._native is None:
-            return None
-        return HookEntry(
-            function=cast(self._native, c_void_p),
-            cell=addressof(self.runner.cell),
-            own=self._flags.ctypes.data,
-        )
+    def _memory(self) -> dict[str, int]:
+        return {"own": self._flags.ctypes.data}
 
     def reject(self, index: int, number: float) -> None:
-        """Disable a C function that returned no usable number for an element."""
         self.runner.fail(self.kind, f"returned {number}{self._for((index,))}")
 
     def evaluate(
@@ -230,12 +231,9 @@ class _NumberHook:
         """Return the number; None if the hook has none for the elements."""
         if indices and self._own.keys().isdisjoint(indices):
             return None
-        if not self._gives_data:
-            value = self.runner.call(self.kind, self._native or self._method)
-        elif self._native is not None:
-            value = self.runner.call(self.kind, self._native, *addresses, *indices)
-        else:
-            value = self.runner.call(self.kind, self._method, owner, *indices)
+        data: tuple[Any, ...] = addresses if self._native is not None else (owner,)
+        given = () if self.kind == "time" else data
+        value = self.runner.call(self.kind, self._native or self._method, *given, *indices)
         if value is None:
             return None
         try:
@@ -267,7 +265,7 @@ def _number(value: Any) -> tuple[float, str]:
     return number, str(number) if isinstance(value, float) else type(value).__name__
 
 
-def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHook | _NumberHook"]:
+def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator[_Hook]:
     """Yield the hooks that an extension has."""
     for kind in extension.native:
         if kind not in WITHOUT:

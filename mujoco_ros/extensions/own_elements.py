@@ -3,7 +3,7 @@
 The order of sensors in a model means nothing: what names and bodies do not decide is an error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -128,12 +128,8 @@ class OwnElements:
     def control_slots(self) -> tuple[np.ndarray, list[str]]:
         """Return the indices in ``ctrl`` (n,), and the name of the actuator of each."""
         first, count = self.model.actuator_ctrladr, self.model.actuator_ctrlnum
-        found = [
-            (slot, f"actuator '{name}'")
-            for actuator, name in self.actuators.items()
-            for slot in range(int(first[actuator]), int(first[actuator] + count[actuator]))
-        ]
-        return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
+        names = {actuator: f"actuator '{name}'" for actuator, name in self.actuators.items()}
+        return _slots(names, first, count)
 
     def sensor_slots(self, stage: int) -> tuple[np.ndarray, list[str]]:
         """Return the indices in ``sensordata`` (n,), and the sensor of each, of sensors ``user``.
@@ -142,17 +138,13 @@ class OwnElements:
             stage: The stage after which they are computed, one of `mujoco.mjtStage`.
         """
         model = self.model
-        found = [
-            (slot, self._scope.short(model.sensor(sensor).name))
+        names = {
+            sensor: self._scope.short(model.sensor(sensor).name)
             for sensor in self._scope.sensors
             if model.sensor_type[sensor] == mujoco.mjtSensor.mjSENS_USER
             and model.sensor_needstage[sensor] == stage
-            for slot in range(
-                int(model.sensor_adr[sensor]),
-                int(model.sensor_adr[sensor] + model.sensor_dim[sensor]),
-            )
-        ]
-        return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
+        }
+        return _slots(names, model.sensor_adr, model.sensor_dim)
 
     def sensors_of_type(self, kind: mujoco.mjtSensor) -> list[MountedSensor]:
         """Return the sensors of a type, of which names and bodies decide what each one measures.
@@ -198,6 +190,15 @@ class OwnElements:
         return found
 
 
+def _slots(
+    names: Mapping[int, str], first: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, list[str]]:
+    """Return the indices (n,) of elements in an array, and the name of the element of each."""
+    slots = [np.arange(first[each], first[each] + count[each]) for each in names]
+    every = [name for each, name in names.items() for _ in range(int(count[each]))]
+    return np.concatenate([np.empty(0, dtype=np.intp), *slots]), every
+
+
 NONE = "-"
 """Stands for a sensor that a robot lacks."""
 _FEET = 4
@@ -208,10 +209,8 @@ _TYPE = mujoco.mjtSensor
 def find_imu(elements: OwnElements, name: str, body: int) -> list[slice | None]:
     """Return where in ``sensordata`` an IMU has its orientation, angular velocity, acceleration.
 
-    Args:
-        elements: The elements of the robot.
-        name: Name of its site or of one of its sensors; empty for the IMU of a body.
-        body: The body; without an IMU on it, the only one of the robot is taken.
+    `name` is the name of its site or of one of its sensors. If it is empty, the IMU of a body is
+    taken, or else the only one of the robot.
 
     Raises:
         UserInputError: There is no such IMU, or there are several.
@@ -245,9 +244,8 @@ def find_feet(
     """Return where in ``sensordata`` the touch sensors of feet are.
 
     Args:
-        elements: The elements of the robot.
         names: Names of four sensors or of their sites, `NONE` for a foot without one; empty for
-            those on the legs.
+            the sensors on the legs.
         legs: Names of the joints of each leg, from the hip to the foot.
 
     Raises:
@@ -264,15 +262,13 @@ def find_feet(
 def _named(touches: Sequence[MountedSensor], name: str) -> slice | None:
     if name == NONE:
         return None
-    found = [touch for touch in touches if touch.name == name] or [
-        touch for touch in touches if touch.place == name
-    ]
+    found = [touch for touch in touches if touch.name == name]
+    found = found or [touch for touch in touches if touch.place == name]
     if not found:
         raise unknown("touch sensor", name, [touch.name for touch in touches])
     if len(found) > 1:
-        raise ambiguous(
-            f"foot '{name}'", [touch.name for touch in found], "use the name of a sensor"
-        )
+        choices = [touch.name for touch in found]
+        raise ambiguous(f"foot '{name}'", choices, "use the name of a sensor")
     return found[0].slots
 
 

@@ -28,10 +28,7 @@ _GAP = 64
 
 @cache
 def finite_check() -> Callable[[np.ndarray], bool]:
-    """Return a function that reports whether all numbers are finite, and no larger than 1e150.
-
-    Its argument is an array of floats that is contiguous and not empty.
-    """
+    """Return the check of an array, contiguous and not empty: all finite, none above 1e150."""
     # Of BLAS: NumPy's takes twice as long, and warns of an overflow. The import takes 0.1 s.
     from scipy.linalg.blas import ddot
 
@@ -202,16 +199,7 @@ class ExtensionRunner:
         """Call a method, and return its result; None while disabled, or within another call.
 
         If it raises, or writes what is not finite, that is undone, and the extension disabled.
-
-        Args:
-            method: Name of the method.
-            function: The method.
-            args: Its arguments.
-            passes: Exceptions that do not disable the extension but are raised again, such as a
-                `UserInputError` that rejects the arguments.
-
-        Raises:
-            BaseException: One of `passes`; what the method wrote is undone.
+        Exceptions of the type `passes` do not disable it but are raised again.
         """
         guard, values = self._guard, self._values
         if not self.is_enabled or guard.busy.value:
@@ -230,13 +218,9 @@ class ExtensionRunner:
             return None
         finally:
             guard.busy.value = 0
-        if not guard.is_finite() and guard.was_finite():  # else the engine wrote it
-            culprit = guard.culprit()
+        if problem := self._written(guard):
             self._undo()
-            self.fail(method, f"wrote {culprit}")
-        elif self._has_state and not self._is_finite(values):
-            self._undo()
-            self.fail(method, "wrote numbers to its state that are not finite")
+            self.fail(method, problem)
         self._spent += perf_counter() - begin
         return result
 
@@ -262,14 +246,18 @@ class ExtensionRunner:
             error = raised(raising)
         finally:
             self._guard.busy.value = was_busy
-        if not guard.is_finite() and guard.was_finite():
-            error = error or f"wrote {guard.culprit()}"
-        elif self._has_state and not self._is_finite(self._values):
-            error = error or "wrote numbers to its state that are not finite"
-        if error:
+        if error := error or self._written(guard):
             guard.restore()
             self._values[:] = values
             _LOG.error("extension '%s': release %s", self.key, error)
+
+    def _written(self, guard: WriteGuard) -> str:
+        """Return what is wrong with what a method wrote since `guard` was saved; empty if none."""
+        if not guard.is_finite() and guard.was_finite():  # else the engine wrote it
+            return f"wrote {guard.culprit()}"
+        if self._has_state and not self._is_finite(self._values):
+            return "wrote numbers to its state that are not finite"
+        return ""
 
     def _allow(self, enabled: bool) -> None:
         self.is_enabled = enabled

@@ -138,11 +138,7 @@ python -m mujoco_ros --ros-args -p scene:=$PWD/scene.yaml
 
 
 def write_extension(folder: Path, name: str) -> Path:
-    """Write a package with an extension, and return its folder.
-
-    Args:
-        folder: Where the folder of the package is created.
-        name: Name of the extension and of its package.
+    """Write a package with an extension of a name into a folder, and return its own folder.
 
     Raises:
         UserInputError: The name is invalid or taken, or the folder exists.

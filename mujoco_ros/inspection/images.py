@@ -2,8 +2,8 @@
 
 import copy
 import math
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import cv2
@@ -46,15 +46,11 @@ def robot_images(
     found = []
     with closing(open_context()):
         for suffix, (version, groups) in shown.items():
-            resources = upload(version, RICH)
-            grow_buffer(resources, *_SIZE)
-            try:
+            with _uploaded(version, _SIZE) as resources:
                 for side, azimuth in _AZIMUTHS_DEG.items():
                     camera.azimuth = azimuth
                     image = _render(version, data, camera, groups, resources, _SIZE)
                     found.append((side + suffix, _png(image)))
-            finally:
-                resources.free()
     return found
 
 
@@ -63,15 +59,10 @@ def model_image(
     size: tuple[int, int],
     frame: Callable[[mujoco.MjModel, mujoco.MjData, mujoco.MjvCamera], None],
 ) -> np.ndarray:
-    """Return an image of a model alone, in its first keyframe.
+    """Return an image of a model alone, in its first keyframe.  # (height, width, 3) uint8
 
-    Args:
-        path: A file of a robot or an object.
-        size: Width and height [pixels].
-        frame: Moves a free camera so that it has the model in view.
-
-    Returns:
-        Red, green and blue.  # (height, width, 3) uint8
+    `size` is width and height [pixels]; `frame` moves a free camera so that it has the model in
+    view.
 
     Raises:
         UserInputError: The file cannot be read or compiled.
@@ -91,13 +82,18 @@ def model_image(
     camera = mujoco.MjvCamera()
     camera.azimuth, camera.elevation = _AZIMUTHS_DEG["from the front right"], _ELEVATION_DEG
     frame(model, data, camera)
-    with closing(open_context()):
-        resources = upload(model, RICH)
+    with closing(open_context()), _uploaded(model, size) as resources:
+        return _render(model, data, camera, (0, 1, _VISUAL), resources, size)
+
+
+@contextmanager
+def _uploaded(model: mujoco.MjModel, size: tuple[int, int]) -> Iterator[mujoco.MjrContext]:
+    resources = upload(model, RICH)
+    try:
         grow_buffer(resources, *size)
-        try:
-            return _render(model, data, camera, (0, 1, _VISUAL), resources, size)
-        finally:
-            resources.free()
+        yield resources
+    finally:
+        resources.free()
 
 
 def _collisions(model: mujoco.MjModel) -> mujoco.MjModel:

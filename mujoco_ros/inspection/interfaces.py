@@ -1,5 +1,6 @@
 """The sensors, cameras and actuators of a robot, and their topics."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import mujoco
@@ -68,11 +69,7 @@ class ActuatorEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandInput:
-    """A topic or action that commands a robot.
-
-    Attributes:
-        message: Its type.
-    """
+    """A topic or action that commands a robot, with the type of its messages."""
 
     name: str
     message: str
@@ -81,54 +78,50 @@ class CommandInput:
 
 def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEntry, ...]:
     """Return the sensors of a robot: with a topic, without one, cameras and lidars."""
-    entries = []
-    for kind in SENSOR_KINDS:
-        for sensor in robot.sensors[kind.key]:
-            kinds = ", ".join(_sensor_kind(model, element) for element in sensor.elements)
-            topic = _absolute(robot.namespace, kind.key, topic_token(sensor.name))
-            entries.append(
-                SensorEntry(name=sensor.name, kind=kinds, topic=topic, message=kind.message)
-            )
-    for state in robot.states:
-        topic = _absolute(robot.namespace, STATES)
-        kind_name = _sensor_kind(model, state.element)
-        message = "control_msgs/msg/DynamicJointState"
-        entries.append(SensorEntry(name=state.name, kind=kind_name, topic=topic, message=message))
-    for array in robot.arrays:
-        topic = _absolute(robot.namespace, ARRAY, topic_token(array.name))
-        kind_name = _sensor_kind(model, array.element)
-        message = "std_msgs/msg/Float64MultiArray"
-        entries.append(SensorEntry(name=array.name, kind=kind_name, topic=topic, message=message))
-    for name in robot.unused_sensors:
-        kind_name = _sensor_kind(model, model.sensor(robot.prefix + name).id)
-        entries.append(SensorEntry(name=name, kind=kind_name))
-    for camera in robot.cameras:
-        topic = _absolute(camera.namespace, "camera", topic_token(camera.name), "image_raw")
-        size = f"camera, {camera.width} x {camera.height} pixels"
-        message = "sensor_msgs/msg/Image"
-        entries.append(SensorEntry(name=camera.name, kind=size, topic=topic, message=message))
-    for lidar in robot.lidars:
-        topic = _absolute(lidar.namespace, "lidar", topic_token(lidar.name))
-        kind_name = "LaserScan" if lidar.rows == 1 else "PointCloud2"
-        message = f"sensor_msgs/msg/{kind_name}"
-        entries.append(SensorEntry(name=lidar.name, kind="lidar", topic=topic, message=message))
-    return tuple(entries)
+
+    def entries() -> Iterator[tuple[str, str, str, str]]:
+        """Yield name, kind, topic and message of each."""
+        for kind in SENSOR_KINDS:
+            for sensor in robot.sensors[kind.key]:
+                kinds = ", ".join(_sensor_kind(model, element) for element in sensor.elements)
+                topic = _absolute(robot.namespace, kind.key, topic_token(sensor.name))
+                yield sensor.name, kinds, topic, kind.message
+        for state in robot.states:
+            topic = _absolute(robot.namespace, STATES)
+            yield state.name, _sensor_kind(model, state.element), topic, _BY_NAME
+        for array in robot.arrays:
+            topic = _absolute(robot.namespace, ARRAY, topic_token(array.name))
+            yield array.name, _sensor_kind(model, array.element), topic, _ARRAY
+        for name in robot.unused_sensors:
+            yield name, _sensor_kind(model, model.sensor(robot.prefix + name).id), "", ""
+        for camera in robot.cameras:
+            topic = _absolute(camera.namespace, "camera", topic_token(camera.name), "image_raw")
+            size = f"camera, {camera.width} x {camera.height} pixels"
+            yield camera.name, size, topic, "sensor_msgs/msg/Image"
+        for lidar in robot.lidars:
+            topic = _absolute(lidar.namespace, "lidar", topic_token(lidar.name))
+            message = "LaserScan" if lidar.rows == 1 else "PointCloud2"
+            yield lidar.name, "lidar", topic, f"sensor_msgs/msg/{message}"
+
+    return tuple(
+        SensorEntry(name=name, kind=kind, topic=topic, message=message)
+        for name, kind, topic, message in entries()
+    )
 
 
 def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
     """Return the control inputs of a robot, given by its index in the layout."""
     model, robot = plant.model, plant.layout.robots[index]
     first = plant.layout.columns[index].start
+    controlled = plant.controls[index].joints
     entries = []
     for joint, name in enumerate(robot.joints.names):
-        modes = plant.drives.modes(first + joint)
-        taken = plant.controls[index].joints.interfaces[joint]
-        interfaces = [interface for interface in INTERFACES if interface in taken]
-        if not modes:
+        if not plant.drives.modes(first + joint):
             continue
+        taken = controlled.interfaces[joint]
+        interfaces = [interface for interface in INTERFACES if interface in taken]
         slides = bool(model.jnt_type[robot.joints.ids[joint]] == mujoco.mjtJoint.mjJNT_SLIDE)
-        lower = float(plant.controls[index].joints.lower[joint])
-        upper = float(plant.controls[index].joints.upper[joint])
+        lower, upper = float(controlled.lower[joint]), float(controlled.upper[joint])
         limited = POSITION in interfaces and max(abs(lower), abs(upper)) < float("inf")
         entries.append(
             ActuatorEntry(
@@ -141,14 +134,12 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
         )
     for control in free_controls(plant)[robot.name]:
         actuator = model.actuator(control.key).id
-        limits = model.actuator_ctrlrange[control.slot]
+        lower, upper = map(float, model.actuator_ctrlrange[control.slot])
         entries.append(
             ActuatorEntry(
                 name=control.name,
                 target=_target(model, actuator, robot.prefix),
-                limits=(float(limits[0]), float(limits[1]))
-                if model.actuator_ctrllimited[control.slot]
-                else None,
+                limits=(lower, upper) if model.actuator_ctrllimited[control.slot] else None,
                 command=f"{_absolute(robot.namespace, CommandSource.ACTUATORS)}, by its name",
                 unit=_free_unit(model, actuator),
             )
@@ -159,42 +150,33 @@ def actuator_entries(plant: Plant, index: int) -> tuple[ActuatorEntry, ...]:
 def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
     """Return the topics and actions that command a robot, given by its index in the layout."""
     robot, joints = plant.layout.robots[index], plant.controls[index].joints
-    namespace, names = robot.namespace, joints.names
+    free = free_controls(plant)[robot.name]
 
-    def named(indices: tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(names[joint] for joint in indices)
+    def taking(interface: str) -> list[str]:
+        return [joints.names[joint] for joint in joints.with_interface(interface)]
 
-    any_command = tuple(joint for joint, taken in enumerate(joints.interfaces) if taken)
-    positioned = joints.with_interface(POSITION)
+    any_command = [
+        name for name, taken in zip(joints.names, joints.interfaces, strict=True) if taken
+    ]
+    without_gripper = [control.name for control in free if not control.of_gripper]
     found = [
         (str(CommandSource.JOINT_COMMANDS), "sensor_msgs/msg/JointState", any_command),
-        (_TRAJECTORY, "control_msgs/action/FollowJointTrajectory", positioned),
+        (_TRAJECTORY, "control_msgs/action/FollowJointTrajectory", taking(POSITION)),
         *(
-            (f"{source}/commands", _ARRAY, joints.with_interface(interface))
+            (f"{source}/commands", _ARRAY, taking(interface))
             for source, interface in FORWARDED.items()
         ),
+        (_GRIPPER, _GRIPPER_ACTION, [joints.gripper_name] if joints.has_gripper else []),
+        (str(CommandSource.ACTUATORS), _BY_NAME, [control.name for control in free]),
+        (_ACTUATOR_CONTROLLER, _ARRAY, without_gripper),
     ]
-    entries = [
-        CommandInput(name=_absolute(namespace, name), message=message, joints=named(indices))
-        for name, message, indices in found
-        if indices
-    ]
-    free = free_controls(plant)[robot.name]
-    further = [
-        (_GRIPPER, _GRIPPER_ACTION, (joints.gripper_name,) if joints.has_gripper else ()),
-        (str(CommandSource.ACTUATORS), _BY_NAME, tuple(control.name for control in free)),
-        (
-            _ACTUATOR_CONTROLLER,
-            _ARRAY,
-            tuple(control.name for control in free if not control.of_gripper),
-        ),
-    ]
-    entries += [
-        CommandInput(name=_absolute(namespace, name), message=message, joints=commanded)
-        for name, message, commanded in further
+    return tuple(
+        CommandInput(
+            name=_absolute(robot.namespace, name), message=message, joints=tuple(commanded)
+        )
+        for name, message, commanded in found
         if commanded
-    ]
-    return tuple(entries)
+    )
 
 
 def _absolute(namespace: str, *names: str) -> str:
@@ -210,14 +192,8 @@ def _target(model: mujoco.MjModel, actuator: int, prefix: str) -> str:
     kind = mujoco.mjtTrn(model.actuator_trntype[actuator])
     word: str = kind.name.removeprefix("mjTRN_").lower()
     index = int(model.actuator_trnid[actuator, 0])
-    named = {
-        "joint": model.joint,
-        "jointinparent": model.joint,
-        "tendon": model.tendon,
-        "site": model.site,
-        "body": model.body,
-        "slidercrank": model.site,
-    }.get(word)
+    element = {"jointinparent": "joint", "slidercrank": "site"}.get(word, word)
+    named = getattr(model, element, None)
     if named is None or index < 0:
         return word
     return f"{word.removesuffix('inparent')} {named(index).name.removeprefix(prefix)}".strip()

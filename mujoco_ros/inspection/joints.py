@@ -144,11 +144,9 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
     stiffness, damping = _stiffness(model, data, robot.joints.qpos, robot.joints.dof)
     modes = [plant.drives.modes(columns.start + i) for i in range(len(robot.joints.names))]
     driven = np.flatnonzero([bool(kinds) for kinds in modes])
-    weak = (
-        set()
-        if robot.bases
-        else {name for name, _, _ in weak_motors(plant.model, data, robot, driven)}
-    )
+    weak = set()
+    if not robot.bases:
+        weak = {name for name, _, _ in weak_motors(plant.model, data, robot, driven)}
     entries = []
     for i, name in enumerate(robot.joints.names):
         joint, dof = int(robot.joints.ids[i]), int(robot.joints.dof[i])
@@ -212,14 +210,8 @@ def _stiffness(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return stiffness and damping of actuators at joints, by differences of their efforts.
 
-    Args:
-        data: The state, which is not changed.
-        qpos: Addresses of the joints in qpos.  # (n,)
-        dofs: Addresses of the joints in qvel.  # (n,)
-
-    Returns:
-        Stiffness (n,) [Nm/rad or N/m] and damping (n,) [Nms/rad or Ns/m]. Compensation of gravity
-        by actuators is part of neither.
+    `qpos` and `dofs` are the addresses of the joints (n,). Compensation of gravity by actuators is
+    part of neither result (n,) [Nm/rad or N/m, Nms/rad or Ns/m].
     """
     trial, stiffness, damping = mujoco.MjData(model), np.zeros(len(dofs)), np.zeros(len(dofs))
 
@@ -230,10 +222,7 @@ def _stiffness(
         compensated = model.jnt_actgravcomp[model.dof_jntid[dof]] and model.ngravcomp
         return float(trial.qfrc_actuator[dof] - bool(compensated) * trial.qfrc_gravcomp[dof])
 
-    for array, addresses, out in (
-        ("qpos", qpos, stiffness),
-        ("qvel", dofs, damping),
-    ):
+    for array, addresses, out in (("qpos", qpos, stiffness), ("qvel", dofs, damping)):
         for i, (address, dof) in enumerate(zip(addresses, dofs, strict=True)):
             ends = []
             for step in (-_STEP, _STEP):

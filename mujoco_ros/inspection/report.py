@@ -36,15 +36,10 @@ from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
 
 
 def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
-    """Read a scene, and give the xacro file that it is its arguments.
-
-    Args:
-        reference: A model or scene, as for `load_scene`.
-        xacro_args: Arguments of a xacro file by name.
+    """Read a scene, and give the xacro file that it is its arguments, by name.
 
     Raises:
-        UserInputError: The scene or model does not exist or is invalid, or the reference is no
-            xacro file and there are arguments.
+        UserInputError: As `load_scene` raises it, or there are arguments and no xacro file.
     """
     config = load_scene(reference)
     if not xacro_args:
@@ -96,9 +91,8 @@ _READ = {
 def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
     """Return how often a URDF file, or `text` in its place, contains elements that are not read.
 
-    The keys are ``<element>``, or ``<parent>/<element>`` below the top. Ignored elements of
-    ``<mujoco>``, ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` are among the warnings of
-    the import.
+    The keys are ``<element>``, or ``<parent>/<element>`` below the top. The import itself warns of
+    elements in ``<mujoco>``, ``<ros2_control>``, ``<transmission>`` and ``<gazebo>``.
     """
     robot = parse_robot(path, text)
     found: Counter[str] = Counter()
@@ -144,50 +138,29 @@ def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) ->
 def link_masses(
     model: mujoco.MjModel, robot: RobotLayout, part: ScenePart, urdf: Urdf | None
 ) -> tuple[LinkMass, ...]:
-    """Return the masses of a robot's links, in the order of the model.
-
-    Args:
-        part: Its part of the scene.
-        urdf: Its URDF; None if its model is no URDF.
-    """
-    bodies = {
-        model.body(body).name.removeprefix(robot.prefix): float(model.body_mass[body])
-        for body in robot.bodies
-    }
+    """Return the masses of a robot's links in the order of the model; then links without a body."""
+    shapes, files = "from the shapes", {}
     if urdf is not None:
-        return (
-            *(_of_link(name, mass, urdf) for name, mass in bodies.items()),
-            *(_lost(name, urdf) for name in urdf.links if name not in bodies),
-        )
-    if part.spec is None:
-        return tuple(
-            LinkMass(name=name, model=mass, file=None, remark="compiled model")
-            for name, mass in bodies.items()
-        )
-    explicit = {body.name: float(body.mass) for body in part.spec.bodies if body.explicitinertial}
-    return tuple(
-        _compared(name, mass, explicit.get(name), "from the shapes" if mass else "")
-        for name, mass in bodies.items()
-    )
-
-
-def _of_link(name: str, mass: float, urdf: Urdf) -> LinkMass:
-    link = urdf.links.get(name)
-    file = link.inertial.mass if link and link.inertial else None
-    return _compared(name, mass, file, "from the solid collision shapes" if mass else "")
-
-
-def _compared(name: str, mass: float, file: float | None, derived: str) -> LinkMass:
-    if file is None:
-        return LinkMass(name=name, model=mass, file=None, remark=derived)
-    same = math.isclose(mass, file, rel_tol=_ROUNDING)
-    return LinkMass(name=name, model=mass, file=file, remark="" if same else "differs")
-
-
-def _lost(name: str, urdf: Urdf) -> LinkMass:
-    inertial = urdf.links[name].inertial
-    remark = "the world" if name == urdf.root else "merged with its child"
-    return LinkMass(name=name, model=None, file=inertial.mass if inertial else None, remark=remark)
+        shapes = "from the solid collision shapes"
+        files = {name: link.inertial.mass for name, link in urdf.links.items() if link.inertial}
+    elif part.spec is not None:
+        explicit = [body for body in part.spec.bodies if body.explicitinertial]
+        files = {body.name: float(body.mass) for body in explicit}
+    masses = {}
+    for body in robot.bodies:
+        name, mass = model.body(body).name.removeprefix(robot.prefix), float(model.body_mass[body])
+        remark = shapes if mass else ""
+        if name in files:
+            same = math.isclose(mass, files[name], rel_tol=_ROUNDING)
+            remark = "" if same else "differs"
+        elif urdf is None and part.spec is None:
+            remark = "compiled model"
+        masses[name] = LinkMass(name=name, model=mass, file=files.get(name), remark=remark)
+    for name in () if urdf is None else urdf.links:
+        if name not in masses:
+            remark = "the world" if urdf and name == urdf.root else "merged with its child"
+            masses[name] = LinkMass(name=name, model=None, file=files.get(name), remark=remark)
+    return tuple(masses.values())
 
 
 _NO_PAIR = -1
@@ -210,20 +183,20 @@ def overlaps(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[Overlap, ...]:
     Raises:
         mujoco.FatalError: The contacts need more memory than the model has.
     """
+
+    def depths(model: mujoco.MjModel) -> dict[tuple[str, str], float]:
+        data = mujoco.MjData(model)
+        data.qpos[:] = qpos
+        return overlap_depths(model, data)
+
     open_model = copy.copy(model)
     open_model.exclude_signature[:] = _NO_PAIR
-    found = _depths(open_model, qpos)
-    colliding = _depths(model, qpos) if model.nexclude else found
+    found = depths(open_model)
+    colliding = depths(model) if model.nexclude else found
     return tuple(
         Overlap(first=first, second=second, depth=depth, excluded=(first, second) not in colliding)
         for (first, second), depth in sorted(found.items(), key=lambda item: -item[1])
     )
-
-
-def _depths(model: mujoco.MjModel, qpos: np.ndarray) -> dict[tuple[str, str], float]:
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos
-    return overlap_depths(model, data)
 
 
 _STANDSTILL_S = 2.0
@@ -301,11 +274,6 @@ def inspect(
     reference: str, versions: Mapping[str, str], xacro_args: Mapping[str, str] | None = None
 ) -> tuple[Report, Plant]:
     """Load a model as ``scene:=`` does, simulate it without commands, and report on it.
-
-    Args:
-        reference: A model or scene, as for `load_scene`.
-        versions: Versions to report, by program.
-        xacro_args: Arguments of a xacro file by name.
 
     Returns:
         The report, and the plant in the initial state of its scene.

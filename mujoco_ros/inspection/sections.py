@@ -11,6 +11,7 @@ from mujoco_ros.inspection.report import Report, RobotReport
 
 _MILLI = 1e3
 _NONE = "-"
+_CONTACTS = {True: "excluded", False: "collide"}
 _NEGLIGIBLE = 1e-9
 """Numbers that are rounding errors of zero."""
 
@@ -25,6 +26,19 @@ class Section:
     rows: tuple[tuple[str, ...], ...] = ()
 
 
+def _table_section(
+    title: str,
+    header: tuple[str, ...],
+    rows: Iterable[tuple[str, ...]],
+    lines: tuple[str, ...] = (),
+) -> Section:
+    """Return a section with a table; without rows it has no header, and a line."""
+    found = tuple(rows)
+    if found:
+        return Section(title=title, lines=lines, header=header, rows=found)
+    return Section(title=title, lines=lines or ("none",))
+
+
 def sections(report: Report) -> Iterator[Section]:
     """Yield the sections of a report."""
     yield _summary(report)
@@ -37,10 +51,9 @@ def sections(report: Report) -> Iterator[Section]:
         yield _sensors(robot, where)
         yield _masses(robot, where)
         if robot.ignored:
-            yield Section(
-                title=f"{where}Ignored elements of the file",
-                header=("element", "number"),
-                rows=tuple((f"<{tag}>", str(count)) for tag, count in robot.ignored.items()),
+            rows = ((f"<{tag}>", str(count)) for tag, count in robot.ignored.items())
+            yield _table_section(
+                f"{where}Ignored elements of the file", ("element", "number"), rows
             )
 
 
@@ -90,45 +103,34 @@ def _standstill(report: Report) -> str:
 
 
 def _overlaps(report: Report) -> Section:
-    rows = tuple(
-        (
-            overlap.first,
-            overlap.second,
-            f"{_MILLI * overlap.depth:.2f}",
-            "excluded" if overlap.excluded else "collide",
-        )
-        for overlap in report.overlaps
+    header = "body", "body", "depth [mm]", "contacts"
+    rows = (
+        (pair.first, pair.second, f"{_MILLI * pair.depth:.2f}", _CONTACTS[pair.excluded])
+        for pair in report.overlaps
     )
-    return Section(
-        title="Bodies that overlap at the start",
-        lines=() if rows else ("none",),
-        header=("body", "body", "depth [mm]", "contacts") if rows else (),
-        rows=rows,
-    )
+    return _table_section("Bodies that overlap at the start", header, rows)
 
 
 def _joints(robot: RobotReport, seconds: float, where: str) -> Section:
+    if not robot.joints:
+        return Section(title=f"{where}Joints", lines=("none",))
     weak = [joint.name for joint in robot.joints if joint.is_weak]
     pd = [joint for joint in robot.joints if joint.drive == "pd"]
-    lines = ["units: rad, Nm, Nm/rad, Nms/rad, kg m² (slides: m, N, N/m, Ns/m, kg); sag and drift"]
-    lines[0] += " in mrad (mm): expected from the weight, and simulated in"
-    lines[0] += f" {seconds:g} s; J is the inertia at the start with the other joints locked"
+    lines = [
+        "units: rad, Nm, Nm/rad, Nms/rad, kg m² (slides: m, N, N/m, Ns/m, kg); sag and drift in "
+        f"mrad (mm): expected from the weight, and simulated in {seconds:g} s; J is the inertia at "
+        "the start with the other joints locked"
+    ]
     if pd:
         origin = "from the gains file" if robot.has_gains_file else "derived from the inertia"
         lines.append(f"PD gains of {len(pd)} torque motors are {origin}")
     if weak:
         lines.append(f"TOO WEAK for the weight at the start: {', '.join(weak)}")
-    if not robot.joints:
-        return Section(title=f"{where}Joints", lines=("none",))
-    return Section(
-        title=f"{where}Joints",
-        lines=tuple(lines),
-        header=(
-            *("joint", "type", "range", "effort", "drive", "kp", "kd", "armature", "J"),
-            *("Hz", "damping", "sag", "drift"),
-        ),
-        rows=tuple(map(_joint_row, robot.joints)),
+    header = (
+        *("joint", "type", "range", "effort", "drive", "kp", "kd", "armature", "J"),
+        *("Hz", "damping", "sag", "drift"),
     )
+    return _table_section(f"{where}Joints", header, map(_joint_row, robot.joints), tuple(lines))
 
 
 def _joint_row(joint: JointEntry) -> tuple[str, ...]:
@@ -138,12 +140,8 @@ def _joint_row(joint: JointEntry) -> tuple[str, ...]:
         _range(joint.limits),
         _number(joint.effort_limit) + (" WEAK" if joint.is_weak else ""),
         joint.drive or "passive",
-        _number(joint.kp),
-        _number(joint.kd),
-        _number(joint.armature),
-        _number(joint.inertia),
-        _number(joint.bandwidth),
-        _number(joint.damping_ratio),
+        *map(_number, (joint.kp, joint.kd, joint.armature, joint.inertia)),
+        *map(_number, (joint.bandwidth, joint.damping_ratio)),
         _number(None if joint.sag is None else _MILLI * joint.sag),
         _number(_MILLI * joint.drift),
     )
@@ -155,47 +153,27 @@ def _actuators(robot: RobotReport, where: str) -> Section:
         all_of_them = len(command.joints) == len(robot.joints) and len(command.joints) > 1
         listing = "all joints" if all_of_them else ", ".join(command.joints)
         lines.append(f"{command.name} ({command.message}): {listing}")
-    return Section(
-        title=f"{where}Actuators and their commands",
-        lines=tuple(lines) or ("none: the robot takes no commands",),
-        header=("actuator or joint", "acts on", "range", "command", "unit")
-        if robot.actuators
-        else (),
-        rows=tuple(
-            (
-                actuator.name,
-                actuator.target,
-                _range(actuator.limits),
-                actuator.command,
-                actuator.unit,
-            )
-            for actuator in robot.actuators
-        ),
+    header = "actuator or joint", "acts on", "range", "command", "unit"
+    rows = (
+        (each.name, each.target, _range(each.limits), each.command, each.unit)
+        for each in robot.actuators
     )
+    text = tuple(lines) or ("none: the robot takes no commands",)
+    return _table_section(f"{where}Actuators and their commands", header, rows, text)
 
 
 def _sensors(robot: RobotReport, where: str) -> Section:
-    rows = tuple(
-        (sensor.name, sensor.kind, sensor.topic or "NONE", sensor.message)
-        for sensor in robot.sensors
-    )
-    return Section(
-        title=f"{where}Sensors, cameras and lidars",
-        lines=() if rows else ("none",),
-        header=("sensor", "kind", "topic", "message") if rows else (),
-        rows=rows,
-    )
+    header = "sensor", "kind", "topic", "message"
+    rows = ((each.name, each.kind, each.topic or "NONE", each.message) for each in robot.sensors)
+    return _table_section(f"{where}Sensors, cameras and lidars", header, rows)
 
 
 def _masses(robot: RobotReport, where: str) -> Section:
-    return Section(
-        title=f"{where}Masses",
-        header=("link", "model [kg]", "file [kg]", "remark"),
-        rows=tuple(
-            (link.name, _number(link.model), _number(link.file), link.remark)
-            for link in robot.links
-        ),
+    header = "link", "model [kg]", "file [kg]", "remark"
+    rows = (
+        (link.name, _number(link.model), _number(link.file), link.remark) for link in robot.links
     )
+    return _table_section(f"{where}Masses", header, rows)
 
 
 def _range(limits: Sequence[float] | None) -> str:
@@ -238,13 +216,7 @@ p { margin: 0.2em 0; white-space: pre-wrap } .scroll { overflow-x: auto }
 
 
 def html_page(parts: Sequence[Section], images: Iterable[tuple[str, bytes]], note: str) -> str:
-    """Return sections and images as HTML.
-
-    Args:
-        parts: The sections; the first one is the head of the page.
-        images: Caption and PNG of each image.
-        note: Text instead of images, if there are none; empty for nothing.
-    """
+    """Return sections as HTML, the first one with its images: caption and PNG, or a `note`."""
     first, *others = parts
     body = [f"<h1>{escape(first.title)}</h1>", *_paragraphs(first)]
     for caption, png in images:

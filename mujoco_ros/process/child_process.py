@@ -5,6 +5,8 @@
 
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -12,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import TypeAlias
 
-from mujoco_ros.process.fork_server import ForkedProcess, end_with
+from mujoco_ros.process.fork_server import ForkedProcess, end_with, server
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Environment variables by which numerical libraries compute in one thread.
@@ -29,8 +32,11 @@ _NICE = 5
 _PLUGINS = "MUJOCO_ROS_PLUGINS"
 """Variable with the engine plugins that the parent loaded; without them, MuJoCo would crash when
 this process reads the parent's models."""
-_PLUGIN_LOADER = "mujoco_ros.model.scene.engine_plugins"
+_EXTRAS, _PLUGIN_LOADER = "mujoco_ros.extras", "mujoco_ros.model.scene.engine_plugins"
+_STDERR = 2
+_SIZE = struct.Struct("I")
 _SIGNALS = {number.value: number.name for number in signal.Signals}
+Process: TypeAlias = "subprocess.Popen[bytes] | ForkedProcess"
 
 
 def python_command(module: str, *arguments: str) -> list[str]:
@@ -53,11 +59,8 @@ def start(
 
     The kernel kills a child of `python_command` when the *thread* that started it ends.
 
-    Args:
-        command: The program and its arguments.
-        stderr: As for `subprocess.Popen`.
-        pass_fds: Descriptors that stay open in the child.
-        variables: Environment variables that the child does not inherit.
+    `stderr` and `pass_fds` are as for `subprocess.Popen`; `variables` are environment variables
+    that the child does not inherit.
 
     Raises:
         OSError: The program cannot be started.
@@ -76,7 +79,44 @@ def start(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def end(process: "subprocess.Popen[bytes] | ForkedProcess", timeout_s: float = 0.0) -> int | None:
+def start_program(module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+    """Start a child as `python_command` describes it, whose standard error is a pipe.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    return start(python_command(module, *arguments), stderr=subprocess.PIPE)
+
+
+def fork(module: str, *arguments: str) -> Process:
+    """Start a child as `start_program`, but as a fork of the fork server if there is one.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    forks = server()
+    if forks is None:
+        return start_program(module, *arguments)
+    ours, theirs = socket.socketpair()
+    output, error = os.pipe()
+    try:
+        with ours, theirs:
+            process = forks.fork(__name__, theirs.fileno())
+            variables = (f"{name}={value}" for name, value in os.environ.items())
+            words = [module, str(len(arguments)), *arguments, *variables]
+            program = os.fsencode("\0".join(words))
+            socket.send_fds(ours, [_SIZE.pack(len(program))], [error])
+            ours.sendall(program)
+    except OSError:  # the server was killed
+        os.close(output)
+        return start_program(module, *arguments)
+    finally:
+        os.close(error)
+    process.stderr = os.fdopen(output, "rb", buffering=0)
+    return process
+
+
+def end(process: Process, timeout_s: float = 0.0) -> int | None:
     """Wait for the end of a process and kill it after the timeout; return its exit code.
 
     None if even SIGKILL does not end it, as it hangs in a kernel driver.
@@ -99,21 +139,40 @@ def exit_reason(code: int | None) -> str:
 
 def _environment() -> dict[str, str]:
     """Return the environment of a child, in which it finds this package."""
-    environment = dict(os.environ)
     package = str(Path(__file__).resolve().parents[2])
-    if package != sysconfig.get_path("purelib"):
-        path = filter(None, (os.environ.get("PYTHONPATH"), package))
-        environment["PYTHONPATH"] = os.pathsep.join(path)
-    return environment
+    if package == sysconfig.get_path("purelib"):
+        return dict(os.environ)
+    path = filter(None, (os.environ.get("PYTHONPATH"), package))
+    return os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a module in a fork of the fork server, from which it inherits nothing but imports."""
+    with socket.socket(fileno=int(arguments[0])) as control:
+        size, (error,), _, _ = socket.recv_fds(control, _SIZE.size, 1)
+        program = control.recv(*_SIZE.unpack(size), socket.MSG_WAITALL)
+    os.dup2(error, _STDERR)
+    os.close(error)
+    module, count, *words = os.fsdecode(program).split("\0")
+    own, variables = words[: int(count)], words[int(count) :]
+    os.environ.clear()
+    os.environ.update(variable.split("=", 1) for variable in variables)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    Path("/proc/self/comm").write_text(module.rpartition(".")[2], encoding="ascii")
+    return _run(module, own)
 
 
 def _main() -> int:
     """Tie this process to its parent, then run ``main`` of a module; return the exit code."""
     parent, module, *arguments = sys.argv[1:]
+    end_with(int(parent))
+    return _run(module, arguments)
+
+
+def _run(module: str, arguments: Sequence[str]) -> int:
     # The parent's real-time priority may be inherited.
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.nice(_NICE)
-    end_with(int(parent))
     # The parent may end during this import, which takes long: so it comes last.
     try:
         run = import_module(module).main
@@ -123,10 +182,7 @@ def _main() -> int:
         missing = error.name or ""
         if missing.partition(".")[0] == "mujoco_ros":
             raise  # incomplete installation of this package
-        sys.stderr.write(
-            f"Python module '{missing}' is not installed; install the dependencies of mujoco_ros, "
-            "with rosdep or pip, and start again\n"
-        )
+        sys.stderr.write(f"{import_module(_EXTRAS).missing_module(missing)}, and start again\n")
         return CANNOT_RUN_HERE
     code: int = run(arguments)
     return code

@@ -1,7 +1,7 @@
 """Signals that request the end of a program, and a limit on the time that the end takes.
 
-The limit is kept by another process, which runs this file and kills the program. Each executable
-starts it, so this file imports little.
+Another process runs this file and keeps the limit. Each executable starts it, so this file imports
+little.
 """
 
 import atexit
@@ -34,15 +34,12 @@ _pipe: int | None = None
 
 
 def limit_end(limit_s: float = _LIMIT_S) -> None:
-    """Have this process killed if it has not ended a few seconds after a signal.
+    """Have this process killed if it has not ended so long after a signal [s].
 
     A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock,
     and no Python code runs. CPython's handler is C and writes the signal into a pipe. A small
     process reads it, reports where the main thread hangs, kills this process, and ends with it.
     Handlers of Python run as before.
-
-    Args:
-        limit_s: Time from the signal to the kill [s].
     """
     global _pipe
     if _pipe is not None:
@@ -89,8 +86,7 @@ def withdraw_request() -> None:
 def limit_exit() -> None:
     """Limit the time in which the interpreter exits as if there were a signal.
 
-    Fast DDS 2.14 may wait for ever for its own listener if other nodes start or end meanwhile (1 of
-    350 ends, measured).
+    Fast DDS 2.14 may wait for ever for its own listener (1 of 350 ends, measured).
     """
     atexit.unregister(_begin_exit)
     atexit.register(_begin_exit)
@@ -100,7 +96,7 @@ def _begin_exit() -> None:
     if _pipe is None:
         return
     # The interpreter restores the default actions: another signal would look like a crash.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     _report(_EXIT)
 
@@ -121,8 +117,7 @@ def _forget() -> None:
 def _watch(parent: int, limit_s: float) -> None:
     """Wait for a request or the end of the parent, and kill the parent after the limit [s].
 
-    Standard input has the number of each signal, and the bytes above. Standard output is a pipe
-    from which the frames of the parent's main thread can be read.
+    Standard input has the signals and the bytes above, standard output the frames of the parent.
     """
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # Ctrl-C is for the parent

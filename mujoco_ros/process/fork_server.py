@@ -8,24 +8,22 @@ import ctypes
 import gc
 import logging
 import os
-import select
 import signal
 import socket
-import struct
 import subprocess
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from multiprocessing.connection import Connection, Pipe
 from threading import Lock
-from typing import NoReturn
+from typing import IO, NoReturn
 
 _LOG = logging.getLogger(__name__)
 _SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15
 _prctl = ctypes.CDLL(None).prctl  # found now: a thread may hold the loader's lock at a fork
+_SUPERVISOR = "fork_supervisor"
 _MODULE_BYTES = 256
-_NUMBER = struct.Struct("i")
-"""A process id or an exit code in a pipe; both may be in it before one is read."""
 _STANDARD_STREAMS = 3
 _DESCRIPTORS = 2
 """A request has the descriptor for the worker, and the pipe for its process id and exit code."""
@@ -37,17 +35,19 @@ class ForkedProcess:
     Attributes:
         pid: Its id.
         returncode: Its exit code, negative for a signal; None while it runs.
+        stderr: Its standard error, if that is a pipe.
     """
 
-    def __init__(self, pid: int, status: int) -> None:
-        """Follow a process; `status` is the pipe from which its exit code will be read."""
+    def __init__(self, pid: int, status: Connection) -> None:
+        """Follow a process; `status` will receive its exit code."""
         self.pid = pid
         self.returncode: int | None = None
+        self.stderr: IO[bytes] | None = None
         self._status, self._lock = status, Lock()
 
     def poll(self) -> int | None:
         """Return the exit code; None while it runs."""
-        return self._read_status(0.0)
+        return self._code(0.0)
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the exit code.
@@ -55,28 +55,32 @@ class ForkedProcess:
         Raises:
             subprocess.TimeoutExpired: It still runs after the timeout [s].
         """
-        code = self._read_status(timeout)
+        code = self._code(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
         return code
 
+    def terminate(self) -> None:
+        """Request its end, unless it has ended."""
+        self._send(signal.SIGTERM)
+
     def kill(self) -> None:
         """End it, unless it has ended."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
         if self.poll() is None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, number)
 
-    def _read_status(self, timeout: float | None) -> int | None:
-        if self.returncode is None:
-            poll = select.poll()
-            poll.register(self._status)
-            if poll.poll(None if timeout is None else 1e3 * timeout):
-                with self._lock:
-                    if self.returncode is None:
-                        code = _read_number(self._status)
-                        os.close(self._status)
-                        # Without a code the server was killed, and its forks with it.
-                        self.returncode = -signal.SIGKILL if code is None else code
+    def _code(self, timeout: float | None) -> int | None:
+        if self.returncode is None and self._status.poll(timeout):
+            with self._lock:
+                if self.returncode is None:
+                    try:
+                        self.returncode = self._status.recv()
+                    except (EOFError, OSError):  # the server was killed, and its forks with it
+                        self.returncode = -signal.SIGKILL
         return self.returncode
 
 
@@ -89,7 +93,6 @@ class ForkServer:
         Raises:
             OSError: There is no process or descriptor left.
         """
-        self._lock = Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         parent = os.getpid()
         with theirs:
@@ -112,20 +115,13 @@ class ForkServer:
         Raises:
             OSError: The server has ended, or cannot fork.
         """
-        status, theirs = os.pipe()
+        status, theirs = Pipe(duplex=False)
+        with theirs:
+            socket.send_fds(self._control, [module.encode()], [descriptor, theirs.fileno()])
         try:
-            with self._lock:
-                socket.send_fds(self._control, [module.encode()], [descriptor, theirs])
-        except OSError:
-            os.close(status)
-            raise
-        finally:
-            os.close(theirs)
-        pid = _read_number(status)
-        if pid is None:
-            os.close(status)
-            raise ChildProcessError("the fork server has ended, or cannot fork")
-        return ForkedProcess(pid, status)
+            return ForkedProcess(status.recv(), status)
+        except EOFError:
+            raise ChildProcessError("the fork server has ended, or cannot fork") from None
 
     def close(self) -> None:
         """End it and its forks."""
@@ -165,74 +161,45 @@ def server() -> ForkServer | None:
 
 def _serve(control: socket.socket, parent: int) -> NoReturn:
     """Fork for each request until the parent ends."""
-    _follow(parent, __name__)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    gc.disable()
-    gc.freeze()  # a collection of the forks would copy all pages
-    running: dict[int, tuple[int, int]] = {}  # process and pipe by pidfd
-    poll = select.poll()
-    poll.register(control, select.POLLIN)
     try:
+        _follow(parent, __name__)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for the forks
+        gc.disable()
+        gc.freeze()  # a collection of the forks would copy all pages
+        own = os.getpid()
         while True:
-            for ready, _ in poll.poll():
-                if ready in running:
-                    pid, status = running.pop(ready)
-                    _report(status, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-                    os.close(status)
-                    poll.unregister(ready)
-                    os.close(ready)
-                    continue
-                module, files, _, _ = socket.recv_fds(control, _MODULE_BYTES, _DESCRIPTORS)
-                if not module:  # the other end is closed
-                    for pid, _ in running.values():
-                        os.kill(pid, signal.SIGKILL)
-                        os.waitpid(pid, 0)
-                    os._exit(0)
-                forked = _fork(module.decode(), files)
-                if forked is None:
-                    for file in files:  # the closed pipe tells the client
-                        os.close(file)
-                else:
-                    pid, watch = forked
-                    os.close(files[0])
-                    _report(files[1], pid)
-                    running[watch] = pid, files[1]
-                    poll.register(watch, select.POLLIN)
+            module, files, _, _ = socket.recv_fds(control, _MODULE_BYTES, _DESCRIPTORS)
+            if not module:  # the other end is closed
+                break
+            # The kernel drops descriptors for which there is no place.
+            with suppress(OSError):
+                if len(files) == _DESCRIPTORS and os.fork() == 0:
+                    _supervise(module.decode(), files[0], files[1], own)
+            for file in files:  # if nothing was forked, the closed pipe tells the client
+                os.close(file)
     finally:
-        os._exit(1)
+        os._exit(0)
 
 
-def _fork(module: str, files: list[int]) -> tuple[int, int] | None:
-    """Return the id and the pidfd of a fork; None without a process or descriptor left."""
-    if len(files) < _DESCRIPTORS:  # the kernel drops the ones for which there is no place
-        return None
-    own, pid = os.getpid(), 0
+def _supervise(module: str, descriptor: int, status: int, parent: int) -> NoReturn:
+    """Run a module in a fork of this process; report its process id and its exit code."""
     try:
+        _follow(parent, _SUPERVISOR)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        own, report = os.getpid(), Connection(status, readable=False)
         pid = os.fork()
         if pid == 0:
-            _run(module, files[0], own)
-        return pid, os.pidfd_open(pid)
-    except OSError:
-        if pid:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        return None
-
-
-def _report(status: int, number: int) -> None:
-    with suppress(OSError):  # its client has closed it
-        os.write(status, _NUMBER.pack(number))
-
-
-def _read_number(status: int) -> int | None:
-    """Return the next number in a pipe; None if the server has ended."""
-    content = os.read(status, _NUMBER.size)
-    return int(_NUMBER.unpack(content)[0]) if content else None
+            _run(module, descriptor, own)
+        os.close(descriptor)
+        report.send(pid)
+        report.send(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    finally:
+        os._exit(0)
 
 
 def _run(module: str, descriptor: int, parent: int) -> NoReturn:
-    """Run a module in a fork of the server."""
     code = 1
     try:
         _follow(parent, module)

@@ -18,17 +18,11 @@ _UNSTEADY_FRAMES = 20
 class FrameTimeout:
     """Derives the timeout of the next frame from the frames before it."""
 
-    def __init__(self) -> None:
-        """Start without frames."""
-        self._longest_s = 0.0
-        self._is_first = self._was_first = False
+    _longest_s = 0.0
+    _is_first = _was_first = False
 
     def allow(self, *, first: bool) -> float:
-        """Return the timeout of the frame that begins now [s].
-
-        Args:
-            first: Whether it is the first of its kind, for which earlier frames are no measure.
-        """
+        """Return the timeout of the frame that begins now [s]; no other frame measures a first."""
         self._was_first, self._is_first = self._is_first, first
         return FIRST_FRAME_S if first else max(TIMEOUT_S, _FRAME_MARGIN * self._longest_s)
 
@@ -46,17 +40,12 @@ class Heartbeat:
         self, beat: Callable[[float], object], now: Callable[[], float] = time.monotonic
     ) -> None:
         """Publish through `beat`, which is called with the timeout [s] of the next heartbeat."""
-        self._beat, self._now = beat, now
-        self._timeout = FrameTimeout()
+        self._beat, self._now, self._timeout = beat, now, FrameTimeout()
         self._began: float | None = None
         self._unsteady = 0
 
     def frame(self, *, is_new: bool = False) -> None:
-        """Begin another frame.
-
-        Args:
-            is_new: Whether it is the first of a model or for a client, which may take long.
-        """
+        """Begin another frame; the first of a model or for a client is new, and may take long."""
         now = self._now()
         if self._began is not None:
             self._timeout.note(now - self._began)

@@ -4,12 +4,12 @@ import gc
 import math
 import os
 import resource
-import select
 import signal
-import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from threading import Lock
 from typing import NoReturn
@@ -17,13 +17,12 @@ from typing import NoReturn
 from mujoco_ros.process.child_process import exit_reason
 from mujoco_ros.process.fork_server import end_with
 
-GIB = 1 << 30
+_GIB = 1 << 30
 _ADDRESSES_PER_BYTE = 8
 """Programs reserve more addresses than they use memory."""
 _EXPENDABLE = b"1000"
-_NOTHING_WRITTEN, _NO_MEMORY = 1, 2
+_FAILED, _NO_MEMORY = 1, 2
 """Exit codes of a copy."""
-_BLOCK_BYTES = 1 << 20
 _FORKING = Lock()
 """Held while a pipe can be written to here: a copy must not keep the pipe of another one open."""
 
@@ -50,13 +49,26 @@ class WorkerLimits:
     wall_s: float
     memory_bytes: int
 
+    @property
+    def processor(self) -> str:
+        """The limit of the processor time, for a `WorkerLimitError`."""
+        return f"{self.processor_s:g} s of processor time"
+
+    @property
+    def memory(self) -> str:
+        """The limit of the memory, likewise."""
+        return f"{self.memory_bytes / _GIB:.1f} GiB of memory"
+
+    @property
+    def wall(self) -> str:
+        """The limit of the time until the answer, likewise."""
+        return f"{self.wall_s:g} s"
+
     def apply(self) -> None:
         """Limit this process for the next request; it must not be called in the parent."""
         used = resource.getrusage(resource.RUSAGE_SELF)
-        end = math.ceil(used.ru_utime + used.ru_stime + self.processor_s)
-        addresses = self.memory_bytes * _ADDRESSES_PER_BYTE
-        _lower(resource.RLIMIT_CPU, end)
-        _lower(resource.RLIMIT_AS, addresses)
+        _lower(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + self.processor_s))
+        _lower(resource.RLIMIT_AS, self.memory_bytes * _ADDRESSES_PER_BYTE)
         _lower(resource.RLIMIT_CORE, 0)  # a crash writes no file
         # If memory runs out, the kernel ends this process rather than its parent.
         Path("/proc/self/oom_score_adj").write_bytes(_EXPENDABLE)
@@ -99,35 +111,35 @@ def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
         WorkerLimitError: It exceeded a limit; the message states the limit.
         WorkerDiedError: The copy ended without a result; the message states how.
     """
+    parent, content = os.getpid(), None
     with _FORKING:
-        result, answer = os.pipe()
-        parent = os.getpid()
-        try:
-            pid = _fork()
+        result, answer = Pipe(duplex=False)
+        with answer:
+            try:
+                pid = _fork()
+            except OSError as error:
+                result.close()
+                raise WorkerDiedError(f"it cannot be started: {error.strerror}") from error
             if pid == 0:
                 _run(function, limits, parent, answer)
-        except OSError as error:
-            os.close(result)
-            raise WorkerDiedError(f"it cannot be started: {error.strerror}") from error
+    with result:
+        try:
+            in_time = result.poll(limits.wall_s)
+            with suppress(EOFError, OSError):  # it ended before or amid the result
+                content = result.recv_bytes() if in_time else None
         finally:
-            os.close(answer)
-    content = None
-    try:
-        content = _read(result, time.monotonic() + limits.wall_s)
-    finally:
-        os.close(result)
-        if content is None:
-            os.kill(pid, signal.SIGKILL)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if content is None:
-        raise WorkerLimitError(f"{limits.wall_s:g} s")
+            if content is None:
+                os.kill(pid, signal.SIGKILL)
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if content is not None:
+        return content
+    if not in_time:
+        raise WorkerLimitError(limits.wall)
     if code == -signal.SIGXCPU:
-        raise WorkerLimitError(f"{limits.processor_s:g} s of processor time")
+        raise WorkerLimitError(limits.processor)
     if code == _NO_MEMORY:
-        raise WorkerLimitError(f"{limits.memory_bytes / GIB:.1f} GiB of memory")
-    if code:
-        raise WorkerDiedError(exit_reason(code))
-    return content
+        raise WorkerLimitError(limits.memory)
+    raise WorkerDiedError(exit_reason(code))
 
 
 def _fork() -> int:
@@ -137,39 +149,24 @@ def _fork() -> int:
         return os.fork()
 
 
-def _run(function: Callable[[], bytes], limits: WorkerLimits, parent: int, answer: int) -> NoReturn:
-    """Write the result of a function, and end this process."""
-    code = _NOTHING_WRITTEN
+def _run(
+    function: Callable[[], bytes], limits: WorkerLimits, parent: int, answer: Connection
+) -> NoReturn:
+    """Send the result of a function, and end this process."""
+    code = _FAILED
     try:
         end_with(parent)
         gc.disable()  # objects of the parent must not be finalized here
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-        _apply(limits)
-        content = memoryview(function())
-        while content:
-            content = content[os.write(answer, content) :]
+        limits.apply()
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+        addresses = int(pages) * os.sysconf("SC_PAGE_SIZE") + limits.memory_bytes
+        _lower(resource.RLIMIT_AS, addresses)
+        _lower(resource.RLIMIT_FSIZE, 0)
+        _lower(resource.RLIMIT_NPROC, 0)
+        answer.send_bytes(function())
         code = 0
     except MemoryError:
         code = _NO_MEMORY
     finally:
         os._exit(code)
-
-
-def _apply(limits: WorkerLimits) -> None:
-    limits.apply()
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
-    addresses = int(pages) * os.sysconf("SC_PAGE_SIZE") + limits.memory_bytes
-    _lower(resource.RLIMIT_AS, addresses)
-    _lower(resource.RLIMIT_FSIZE, 0)
-    _lower(resource.RLIMIT_NPROC, 0)
-
-
-def _read(descriptor: int, deadline: float) -> bytes | None:
-    """Return everything that is written to a pipe; None if that takes until the deadline."""
-    blocks: list[bytes] = []
-    while select.select([descriptor], [], [], max(deadline - time.monotonic(), 0.0))[0]:
-        block = os.read(descriptor, _BLOCK_BYTES)
-        if not block:
-            return b"".join(blocks)
-        blocks.append(block)
-    return None

@@ -2,12 +2,13 @@
 
 import logging
 import os
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from mujoco_ros.process import child_process
+from mujoco_ros.process.child_process import Process
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 
 START_S = 120.0
@@ -32,8 +33,7 @@ _LOG = logging.getLogger(__name__)
 def processor_times(pid: int) -> tuple[float, float]:
     """Return the processor time of a process, and the time for which it waited for a processor [s].
 
-    The processor time is of all threads. The wait is of the first thread, and 0 where the kernel
-    does not report it. Both are 0 for a process that does not exist.
+    The wait is of the first thread only. What the kernel does not report is 0.
     """
     used = waited = 0.0
     with suppress(OSError, IndexError, ValueError):
@@ -43,44 +43,33 @@ def processor_times(pid: int) -> tuple[float, float]:
     return used, waited
 
 
+@dataclass(eq=False)
 class ManagedProcess:
     """A child process that is restarted when it fails, or misses its heartbeat deadline.
 
     Attributes:
         name: Name in log messages.
+        begin: Starts the program, whose standard error is a pipe.
+        deadline: One word that the process shares: when its next heartbeat is due [monotonic s].
+        forward: Called with each piece of the process's standard error.
         starts: Number of starts.
         trouble: Why the process does not run; empty while it runs, or if it ended as intended.
     """
 
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        deadline: "memoryview[float]",
-        *,
-        forward: Callable[[bytes], object],
-    ) -> None:
-        """Prepare the process.
+    name: str
+    begin: Callable[[], Process]
+    deadline: "memoryview[float]"
+    _: KW_ONLY
+    forward: Callable[[bytes], object]
+    starts: int = field(default=0, init=False)
+    trouble: str = field(default="", init=False)
 
-        Args:
-            name: Name in log messages.
-            command: The program and its arguments.
-            deadline: One word that the process shares: when its next heartbeat is due
-                (monotonic time [s]).
-            forward: Called with each piece of the process's standard error.
-        """
-        self.name = name
-        self.starts = 0
-        self.trouble = ""
-        self._command, self._deadline, self._forward = list(command), deadline, forward
-        self._process: subprocess.Popen[bytes] | None = None
+    def __post_init__(self) -> None:
+        self._process: Process | None = None
         self._start_at: float | None = None
-        self._started_at = self._checked_at = 0.0
-        self._failed_starts = 0
-        self._last_deadline = self._beat_at = 0.0
+        self._started_at = self._checked_at = self._last_deadline = self._beat_at = 0.0
         self._times: tuple[float, float] | None = None
-        self._hung = False
-        self._output = b""
+        self._failed_starts, self._hung, self._output = 0, False, b""
 
     @property
     def pid(self) -> int | None:
@@ -88,18 +77,13 @@ class ManagedProcess:
         return None if self._process is None else self._process.pid
 
     def start(self, now: float) -> None:
-        """Start the process, in a thread that ends with this program.
-
-        Args:
-            now: Monotonic wall time [s].
-        """
-        self._start_at, self._started_at = None, now
-        self._checked_at = now
+        """Start the process at `now` [monotonic s], in a thread that ends with this program."""
+        self._start_at, self._started_at, self._checked_at = None, now, now
         self.starts += 1
         self._output, self._hung = b"", False
-        self._deadline[0] = now + START_S
+        self.deadline[0] = now + START_S
         try:
-            self._process = child_process.start(self._command, stderr=subprocess.PIPE)
+            self._process = self.begin()
         except OSError as error:
             self._fail(f"cannot be started: {error.strerror}", now)
             return
@@ -108,11 +92,7 @@ class ManagedProcess:
         os.set_blocking(self._process.stderr.fileno(), False)
 
     def check(self, now: float) -> None:
-        """Check the process and restart it when that is due; call this several times a second.
-
-        Args:
-            now: Monotonic wall time [s].
-        """
+        """Check the process and restart it when that is due; call this several times a second."""
         suspended = now - self._checked_at > _SUSPENDED_S
         self._checked_at = now
         if self._process is None:
@@ -125,7 +105,7 @@ class ManagedProcess:
             self._handle_end(code, now)
         elif suspended:
             # The process was probably suspended as well and needs time for its next heartbeat.
-            self._deadline[0] = max(self._deadline[0], now + TIMEOUT_S)
+            self.deadline[0] = max(self.deadline[0], now + TIMEOUT_S)
         elif not self._hung and self._is_overdue(now, self._process.pid):
             self._hung = True
             self._process.kill()
@@ -151,7 +131,7 @@ class ManagedProcess:
 
         A process that computes is slow; one that neither computes nor waits for a processor hangs.
         """
-        deadline = self._deadline[0]
+        deadline = self.deadline[0]
         if deadline != self._last_deadline:
             self._last_deadline, self._beat_at, self._times = deadline, now, None
         if now - self._beat_at < _FRESH_S:
@@ -161,13 +141,13 @@ class ManagedProcess:
         used, waited = (time - earlier for time, earlier in zip(times, before, strict=True))
         return now > deadline + _FRESH_S + min(used, BUSY_S) + waited
 
-    def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
+    def _read_output(self, process: Process) -> None:
         assert process.stderr is not None
         with suppress(BlockingIOError):  # no more for now
             for _ in range(_MAX_READS):
                 if not (output := os.read(process.stderr.fileno(), _READ_SIZE)):
                     break
-                self._forward(output)
+                self.forward(output)
                 self._output = (self._output + output)[-_READ_SIZE:]
 
     def _handle_end(self, code: int, now: float) -> None:

@@ -1,8 +1,4 @@
-"""Memory of a long run: returned to the system between two messages, and shared by Fast DDS.
-
-Shared memory of Fast DDS is made private, and ports that a killed process left unfinished are
-removed.
-"""
+"""Memory of a long run: free memory returns to the system, and memory of Fast DDS is protected."""
 
 import ctypes
 import gc
@@ -40,12 +36,11 @@ class MemoryTrimmer:
     """
 
     def __init__(self) -> None:
-        """Turn automatic collection off; exempt all present objects, which stay until the end."""
-        gc.freeze()
+        gc.freeze()  # the present objects stay until the end
         gc.disable()
         # glibc only; other C libraries have no such function.
         self._trim = getattr(_LIBC, "malloc_trim", lambda _pad: 0)
-        self._resident = used_memory(os.getpid())
+        self._resident = 0
 
     def trim(self) -> None:
         """Collect reference cycles, and return free memory if much was allocated."""
@@ -58,17 +53,16 @@ class MemoryTrimmer:
 def remove_unfinished_ports(folder: Path = SHARED_MEMORY) -> list[str]:
     """Remove ports that a killed process began to create; return their names.
 
-    A process that is killed between the creation of a port and its initialization leaves a file for
-    whose initialization each later participant of the domain would wait without end.
+    Each later participant of the domain would wait for their initialization without end.
     """
     removed = []
-    for path in folder.glob("*_port*"):
+    for path in sorted(folder.glob("*_port*")):
         with suppress(OSError):  # removed by another process, or of another user
             if _PORT.fullmatch(path.name) and _is_unfinished(path):
                 path.unlink()
                 removed.append(path.name)
     if removed:
-        names = ", ".join(sorted(removed))
+        names = ", ".join(removed)
         _LOGGER.warning("removed shared memory that a killed process left unfinished: %s", names)
     return removed
 

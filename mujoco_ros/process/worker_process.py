@@ -3,19 +3,16 @@
 import logging
 import pickle
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
-from threading import Event
 from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process, fork_server
-from mujoco_ros.process.fork_server import ForkedProcess
+from mujoco_ros.process.child_process import Process
 from mujoco_ros.process.limits import (
-    GIB,
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,
@@ -61,15 +58,14 @@ class WorkerProcess:
             died: The error of a request whose process died.
             limits: Limits of each request; a process that exceeds one is killed, and the request
                 fails with a `WorkerLimitError`.
-            is_forked: Whether the process is a fork of the `fork_server` of this process, if there
-                is one, which it needs for a fast start.
+            is_forked: Whether the process is a fork of the `fork_server`, if there is one.
         """
         self._module, self._setup, self._died = module, setup, died
         self._limits, self._is_forked = limits, is_forked
-        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
-        self._first_bytes = 0
+        self._process: Process | None = None
         self._connection: Connection | None = None
-        self._closed = Event()
+        self._sent: Callable[[], object] | None = None
+        self._first_bytes, self._is_closed = 0, False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=module.rpartition(".")[2])
 
     @property
@@ -79,16 +75,18 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Start the process now, so that the first answer comes sooner."""
-        self._thread.submit(self._connect).add_done_callback(self._log_failure)
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(self._connect, self._setup).add_done_callback(self._log_failure)
 
     def prepare(self, setup: Callable[[], object]) -> None:
         """Prepare for later requests with another setup; a process that runs keeps running."""
-        with suppress(RuntimeError):  # it is closed
-            self._thread.submit(self._prepare, setup).add_done_callback(self._log_failure)
+        self._setup = setup
+        if self._process is not None:
+            self.start()
 
     def submit(self, request: object) -> "Future[Any]":
         """Return a future of the answer; it fails with the exception of the worker."""
-        return self._thread.submit(self._request, request)
+        return self._thread.submit(self._request, request, self._setup)
 
     def interrupt(self) -> None:
         """Kill the process; the request in progress fails, and the next one starts another."""
@@ -106,16 +104,10 @@ class WorkerProcess:
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._kill()
 
-    def _prepare(self, setup: Callable[[], object]) -> None:
-        self._setup = setup
-        if self._connection is not None:
-            with suppress(OSError):  # the next process gets it
-                self._connection.send(_Setup(setup()))
-
-    def _request(self, request: object) -> Any:
+    def _request(self, request: object, setup: Callable[[], object]) -> Any:
         exceeded, limits = "", self._limits
         try:
-            connection = self._connect()
+            connection = self._connect(setup)
             connection.send(request)
             if limits is not None:
                 exceeded = self._enforce(limits, connection)
@@ -124,7 +116,7 @@ class WorkerProcess:
         except (EOFError, OSError) as error:
             reason = self._discard()
             if limits is not None and reason == signal.SIGXCPU.name:
-                exceeded = f"{limits.processor_s:g} s of processor time"
+                exceeded = limits.processor
             if exceeded:
                 raise WorkerLimitError(exceeded) from error
             raise self._died(f"the worker process is gone: {reason}") from error
@@ -140,30 +132,32 @@ class WorkerProcess:
         process, deadline = self._process, time.monotonic() + limits.wall_s
         assert process is not None
         while not connection.poll(_PERIOD_S):
-            exceeded = ""
-            if used_memory(process.pid) > limits.memory_bytes:
-                exceeded = f"{limits.memory_bytes / GIB:.1f} GiB of memory"
-            elif time.monotonic() > deadline:
-                exceeded = f"{limits.wall_s:g} s"
-            if exceeded:
+            too_large = used_memory(process.pid) > limits.memory_bytes
+            if too_large or time.monotonic() > deadline:
                 process.kill()
-                return exceeded
+                return limits.memory if too_large else limits.wall
         return ""
 
-    def _connect(self) -> Connection:
-        """Return the connection to the process, which is started if necessary.
+    def _connect(self, setup: Callable[[], object]) -> Connection:
+        """Return the connection to the process, which is started and set up if necessary.
 
         Raises:
             EOFError: The worker is closed.
-            OSError: The process ended at once.
+            OSError: The process has ended.
             Exception: The process cannot be started; of the type for a process that died.
         """
-        if self._connection is not None and self._process is not None:
-            if self._process.poll() is None:
-                return self._connection
+        if self._connection and self._process and self._process.poll() is not None:
             self._discard()  # it was ended while it was idle
-        if self._closed.is_set():
+        if self._is_closed:
             raise EOFError
+        if self._connection is None:
+            self._connection = self._started()
+        if self._sent is not setup:
+            self._connection.send(_Setup(setup()))
+            self._sent = setup
+        return self._connection
+
+    def _started(self) -> Connection:
         try:
             ours, theirs = Pipe()
             with theirs:
@@ -171,16 +165,15 @@ class WorkerProcess:
         except OSError as error:
             reason = error.strerror or error
             raise self._died(f"the worker process could not be started: {reason}") from error
-        if self._closed.is_set():  # by another thread, perhaps before there was a process to kill
+        if self._is_closed:  # by another thread, perhaps before there was a process to kill
             ours.close()
             self._kill()
             raise EOFError
         ours.send(self._limits)
-        ours.send(_Setup(self._setup()))
-        self._connection, self._first_bytes = ours, 0
+        self._sent, self._first_bytes = None, 0
         return ours
 
-    def _start(self, descriptor: int) -> "subprocess.Popen[bytes] | ForkedProcess":
+    def _start(self, descriptor: int) -> Process:
         server = fork_server.server() if self._is_forked else None
         if server is not None:
             with suppress(OSError):  # it was killed
@@ -193,21 +186,20 @@ class WorkerProcess:
 
     def _end_if_grown(self) -> None:
         """End a limited process that has kept much memory after a request."""
-        process = self._process
-        if self._limits is None or process is None:
+        if self._limits is None or self.pid is None:
             return
-        now = used_memory(process.pid)
+        now = used_memory(self.pid)
         self._first_bytes = self._first_bytes or now
         if now - self._first_bytes > _MOST_GROWTH:
             self._discard()
 
     def _log_failure(self, done: "Future[Any]") -> None:
         error = None if done.cancelled() else done.exception()
-        if error is not None and not self._closed.is_set():
+        if error is not None and not (self._is_closed or isinstance(error, OSError)):
             _LOG.error("%s: %s", self._module, error)
 
     def _kill(self) -> None:
-        self._closed.set()
+        self._is_closed = True
         if self._process is not None:
             child_process.end(self._process)
 
@@ -216,7 +208,7 @@ class WorkerProcess:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if self._closed.is_set():
+        if self._is_closed:
             return "it was closed"
         assert self._process is not None
         return child_process.exit_reason(child_process.end(self._process, _EXIT_S))

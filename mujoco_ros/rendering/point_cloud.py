@@ -1,6 +1,5 @@
 """Point clouds from colour and depth images."""
 
-import cv2
 import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Intrinsics
@@ -46,6 +45,8 @@ class PointCloud:
         Returns:
             Points of type `POINT`, in the optical frame.  # (h, w)
         """
+        import cv2  # needs 12 MB, and few topics need it
+
         np.greater(depth, 0.0, out=self._is_hit)
         np.less(depth, np.inf, out=self._is_near)
         self._is_hit &= self._is_near

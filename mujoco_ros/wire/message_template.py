@@ -1,6 +1,5 @@
 """Messages of fixed layout: serialized once, then only their changing parts are written."""
 
-import re
 import struct
 from collections.abc import Sequence
 from importlib import import_module
@@ -146,8 +145,11 @@ def _places(
 def _found(data: bytes, patterns: Sequence[bytes]) -> set[tuple[int, int]]:
     """Return offset and size of each occurrence of the first pattern that occurs."""
     for pattern in patterns:
-        if pattern in data:
-            return {
-                (match.start(), len(pattern)) for match in re.finditer(re.escape(pattern), data)
-            }
+        found: set[tuple[int, int]] = set()
+        start = data.find(pattern)
+        while start >= 0:
+            found.add((start, len(pattern)))
+            start = data.find(pattern, start + max(1, len(pattern)))
+        if found:
+            return found
     return set()

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ class SimulatorWithCameras:
     """A simulator and its camera process."""
 
     def __init__(self, start: SimulatorLauncher) -> None:
-        self.simulator: Simulator = start.simulator(scene="arm", cameras="true")
+        self.simulator: Simulator = start.simulator(
+            scene="arm", cameras="true", cameras_at_start="true"
+        )
         self.listener: Listener = start.listener(self.simulator)
         self.diagnostics: Recording = self.listener.record(DiagnosticArray, "/diagnostics")
         self.simulator.wait_until_running()
@@ -38,9 +41,8 @@ class SimulatorWithCameras:
 
     def cameras(self) -> int | None:
         """Return the process id of the camera process that runs at present."""
-        parent = self.simulator.process.pid
-        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-        return next((int(child) for child in children if "--state" in _arguments(child)), None)
+        group = os.getpgid(self.simulator.process.pid)
+        return next((pid for pid in _named("cameras") if os.getpgid(pid) == group), None)
 
     def wait_for_heartbeat(self) -> None:
         """Wait until each heartbeat of the camera process is due 1.5 s after the previous one."""
@@ -79,18 +81,19 @@ class SimulatorWithCameras:
         return self.listener.result(client.call_async(request))
 
     def _shared(self) -> str:
-        """Return the name of the shared state, from the arguments of the camera process."""
+        """Return the name of the shared state: the first block of the simulator."""
         assert self.listener.spin_until(lambda: self.cameras() is not None)
-        words = _arguments(str(self.cameras()))
-        return words[words.index("--state") + 1].partition("#")[0]
+        files = Path(f"/proc/{self.simulator.process.pid}/fd").iterdir()
+        blocks = [file for file in files if "memfd:mujoco_ros" in str(file.readlink())]
+        return str(min(blocks, key=lambda file: int(file.name)))
 
 
-def _arguments(pid: str) -> list[str]:
-    """Return the arguments of a process; none of one that has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-    except OSError:
-        return []
+def _named(name: str) -> Iterator[int]:
+    """Yield the ids of the processes with a name."""
+    for file in Path("/proc").glob("[0-9]*/comm"):
+        with suppress(OSError):  # it has ended
+            if file.read_text() == f"{name}\n":
+                yield int(file.parent.name)
 
 
 @pytest.fixture(scope="module")

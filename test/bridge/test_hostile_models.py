@@ -146,10 +146,13 @@ def children(pid: int) -> Iterator[int]:
 
 def workers(remote: SimulatorClient) -> list[int]:
     """Return the processes of the trial builds, which are forked."""
-    grandchildren = (
-        pid for child in children(remote.simulator.process.pid) for pid in children(child)
+    forked = (
+        pid
+        for server in children(remote.simulator.process.pid)
+        for supervisor in children(server)
+        for pid in children(supervisor)
     )
-    return [pid for pid in grandchildren if Path(f"/proc/{pid}/comm").read_text().strip() == WORKER]
+    return [pid for pid in forked if Path(f"/proc/{pid}/comm").read_text().strip() == WORKER]
 
 
 def send(number: signal.Signals, pids: list[int]) -> None:

@@ -11,25 +11,28 @@ from simulators import SimulatorLauncher
 _READY = "the viewer is at http://"
 
 
-def _child(parent: int, module: str) -> int | None:
-    """Return the child process that runs a module, unless it is a zombie."""
-    for text in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+def _child(simulator: int, name: str) -> int | None:
+    """Return the process of a name in the group of a simulator, unless it is a zombie."""
+    for file in Path("/proc").glob("[0-9]*/stat"):
         try:
-            words = Path(f"/proc/{text}/cmdline").read_bytes().decode().split("\0")
+            pid, rest = int(file.parent.name), file.read_text()
+            words = (file.parent / "cmdline").read_bytes()
         except OSError:
             continue
-        if module in words:
-            return int(text)
+        is_fork = f"({name}) " in rest
+        is_named = is_fork or f"mujoco_ros.cli.{name}".encode() in words
+        if is_named and words and int(rest.rpartition(")")[2].split()[2]) == simulator:
+            return pid
     return None
 
 
 def test_camera_and_viewer_that_are_stopped_are_replaced_while_the_clock_runs(
     start: SimulatorLauncher,
 ) -> None:
-    simulator = start.simulator(scene="arm", cameras="true", viewer="web")
+    simulator = start.simulator(scene="arm", cameras="true", cameras_at_start="true", viewer="web")
     listener, parent = start.listener(simulator), simulator.process.pid
     simulator.wait_until_running()
-    modules = [f"mujoco_ros.cli.{name}" for name in ("cameras", "viewer")]
+    modules = ["cameras", "viewer"]
     assert listener.spin_until(lambda: all(_child(parent, module) for module in modules))
     simulator.wait_for_log(_READY)
     images = listener.record(Image, "/camera/wrist_camera/image_raw")

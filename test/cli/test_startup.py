@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.cli import startup
+from mujoco_ros import cli
 from mujoco_ros.process.child_process import ONE_THREAD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ def test_a_signal_that_the_caller_ignores_stays_ignored():
 def test_the_program_is_found_by_its_command(arguments, expected, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["-m"])
     monkeypatch.setattr(sys, "orig_argv", arguments)
-    assert startup._program() == expected
+    assert cli._program() == expected
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -195,9 +195,9 @@ def test_a_program_whose_reader_has_ended_ends_by_sigpipe_without_a_word(streams
 
 def test_other_programs_keep_their_signals_and_streams(monkeypatch):
     before = signal.getsignal(signal.SIGINT), sys.excepthook, sys.stdout
-    startup.prepare_program()
+    cli.prepare_program()
     monkeypatch.setattr(sys, "argv", [])
-    startup.prepare_program()
+    cli.prepare_program()
     assert (signal.getsignal(signal.SIGINT), sys.excepthook, sys.stdout) == before
 
 

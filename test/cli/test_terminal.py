@@ -136,10 +136,9 @@ def test_a_line_that_is_being_written_comes_before_the_result():
     assert stream.getvalue() == "fit: loading, 3 s\n"
 
 
-def test_a_process_that_does_not_report_writes_lines_with_its_name():
-    stream = StringIO()
-    write("2 of 3 are done", "evaluate", stream)
-    assert stream.getvalue() == "evaluate: 2 of 3 are done\n"
+def test_a_process_that_does_not_report_writes_lines_with_its_name(capsys):
+    write("2 of 3 are done", "evaluate")
+    assert capsys.readouterr().err == "evaluate: 2 of 3 are done\n"
 
 
 def test_a_tool_that_is_interrupted_has_one_line(tmp_path):

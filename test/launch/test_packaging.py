@@ -14,7 +14,7 @@ import setuptools
 from catkin_pkg.package import parse_package
 
 import mujoco_ros
-from mujoco_ros.extras import EXTRAS
+from mujoco_ros.extras import EXTRAS, requirements_of
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH_FILES = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -46,7 +46,7 @@ WITHOUT_KEY = {
     *("qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""
-FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
+FROM_ROS = {"ament_index_python", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
 """Modules of ROS packages, without those of messages whose names end as usual."""
 DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
@@ -164,17 +164,18 @@ def test_pip_installs_every_module_that_is_not_from_ros(setup_arguments):
 
 def test_the_extras_of_setup_py_are_the_optional_parts_and_all_of_them(setup_arguments):
     extras = {name: set(given) for name, given in setup_arguments["extras_require"].items()}
-    wanted = {name: {m + version for m, version in it.items()} for name, it in EXTRAS.items()}
+    wanted = {name: set(requirements_of(modules)) for name, modules in EXTRAS.items()}
     assert extras.pop("test") == {"pytest"}
     assert extras.pop("all") == set().union(*wanted.values())
-    wanted["evaluation"] |= wanted["planning"]  # for the shipped evaluations
+    wanted["evaluation"] |= wanted["planning"] | wanted["images"]  # for the shipped evaluations
     assert extras == wanted
 
 
 def test_make_setup_installs_every_optional_part():
     locked = (ROOT / "requirements" / "jazzy.txt").read_text()
     names = {line.split("==")[0] for line in locked.splitlines()}
-    assert {module for modules in EXTRAS.values() for module in modules} <= names
+    every = [module for modules in EXTRAS.values() for module in modules]
+    assert set(requirements_of(dict.fromkeys(every, ""))) <= names
 
 
 @pytest.mark.parametrize("file", LAUNCH_FILES, ids=lambda file: file.name)

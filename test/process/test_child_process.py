@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from mujoco_ros.process.child_process import (
     CANNOT_RUN_HERE,
     end,
     exit_reason,
+    fork,
     python_command,
     start,
 )
@@ -70,6 +72,41 @@ def test_a_child_runs_main_of_a_module_with_low_priority_and_without_ctrl_c(
     assert _output(python_command("child_module", "a", "b"), OMP_NUM_THREADS="2") == (
         expected.format(2)
     )
+
+
+FORKING = """
+import os
+from mujoco_ros.process import fork_server
+from mujoco_ros.process.child_process import fork
+
+with fork_server.serving():
+    os.environ["OMP_NUM_THREADS"] = "4"
+    child = fork("child_module", "a", "b")
+    print(child.wait(100), child.stderr.read().decode(), end="")
+    hanging = fork("child_module", "wait", "{mark}")
+    while not os.path.exists("{mark}"):
+        pass
+    print(open(f"/proc/{hanging.pid}/comm").read(), end="")
+    supervisor = open(f"/proc/{hanging.pid}/stat").read().split()[3]
+    print(fork_server.server().pid == int(open(f"/proc/{supervisor}/stat").read().split()[3]))
+    hanging.terminate()
+    print(hanging.wait(100))
+"""
+
+
+@pytest.mark.usefixtures("module")
+def test_a_fork_runs_as_a_child_with_the_arguments_and_the_present_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    monkeypatch.setenv("PYTHONPATH", path)
+    program = FORKING.replace("{mark}", str(tmp_path / "mark"))
+    command = [sys.executable, "-c", program]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    ended, name, is_of_server, code = output.splitlines()
+    expected = f"7 ['a', 'b'] {os.nice(0) + 5} {os.SCHED_OTHER} True 4 "
+    assert ended.startswith(expected)
+    assert (name, is_of_server, code) == ("child_module", "True", str(-signal.SIGTERM))
 
 
 def test_the_mask_of_the_parent_stays_the_same():
@@ -168,7 +205,7 @@ def test_a_missing_python_module_is_reported_once(
 ) -> None:
     work.write_text("import absent_bridge\ndef main(arguments): return 0")
     process = ManagedProcess(
-        "cameras", python_command("work"), memoryview(bytearray(8)).cast("d"), forward=bytes
+        "cameras", partial(fork, "work"), memoryview(bytearray(8)).cast("d"), forward=bytes
     )
     process.start(time.monotonic())
     deadline = time.monotonic() + 60

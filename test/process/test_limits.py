@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -90,13 +91,11 @@ def test_it_starts_no_program():
 
 
 def test_an_interrupt_while_the_result_is_read_ends_the_call(monkeypatch):
-    read = os.read
-
-    def interrupted(descriptor: int, size: int) -> bytes:
-        read(descriptor, 1)
+    def interrupted(connection: Connection) -> bytes:
+        os.read(connection.fileno(), 1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "read", interrupted)
+    monkeypatch.setattr(Connection, "recv_bytes", interrupted)
     with pytest.raises(KeyboardInterrupt):  # the copy waits for a reader meanwhile
         limited_call(lambda: bytes(1 << 24), LIMITS)
 

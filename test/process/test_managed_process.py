@@ -2,12 +2,14 @@
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
-from mujoco_ros.process import managed_process
+from mujoco_ros.process import child_process, managed_process
 from mujoco_ros.process.managed_process import (
     BUSY_S,
     DELAYS_S,
@@ -19,6 +21,11 @@ from mujoco_ros.process.managed_process import (
 LONG = "exec sleep 60"
 
 
+def starting(*command: str) -> Callable[[], "subprocess.Popen[bytes]"]:
+    """Return a function that starts a command."""
+    return partial(child_process.start, command, stderr=subprocess.PIPE)
+
+
 class Supervised:
     """A managed process, and the time."""
 
@@ -27,7 +34,7 @@ class Supervised:
         self.deadline = memoryview(bytearray(8)).cast("d")
         self.output: list[bytes] = []
         self.process = ManagedProcess(
-            "helper", ["/bin/sh", "-c", program], self.deadline, forward=self.output.append
+            "helper", starting("/bin/sh", "-c", program), self.deadline, forward=self.output.append
         )
         self.process.start(self.now)
 
@@ -92,7 +99,7 @@ def test_a_process_that_ran_for_a_while_is_restarted_at_once(start):
     for _ in range(6):
         supervised.check_until(lambda: supervised.process.pid is None)
         supervised.check(40.0)
-    supervised.process._command[-1] = LONG
+    supervised.process.begin = starting("/bin/sh", "-c", LONG)
     supervised.check_until(lambda: supervised.process.pid is None)
     supervised.check(40.0)
     supervised.check(2 * EARLY_S)
@@ -201,7 +208,7 @@ def test_ctrl_c_in_the_terminal_does_not_reach_it(start):
 
 def test_a_process_that_cannot_be_started_is_reported():
     deadline = memoryview(bytearray(8)).cast("d")
-    helper = ManagedProcess("helper", ["/no/such"], deadline, forward=lambda _output: 0)
+    helper = ManagedProcess("helper", starting("/no/such"), deadline, forward=lambda _output: 0)
     helper.start(0.0)
     assert helper.trouble.startswith("cannot be started: No such file or directory")
 

@@ -210,17 +210,17 @@ class RobotCommands(Component):
                     events.Outcome.GOAL_TOLERANCE_VIOLATED,
                 ):
                     self._rejections.report(goal.server.name, "goals aborted", event.message)
-            case events.CommandPreempted(was_idle=True):
-                self._node.get_logger().info(
-                    f"{event.new_owner} commands {', '.join(event.joints)} now; "
-                    f"{_place(event.robot, event.source)} had completed its command"
-                )
             case events.CommandPreempted():
-                self._rejections.report(
-                    _place(event.robot, event.source),
-                    f"joints lost to {event.new_owner}",
-                    f"{event.new_owner} took over {', '.join(event.joints)}",
-                )
+                owner, joints = _named(event.new_owner, event), ", ".join(event.joints)
+                place = _place(event.robot, _named(event.source, event))
+                if event.was_idle:
+                    self._node.get_logger().info(
+                        f"{owner} commands {joints} now; {place} had completed its command"
+                    )
+                else:
+                    self._rejections.report(
+                        place, f"joints lost to {owner}", f"{owner} took over {joints}"
+                    )
             case events.StreamStopped():
                 self._rejections.report(
                     _place(event.robot, event.source),
@@ -254,5 +254,10 @@ def _cartesian_servers() -> list[type[CommandServer]]:
     return [CartesianServer, ControllerSwitch]
 
 
-def _place(robot: str, source: events.CommandSource) -> str:
+def _named(source: events.CommandSource, event: events.CommandPreempted) -> str:
+    is_controller = source is events.CommandSource.CONTROLLER and event.controller
+    return f"controller '{event.controller}'" if is_controller else source
+
+
+def _place(robot: str, source: str) -> str:
     return f"{robot}/{source}" if robot else source

@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import cv2
 import mujoco
 import numpy as np
 from builtin_interfaces.msg import Time
-from cv_bridge import CvBridge
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2, PointField
 from std_msgs.msg import String
 
@@ -25,10 +23,10 @@ from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.rendering.segmentation import Segmentation
+from mujoco_ros.wire.frame_topics import camera_frame_topics, camera_legend_topic
 from mujoco_ros.wire.message_template import MessageTemplate
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.qos import LATCHED, SENSOR
 
 _LOG = logging.getLogger(__name__)
 QUALITY = ParameterSpec(
@@ -185,12 +183,12 @@ class CameraSource(FrameSource):
         """
         name = camera_topics(camera.namespace, camera.name)
         self._publishers = {
-            topic: publishers.open(product.message_type, f"{name}/{topic}", SENSOR)
-            for topic, product in PRODUCTS.items()
+            topic: publishers.open(*opened)
+            for topic, opened in camera_frame_topics(camera.namespace, camera.name).items()
         }
         super().__init__(name, camera.rate, self._publishers.values())
         self.trigger = f"{name}/{CAMERA_TRIGGER}"
-        legend_publisher = publishers.open(String, f"{name}/segmentation/legend", LATCHED)
+        legend_publisher = publishers.open(*camera_legend_topic(camera.namespace, camera.name))
         legend_publisher.send(legend)
         self.latched = (legend_publisher,)
         self.camera = camera
@@ -206,7 +204,6 @@ class CameraSource(FrameSource):
         self.delivery = FrameDelivery(name, seed, camera.delivery)
         self._info = camera_info(camera)
         self._templates: dict[str, MessageTemplate] = {}  # by encoding
-        self._bridge = CvBridge()
 
     @property
     def warning(self) -> str:
@@ -268,8 +265,11 @@ class CameraSource(FrameSource):
 
     def compressed(self, images: Images, stamp: Time) -> CompressedImage:
         """Return the compressed colour image."""
-        bgr = cv2.cvtColor(images[COLOUR], cv2.COLOR_RGB2BGR)
-        message = self._bridge.cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
+        # OpenCV needs 12 MB, and few topics need it.
+        from cv_bridge import CvBridge
+
+        bgr = np.ascontiguousarray(images[COLOUR][..., ::-1])
+        message = CvBridge().cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
         message.header.stamp, message.header.frame_id = stamp, self.camera.frame
         # The format string of image_transport's publisher, which its subscriber parses.
         message.format = f"rgb8; {self.format} compressed bgr8"
@@ -309,9 +309,8 @@ class CameraSource(FrameSource):
 
 
 class Product(NamedTuple):
-    """A topic of a camera: its message type, the images it needs, and its message."""
+    """A topic of a camera: the images it needs, and its message."""
 
-    message_type: type
     needs: frozenset[str]
     message: Callable[[CameraSource, Images, Time], Any]
 
@@ -319,15 +318,21 @@ class Product(NamedTuple):
 _NOTHING: frozenset[str] = frozenset()
 _COLOUR, _DEPTH = frozenset({COLOUR}), frozenset({DEPTH})
 PRODUCTS = {
-    "camera_info": Product(CameraInfo, _NOTHING, CameraSource.calibration),
-    "depth/camera_info": Product(CameraInfo, _NOTHING, CameraSource.calibration),
-    "image_raw": Product(Image, _COLOUR, CameraSource.colour),
-    "image_raw/compressed": Product(CompressedImage, _COLOUR, CameraSource.compressed),
-    "depth/image_rect_raw": Product(Image, _DEPTH, CameraSource.depth),
-    "segmentation/image_raw": Product(Image, frozenset({SEGMENTATION}), CameraSource.segments),
-    "depth/points": Product(PointCloud2, _COLOUR | _DEPTH, CameraSource.points),
+    "camera_info": Product(_NOTHING, CameraSource.calibration),
+    "depth/camera_info": Product(_NOTHING, CameraSource.calibration),
+    "image_raw": Product(_COLOUR, CameraSource.colour),
+    "image_raw/compressed": Product(_COLOUR, CameraSource.compressed),
+    "depth/image_rect_raw": Product(_DEPTH, CameraSource.depth),
+    "segmentation/image_raw": Product(frozenset({SEGMENTATION}), CameraSource.segments),
+    "depth/points": Product(_COLOUR | _DEPTH, CameraSource.points),
 }
-"""The topics of a frame; calibrations first, since subscribers of images wait for them."""
+"""The topics of a frame, in the order of `CAMERA_TYPES`."""
+
+
+def needs_opengl(topic: str) -> bool:
+    """Return whether the frames of a topic are rendered, by its name."""
+    images = [name for name, product in PRODUCTS.items() if product.needs]
+    return topic.endswith(tuple(f"/{name}" for name in images))
 
 
 def _needs(topics: Sequence[str]) -> set[str]:

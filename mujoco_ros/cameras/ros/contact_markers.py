@@ -15,9 +15,9 @@ from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.observer import ContactForces, contact_forces
+from mujoco_ros.wire.frame_topics import CONTACTS
 from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.qos import RELIABLE
 
 _POINT_COLOUR = ColorRGBA(r=0.95, g=0.65, b=0.1, a=1.0)
 _FORCE_COLOUR = ColorRGBA(r=0.25, g=0.75, b=0.95, a=1.0)
@@ -148,11 +148,10 @@ def _updated(ids: dict[_Key, int], keys: list[_Key]) -> dict[_Key, int]:
     return {key: ids[key] if key in ids else next(free) for key in keys}
 
 
-_TOPIC = "contacts"
 _RATE_HZ = 20.0
 _DEFAULT_SCALE = 0.002
 _FORCE_SCALE = ParameterSpec(
-    name=f"{_TOPIC}.force_scale",
+    name=f"{CONTACTS.name}.force_scale",
     default=_DEFAULT_SCALE,
     description="Length of the arrow of a contact force for each newton [m/N]",
     low=0.0,
@@ -170,8 +169,8 @@ class ContactSource(FrameSource):
     def __init__(
         self, model: mujoco.MjModel, layout: ModelLayout, publishers: PublisherPool
     ) -> None:
-        self._publisher = publishers.open(MarkerArray, _TOPIC, RELIABLE)
-        super().__init__(_TOPIC, _RATE_HZ, [self._publisher])
+        self._publisher = publishers.open(*CONTACTS)
+        super().__init__(CONTACTS.name, _RATE_HZ, [self._publisher])
         self._force_scale = _DEFAULT_SCALE
         self._markers = ContactMarkers(model, layout)
         self._data = mujoco.MjData(model)

@@ -6,16 +6,15 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from sensor_msgs.msg import LaserScan, PointCloud2
+from sensor_msgs.msg import LaserScan
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import cloud
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
-from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner
+from mujoco_ros.wire.frame_topics import lidar_topic
 from mujoco_ros.wire.message_template import MessageTemplate
-from mujoco_ros.wire.qos import SENSOR
 
 
 class LidarSource(FrameSource):
@@ -27,9 +26,9 @@ class LidarSource(FrameSource):
         self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
     ) -> None:
         """Open the topic of a lidar in `model`; `seed` is for the noise and the delivery."""
-        message_type, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
-        name = lidar_topics(lidar)
-        self._publisher = publishers.open(message_type, f"{name}/{topic}", SENSOR)
+        topic = lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
+        name = topic.name.rpartition("/")[0]
+        self._publisher = publishers.open(*topic)
         super().__init__(name, lidar.config.rate, [self._publisher])
         self.delivery = FrameDelivery(name, seed, lidar.config.delivery)
         self._lidar, self._model, self._seed = lidar, model, seed
@@ -65,11 +64,6 @@ class LidarSource(FrameSource):
             return MessageTemplate(message, arrays=["ranges", "intensities"])
         points = cloud(lidar.frame, lidar.rows, lidar.columns, POINT)
         return MessageTemplate(points, arrays=["data"])
-
-
-def lidar_topics(lidar: Lidar) -> str:
-    """Return the namespace of a lidar's topic."""
-    return in_namespace(lidar.namespace, "lidar", topic_token(lidar.name))
 
 
 def _scan(lidar: Lidar, rate: float) -> LaserScan:

@@ -1,7 +1,9 @@
 """The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -21,7 +23,7 @@ from mujoco_ros.bridge.diagnostics.report import (
 )
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.cameras.ros.camera import QUALITY, CameraSource, SharedRenderer
+from mujoco_ros.cameras.ros.camera import QUALITY, CameraSource, SharedRenderer, needs_opengl
 from mujoco_ros.cameras.ros.contact_markers import ContactSource
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.lidar import LidarSource
@@ -105,6 +107,39 @@ _OPENING_S = 60.0
 """Timeout of opening all topics, on a busy machine."""
 
 
+_DISCOVERY_S, _TRIES = 0.15, 4
+
+
+def camera_node(state: SharedState, backend: str, seed: int, subscribed: str) -> "CameraNode":
+    """Return the node; the first frame of a subscribed topic comes soon.
+
+    Fast DDS announces a process before it receives. An answer that comes in between is lost, about
+    every second time, and the next one comes after 3 s. So another process is announced until one
+    has discovered the subscription.
+
+    Args:
+        backend: OpenGL backend: auto, egl or osmesa.
+        subscribed: Full name of the topic; empty for none.
+    """
+    renderer = SharedRenderer(backend)
+    if not subscribed:
+        return CameraNode(state, renderer, seed)
+    nodes = ExitStack()
+    for number in range(_TRIES):
+        first = Node(f"_{NAME}", start_parameter_services=False, enable_rosout=False)
+        nodes.callback(first.destroy_node)
+        if not number and needs_opengl(subscribed):
+            renderer.get(state.model)
+        until = time.monotonic() + _DISCOVERY_S
+        while not (found := first.count_subscribers(subscribed)) and time.monotonic() < until:
+            time.sleep(_DISCOVERY_S / 50)
+        if found:
+            break
+        nodes.close()  # the process is announced anew with its next node
+    with nodes:
+        return CameraNode(state, renderer, seed)
+
+
 class CameraNode(Node, ParameterListener):
     """Publishes images, scans and contacts that have a subscription.
 
@@ -114,12 +149,12 @@ class CameraNode(Node, ParameterListener):
 
     failure: BaseException | None = None
 
-    def __init__(self, state: SharedState, rendering: str, seed: int) -> None:
+    def __init__(self, state: SharedState, renderer: SharedRenderer, seed: int) -> None:
         """Open the topics of the current model.
 
         Args:
             state: The state of the simulation.
-            rendering: OpenGL backend: auto, egl or osmesa.
+            renderer: Renders the images.
             seed: Seed of the noise of cameras and lidars, and of their delivery.
         """
         state.beat(_OPENING_S)
@@ -128,7 +163,7 @@ class CameraNode(Node, ParameterListener):
         self._state, self._seed = state, seed
         endpoints = Endpoints(self, POLL_S)
         self._pool = PublisherPool(endpoints)
-        self._renderer = SharedRenderer(rendering)
+        self._renderer = renderer
         self._specs: dict[str, ParameterSpec] = {}
         self._endpoints = endpoints
         self._triggers: dict[str, Subscription] = {}

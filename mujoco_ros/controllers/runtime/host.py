@@ -106,7 +106,12 @@ class ControllerHost:
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
         self._bindings = RobotBindings(
-            simulation, controller.table.robots, rendering, name=robot, joints=joints
+            simulation,
+            controller.table.robots,
+            rendering,
+            name=robot,
+            joints=joints,
+            controller=controller.table.name,
         )
         for name in self._bindings.each:
             self._provide(name, controller.stores[name] if name else controller.store)

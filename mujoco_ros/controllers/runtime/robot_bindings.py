@@ -120,14 +120,22 @@ class RobotBinding:
     """
 
     def __init__(
-        self, simulation: Simulation, index: int, rendering: str, joints: Sequence[str] = ()
+        self,
+        simulation: Simulation,
+        index: int,
+        rendering: str,
+        joints: Sequence[str] = (),
+        controller: str = "",
     ) -> None:
-        """Bind to the robot with an index; UserInputError if it lacks one of `joints`."""
+        """Bind to the robot with an index; UserInputError if it lacks one of `joints`.
+
+        `controller` is the name of the controller, for messages.
+        """
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
         self.part: ScenePart = plant.assembly.robots[index]
-        self.robot = robot.name
+        self.robot, self._controller = robot.name, controller
         self.observations = ObservationSource(plant, index)
         names = robot.joints.names
         self.count = len(names)
@@ -166,7 +174,9 @@ class RobotBinding:
         joints = self._commanded
         if len(joints) < len(q):
             values = values[:, joints]
-        command = JointCommand(joints=joints, values=values, clamped=_NOT_CLAMPED)
+        command = JointCommand(
+            joints=joints, values=values, clamped=_NOT_CLAMPED, controller=self._controller
+        )
         self.control.command(
             CommandSource.CONTROLLER, command, float(self.plant.data.time), settings
         )
@@ -216,16 +226,20 @@ class RobotBindings:
         *,
         name: str = "",
         joints: Sequence[str] = (),
+        controller: str = "",
     ) -> None:
         """Bind to the robots that `find_robots` returns for a table and a name."""
         self._simulation, self._table, self._name = simulation, table, name
+        self._controller = controller
         self._rendering, self._joints = rendering, tuple(joints)
         self._copy: tuple[Plant, mujoco.MjModel] | None = None
         self._bind(find_robots(simulation.plant, table, name))
 
     def _bind(self, indices: Mapping[str, int]) -> None:
         self.each = {
-            name: RobotBinding(self._simulation, index, self._rendering, self._joints)
+            name: RobotBinding(
+                self._simulation, index, self._rendering, self._joints, self._controller
+            )
             for name, index in indices.items()
         }
         self._all = tuple(self.each.values())

@@ -34,12 +34,6 @@ class ExtensionEndpoints:
     ) -> None:
         """Open the topics and services, in the executor's thread.
 
-        Args:
-            context: The simulator's node.
-            runner: Calls the extension.
-            cls: Class of the extension.
-            settings: The parameter of each of its settings.
-
         Raises:
             UserInputError: The panel of the extension names what it does not have; nothing stays
                 open.

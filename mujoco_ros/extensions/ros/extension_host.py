@@ -1,8 +1,9 @@
 """The component that runs the extensions of the scene in the simulator."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -89,9 +90,8 @@ class ExtensionRules(Component):
 
     def __init__(self, context: NodeContext) -> None:
         """Allow the extensions of the present scene."""
-        self._allowed = {
-            extension.use for extension in context.simulation.assembly.config.extensions
-        }
+        extensions = context.simulation.assembly.config.extensions
+        self._allowed = {extension.use for extension in extensions}
 
     def build(self, plant: Plant) -> None:
         """Reject a world with other extensions.
@@ -101,12 +101,8 @@ class ExtensionRules(Component):
         """
         for config in plant.assembly.config.extensions:
             if config.use not in self._allowed:
-                raise unknown(
-                    "extension",
-                    config.use,
-                    sorted(self._allowed),
-                    where="a world that is loaded can use the extensions of the scene at the start",
-                )
+                where = "a world that is loaded can use the extensions of the scene at the start"
+                raise unknown("extension", config.use, sorted(self._allowed), where=where)
 
 
 class ExtensionHost(Component):
@@ -147,19 +143,14 @@ class ExtensionHost(Component):
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies settings."""
-        concerned = [
-            parameter
-            for parameter in self._parameters.values()
-            if not values.keys().isdisjoint(parameter.names)
-        ]
-        if not concerned:
-            return None
+        every = self._parameters.values()
+        concerned = [each for each in every if not values.keys().isdisjoint(each.names)]
 
         def apply() -> None:
             for parameters in concerned:
                 parameters.apply(values)
 
-        return apply
+        return apply if concerned else None
 
     def reports(self) -> Mapping[str, DiagnosticReport]:
         """Return a row for each extension."""
@@ -185,9 +176,7 @@ class ExtensionHost(Component):
     def finish(self) -> None:
         """Close the parameters and endpoints of extensions whose robot is gone."""
         self._added = []
-        self._remove(
-            [parameter for parameter in self._parameters if parameter not in self._set.runners]
-        )
+        self._remove([runner for runner in self._parameters if runner not in self._set.runners])
 
     def rollback(self) -> None:
         """Close what `prepare` opened."""
@@ -209,11 +198,10 @@ class ExtensionHost(Component):
         self._context.parameters.declare(parameters.specs)
         self._parameters[runner] = parameters
         self._added.append(runner)
-        cls = load_extension(runner.config.use)
-        self._endpoints[runner] = ExtensionEndpoints(
-            self._context, runner, cls, parameters.settings
-        )
-        runner.on_failure = self._shower(parameters)
+        cls, settings = load_extension(runner.config.use), parameters.settings
+        self._endpoints[runner] = ExtensionEndpoints(self._context, runner, cls, settings)
+        show = partial(self._show_disabled, parameters)
+        runner.on_failure = partial(later, self._context.node, show)
 
     def _remove(self, runners: list[ExtensionRunner]) -> None:
         for runner in runners:
@@ -221,14 +209,9 @@ class ExtensionHost(Component):
             if runner in self._endpoints:
                 self._endpoints.pop(runner).close()
 
-    def _shower(self, parameters: ExtensionParameters) -> Callable[[], object]:
-        """Return a function for any thread that shows that an extension is disabled."""
-
-        def show() -> None:
-            if parameters in self._parameters.values():
-                self._context.parameters.show({parameters.enabled: False})
-
-        return lambda: later(self._context.node, show)
+    def _show_disabled(self, parameters: ExtensionParameters) -> None:
+        if parameters in self._parameters.values():
+            self._context.parameters.show({parameters.enabled: False})
 
 
 def extension_components(context: NodeContext) -> list[Component]:

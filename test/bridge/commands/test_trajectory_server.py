@@ -18,7 +18,9 @@ from stepped_node import SteppedNode
 from trajectory_msgs.msg import JointTrajectory
 
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
-from mujoco_ros.control.events import Outcome
+from mujoco_ros.control.events import CommandSource, Outcome
+from mujoco_ros.control.joint_command import JointCommand
+from mujoco_ros.control.joints import Clamped
 
 _STEP = 0.001
 _STATUS = "/joint_trajectory_controller/follow_joint_trajectory/_action/status"
@@ -530,6 +532,25 @@ def test_a_stream_of_other_joints_does_not_affect_the_goal(
     assert _ended(sent, stepped) == (0, "goal reached")
     np.testing.assert_allclose(_position(stepped), home + np.repeat([0.2, 0.1], 3), atol=1e-12)
     assert stepped.warnings == []
+
+
+def test_a_controller_that_takes_or_loses_joints_is_named(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    values = np.full((3, 2), np.nan)
+    values[0] = home[:2]
+    command = JointCommand(joints=np.arange(2), values=values, clamped=Clamped(), controller="wave")
+    for _ in range(2):
+        stepped.commander.follow(point(1.0, home + 0.1, _STILL))
+        stepped.run(0.1)
+        stepped.control.command(CommandSource.CONTROLLER, command, stepped.time)
+        stepped.step(2)
+    stepped.pass_on()
+    joints = "shoulder_pan_joint, shoulder_lift_joint"
+    assert stepped.warnings == [
+        f"joint_trajectory_controller: controller 'wave' took over {joints}",
+        f"controller 'wave': joint_trajectory_controller took over {joints}",
+    ]
 
 
 def test_a_goal_preempts_a_stream_and_that_is_logged(

@@ -43,9 +43,9 @@ NAMES = ("ball", "box", "block", "extra")
 """Names of spawned entities; `extra` is an arm."""
 ROLES = ("cameras", "viewer", "worker")
 """Child processes of the simulator; all but the first two are workers."""
-_TWICE = ("trial_worker",)
-"""Runs for requested models, and to measure the size of spawnables."""
-_FORKS = ("fork_server", *_TWICE)
+_MOST = {"fork_supervisor": 3, "trial_worker": 2}
+"""Trials run for requested models, and to measure the size of spawnables."""
+_FORKS = ("fork_server", "cameras", *_MOST)
 _MAX_ZOMBIES = 4
 """A worker that was killed is reaped with the next request."""
 _CHILD = "mujoco_ros.process.child_process"
@@ -369,7 +369,7 @@ class Session:
         names = Counter(module.rpartition(".")[2] for module, _ in self.children())
         return (
             names["cameras"] == names["viewer"] == 1
-            and all(count <= 1 + (name in _TWICE) for name, count in names.items())
+            and all(count <= _MOST.get(name, 1) for name, count in names.items())
             and len(_processes(self.simulator.process.pid, "Z")) <= _MAX_ZOMBIES
         )
 

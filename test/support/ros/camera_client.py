@@ -120,7 +120,9 @@ class CameraClient(SimulatorClient):
     def __init__(self, start: SimulatorLauncher, scene: Path, **parameters: Any) -> None:
         # Poses at every step, so that each image has the pose at its stamp.
         settings = {"cameras": "true", "tf": "all", "publish_rate__tf": 500.0}
-        super().__init__(start, scene=scene, **settings, **parameters)
+        super().__init__(
+            start, scene=scene, **settings, **{"cameras_at_start": "true"} | parameters
+        )
         self.diagnostics = self.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
         self._moving = self.listener.record(TFMessage, "/tf", reliable=True)
         self._static = self.listener.record(TFMessage, "/tf_static", qos=LATCHED)

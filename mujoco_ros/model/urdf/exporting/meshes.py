@@ -189,8 +189,7 @@ def _obj_points(content: bytes) -> Points:
 
 
 def _chosen(count: int) -> NDArray[np.intp]:
-    return np.unique(np.linspace(0, count - 1, _SAMPLES).astype(np.intp)) if count else _NONE
+    return np.arange(0, count, max(1, count // _SAMPLES), dtype=np.intp)
 
 
-_NONE = np.zeros(0, dtype=np.intp)
 _READERS: dict[str, Callable[[bytes], Points]] = {".stl": _stl_points, ".obj": _obj_points}

@@ -523,6 +523,7 @@ def test_the_command_writes_to_standard_output_by_default(capsys):
     ("arguments", "message"),
     [
         (["none.xml"], "none.xml' does not exist"),
+        (["arm"], "'arm' is a scene; give the model of a robot: "),
         ([str(DATA / "two_boxes.dae")], "two_boxes.dae"),
         ([str(DATA / "tricky.xml"), "--root", "bse"], "body 'bse' not found"),
         ([str(DATA / "tricky.xml"), "-o", "/no/such/folder/x.urdf"], "/no/such/folder"),

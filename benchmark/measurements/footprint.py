@@ -1,0 +1,127 @@
+"""Memory of the simulator and of its other processes, by library, and the first image."""
+
+import re
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmark.browser import free_port
+from benchmark.durations import Durations
+from benchmark.measurements.cameras_and_viewer import CAMERAS, SCENE
+from benchmark.processes.child_process import Process, running, simulator
+from benchmark.processes.image_subscriber import IMAGES
+from benchmark.report import Row, result
+
+_SCENE = "humanoid"
+_SETTLE_S = 4.0  # the memory of compiling the model is returned
+_TIMEOUT_S = 60.0
+_LIMITS_MB = {"simulator": 85.0, "cameras": 60.0, "viewer": 120.0}
+_LIBRARIES = 12
+"""Number of the largest parts of the simulator that are listed."""
+_MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+ *(.*)")
+
+
+def footprint(durations: Durations) -> list[Row]:
+    """(mem) Proportional memory (PSS) of each process, and from a subscription to an image."""
+    port = free_port()
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        sim = stack.enter_context(simulator(_SCENE, folder, {"cameras": "true"}))
+        sim.sleep(_SETTLE_S + durations.footprint)
+        alone = {process: parts_mb(pid) for process, pid in _processes(sim).items()}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        shown = {"cameras": "false", "viewer": "web", "viewer_port": port}
+        with simulator(_SCENE, folder, shown) as sim:
+            sim.sleep(_SETTLE_S + durations.footprint)
+            viewer = _processes(sim)["viewer"]
+            viewer_mb = sum(parts_mb(viewer).values())
+    images = [_first_image() for _ in range(durations.first_images)]
+    return [
+        _memory("simulator", sum(alone["simulator"].values())),
+        *(
+            result("mem", f"PSS of {process}", sum(parts.values()), "MB")
+            for process, parts in alone.items()
+            if process != "simulator"
+        ),
+        result("mem", "PSS of all", sum(sum(parts.values()) for parts in alone.values()), "MB"),
+        *(
+            result("mem", f"PSS of the simulator: {part}", size, "MB")
+            for part, size in alone["simulator"].most_common(_LIBRARIES)
+        ),
+        _memory("cameras", float(np.median([mb for _, mb in images]))),
+        _memory("viewer", viewer_mb),
+        result(
+            *("mem", "subscription to first image, median", float(np.median(images, axis=0)[0])),
+            *("s", 2),
+            limit="≤ 0.5",
+            keeps=lambda s: s <= 0.5,
+        ),
+        result("mem", "subscription to first image, longest", max(images)[0], "s", 2),
+    ]
+
+
+def parts_mb(pid: int) -> Counter[str]:
+    """Return the proportional memory of a process [MB], by library (proc(5), smaps)."""
+    found: Counter[str] = Counter()
+    part = ""
+    for line in Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8").splitlines():
+        if mapping := _MAPPING.fullmatch(line):
+            part = part_name(mapping[1])
+        elif line.startswith("Pss:"):
+            found[part] += int(line.split()[1]) * 1024 / 1e6
+    return found
+
+
+def part_name(path: str) -> str:
+    """Return the package, library or kind of memory that a mapping belongs to."""
+    if not path or path.startswith("["):
+        return "heap" if path == "[heap]" else "other anonymous memory"
+    if path.startswith(("/dev/shm", "/memfd")):
+        return "shared memory"
+    if package := re.search(r"-packages/([^/]+)", path):
+        return package[1].removesuffix(".libs")
+    return Path(path).name.partition(".so")[0]
+
+
+def _processes(sim: Process) -> dict[str, int]:
+    """Return the processes of a simulator by what they do, one of each."""
+    named = {}
+    for pid, name in sim.family().items():
+        if pid == sim.pid:
+            continue
+        words = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+        is_limit, is_viewer = "end_limit" in words, "mujoco_ros.cli.viewer" in words
+        named["viewer" if is_viewer else "limit of the end" if is_limit else name] = pid
+    return {"simulator": sim.pid, **named}
+
+
+def _memory(process: str, size: float) -> Row:
+    most = _LIMITS_MB[process]
+    return result(
+        *("mem", f"PSS of {process}", size, "MB"),
+        limit=f"≤ {most:g}",
+        keeps=lambda mb: mb <= most,
+    )
+
+
+def _first_image() -> tuple[float, float]:
+    """Return the time from a subscription to its first image [s], and the camera process's PSS."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        with simulator(SCENE, folder, {"cameras": "true"}) as sim:
+            sim.sleep(_SETTLE_S)
+            file, topic = folder / "images.npz", f"{CAMERAS[0]}/{IMAGES[0]}"
+            images = Process(
+                "benchmark.processes.image_subscriber", [str(file), CAMERAS[0]], folder / "log"
+            )
+            with running(images):
+                subscribed = int(images.wait_for("subscribed"))
+                first = int(images.wait_for(topic, _TIMEOUT_S))
+                time.sleep(1.0)
+                size = sum(parts_mb(_processes(sim)["cameras"]).values())
+    return (first - subscribed) / 1e9, size

@@ -1,0 +1,68 @@
+"""Trial of a simulator that is ours or not: its joint_states, processor time and memory."""
+
+import struct
+import time
+from typing import Any
+
+import numpy as np
+from controller_manager_msgs.srv import ConfigureController, LoadController, SwitchController
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+
+from benchmark.measurements.footprint import parts_mb
+from benchmark.processes.child_process import cpu_s
+from benchmark.processes.simulator_client import SimulatorClient
+
+_STAMP = struct.Struct("<iI")
+_STAMP_AT = 4
+_SETTLE_S = 3.0
+
+
+def states(
+    client: SimulatorClient, seconds: float, pid: int, controller: str = ""
+) -> dict[str, Any]:
+    """Record the joint_states of some seconds: arrival and stamp of each [ns].  # (n, 2).
+
+    Args:
+        client: A client of the ROS domain.
+        seconds: Duration.
+        pid: Id of the simulator's process.
+        controller: A controller that has to be activated before.
+    """
+    if controller:
+        _activate(client, controller)
+    received: list[tuple[int, int]] = []
+
+    def receive(message: bytes) -> None:
+        sec, nanosec = _STAMP.unpack_from(message, _STAMP_AT)
+        received.append((time.monotonic_ns(), 1_000_000_000 * sec + nanosec))
+
+    client.node.create_subscription(
+        JointState, "joint_states", receive, qos_profile_sensor_data, raw=True
+    )
+    client.until(lambda: received)
+    time.sleep(_SETTLE_S)
+    begun, before = len(received), cpu_s(pid)
+    time.sleep(seconds)
+    spent, records = cpu_s(pid) - before, np.array(received[begun:])
+    return {"states": records, "cpu_s": spent, "pss_mb": sum(parts_mb(pid).values())}
+
+
+def _activate(client: SimulatorClient, name: str) -> None:
+    """Load, configure and activate a controller of a controller_manager."""
+    requests = (
+        (LoadController, "load_controller", LoadController.Request(name=name)),
+        (ConfigureController, "configure_controller", ConfigureController.Request(name=name)),
+        (
+            SwitchController,
+            "switch_controller",
+            SwitchController.Request(
+                activate_controllers=[name], strictness=SwitchController.Request.STRICT
+            ),
+        ),
+    )
+    for kind, service, request in requests:
+        caller = client.node.create_client(kind, f"/controller_manager/{service}")
+        client.until(caller.service_is_ready)
+        if not client.wait(caller.call_async(request)).ok:
+            raise RuntimeError(f"the peer rejects {service} of {name}")

@@ -1,0 +1,48 @@
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
+
+from benchmark.durations import CHECK
+from benchmark.measurements.peer import VARIABLE, peer, peer_parameters, rows
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("", "MUJOCO_ROS2_CONTROL is not set"),
+        ("/no/such", "names '/no/such', no ros2_control_node"),
+    ],
+)
+def test_without_the_peer_the_row_says_why_it_is_skipped(
+    monkeypatch: pytest.MonkeyPatch, path: str, reason: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, path)
+    (row,) = peer(CHECK)
+    assert row.quantity.startswith("skipped: ")
+    assert reason in row.quantity
+
+
+def test_the_peer_gets_the_same_model_and_all_joints() -> None:
+    manager = peer_parameters("arm")["controller_manager"]["ros__parameters"]
+    robot = ET.fromstring(manager["robot_description"])
+    assert Path(robot.findtext("ros2_control/hardware/param")).is_file()
+    plugins = {found.text for found in robot.iterfind("ros2_control/hardware/plugin")}
+    assert plugins == {"mujoco_ros2_control/MujocoSystemInterface"}
+    joints = [joint.get("name") for joint in robot.iterfind("ros2_control/joint")]
+    assert len(joints) == len(set(joints)) >= 6
+
+
+def test_rate_gaps_and_load_follow_from_the_records() -> None:
+    stamps = 1_000_000 * np.array([0, 1, 2, 5, 6])
+    arrivals = 2 * stamps + 7
+    records = {
+        "states": np.column_stack([arrivals, stamps]),
+        "cpu_s": np.array(0.003),
+        "pss_mb": np.array(84.0),
+    }
+    values = [row.value for row in rows("ours", records)]
+    assert values == pytest.approx([4 / 0.012, 2.94, 3.0, 25.0, 84.0])
