@@ -38,6 +38,11 @@ def describe() -> dict[str, str]:
     }
 
 
+def load_average() -> float:
+    """Return the load average of the last minute."""
+    return os.getloadavg()[0]
+
+
 def load() -> str:
     """Return what else runs: the load average of the last minute, and the busy processors now."""
     before = _busy_and_all()
