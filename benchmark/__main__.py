@@ -72,7 +72,7 @@ MEASUREMENTS: dict[str, Measurement] = {
 }
 """Choices of ``--only``."""
 _ALIASES = {"c": "b", "reliability": "s"}  # (c) is measured together with (b)
-_AT_A_TIME = 6
+_AT_A_TIME = 4
 """Measurements of a check at a time: most of them wait most of the time."""
 _RESULTS = Path(__file__).resolve().parent / "results"
 
