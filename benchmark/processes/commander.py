@@ -31,7 +31,6 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from benchmark.processes.arm_motion import JOINTS, PATH, ArmModel, Motion, motion
 from benchmark.processes.numbered_commands import SOURCES, Source
-from benchmark.processes.scene_topics import EVERY_STEP_HZ
 from mujoco_ros.wire.conversions import split
 
 Records = dict[str, Any]
