@@ -36,14 +36,16 @@ def pages() -> Iterator[Path]:
 
 
 def last_values(results: Path) -> dict[tuple[str, str], float]:
-    """Return the values of the last results, not of quick ones, by key and quantity.
+    """Return the values of the last results, by key and quantity.
 
-    A result without a row leaves the row of an earlier one.
+    Quick results, and results of a machine on which much else ran, do not count. A result without
+    a row leaves the row of an earlier one.
     """
     values = {}
     for file in sorted(results.glob("*.json")):
-        if "-quick" not in file.stem:
-            for row in json.loads(file.read_text(encoding="utf-8"))["rows"]:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if "-quick" not in file.stem and content.get("is_calm", True):
+            for row in content["rows"]:
                 values[row["key"], row["quantity"]] = float(row["value"])
     return values
 

@@ -38,15 +38,17 @@ def describe() -> dict[str, str]:
     }
 
 
-def load() -> str:
-    """Return what else runs: the load average of the last minute, and the busy processors now."""
+def load_average() -> float:
+    """Return the load average of the last minute."""
+    return os.getloadavg()[0]
+
+
+def busy_share() -> float:
+    """Return the share of the processors that work now."""
     before = _busy_and_all()
     time.sleep(_LOAD_S)
     busy, total = (after - earlier for after, earlier in zip(_busy_and_all(), before, strict=True))
-    cores = os.cpu_count() or 1
-    return (
-        f"load average {os.getloadavg()[0]:.2f}, {cores * busy / total:.1f} of {cores} cores busy"
-    )
+    return busy / total
 
 
 def yardsticks() -> dict[str, float]:

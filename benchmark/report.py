@@ -127,13 +127,23 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def save(
-    folder: Path, name: str, machine: Mapping[str, str], notes: Sequence[str], rows: Sequence[Row]
+    folder: Path,
+    name: str,
+    machine: Mapping[str, str],
+    notes: Sequence[str],
+    rows: Sequence[Row],
+    *,
+    is_calm: bool = True,
 ) -> tuple[Path, Path]:
-    """Write ``<name>.json`` and ``<name>.md`` and return their paths."""
+    """Write ``<name>.json`` and ``<name>.md`` and return their paths.
+
+    Pages quote no result of a machine on which much else ran: not `is_calm`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     record, page = folder / f"{name}.json", folder / f"{name}.md"
     content = {
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "is_calm": is_calm,
         "machine": dict(machine),
         "notes": list(notes),
         "rows": [asdict(row) for row in rows],

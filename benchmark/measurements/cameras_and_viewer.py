@@ -151,7 +151,8 @@ def _watched(
         camera's images [ms].
     """
     port = free_port()
-    parameters = {"cameras": "true", "viewer": "web", "viewer_port": port}
+    parameters = {"cameras": "true", "cameras_at_start": "true"}
+    parameters |= {"viewer": "web", "viewer_port": str(port)}
     with TemporaryDirectory() as name:
         folder = Path(name)
         with simulator(SCENE, folder, parameters, []) as sim:

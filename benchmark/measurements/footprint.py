@@ -4,6 +4,7 @@ import re
 import time
 from collections import Counter
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -51,7 +52,7 @@ def footprint(durations: Durations) -> list[Row]:
         result("mem", "PSS of all", sum(sum(parts.values()) for parts in alone.values()), "MB"),
         *(
             result("mem", f"PSS of the simulator: {part}", size, "MB")
-            for part, size in alone["simulator"].most_common(_LIBRARIES)
+            for part, size in islice(alone["simulator"].items(), _LIBRARIES)
         ),
         _memory("cameras", float(np.median([mb for _, mb in images]))),
         _memory("viewer", viewer_mb),
@@ -65,16 +66,16 @@ def footprint(durations: Durations) -> list[Row]:
     ]
 
 
-def parts_mb(pid: int) -> Counter[str]:
-    """Return the proportional memory of a process [MB], by library (proc(5), smaps)."""
+def parts_mb(pid: int) -> dict[str, float]:
+    """Return the proportional memory of a process [MB] by library, largest first (proc(5))."""
     found: Counter[str] = Counter()
     part = ""
     for line in Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8").splitlines():
         if mapping := _MAPPING.fullmatch(line):
             part = part_name(mapping[1])
         elif line.startswith("Pss:"):
-            found[part] += int(line.split()[1]) * 1024 / 1e6
-    return found
+            found[part] += int(line.split()[1]) * 1024
+    return {name: size / 1e6 for name, size in found.most_common()}
 
 
 def part_name(path: str) -> str:

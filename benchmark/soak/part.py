@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmark.browser import browser, free_port, opened
-from benchmark.machine import load
+from benchmark.machine import load_average
 from benchmark.measurements.cameras_and_viewer import CAMERAS, SCENE
 from benchmark.processes.child_process import Process, environment, running, simulator, subscriber
 from benchmark.processes.scene_topics import EVERY_STEP_HZ, all_rates
@@ -118,7 +118,7 @@ class _Sampler:
             cameras=_child_mb(children.get("cameras process", "none")),
             viewer=_child_mb(children.get("viewer process", "none")),
             restarts=sum(float(n) for key, n in children.items() if key.endswith(" restarts")),
-            load=load(),
+            load=load_average(),
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 from mujoco_ros.cli import terminal
 from mujoco_ros.process.child_process import ONE_THREAD
@@ -38,7 +38,7 @@ def prepare_program() -> None:
     os.environ.setdefault("MUJOCO_GL", "off")
     # Message types import rosidl_generator_py, which would import the generator of Python code
     # as well, with two parsers; without it, nothing else changes.
-    sys.modules.setdefault("rosidl_generator_py.generate_py_impl", None)
+    sys.modules.setdefault("rosidl_generator_py.generate_py_impl", cast(Any, None))
     if name in _NODES:
         end_at_signals()
     else:

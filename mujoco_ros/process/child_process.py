@@ -150,13 +150,16 @@ def main(arguments: Sequence[str]) -> int:
     """Run a module in a fork of the fork server, from which it inherits nothing but imports."""
     with socket.socket(fileno=int(arguments[0])) as control:
         size, (error,), _, _ = socket.recv_fds(control, _SIZE.size, 1)
-        program = control.recv(*_SIZE.unpack(size), socket.MSG_WAITALL)
+        (length,) = _SIZE.unpack(size)
+        program = control.recv(length, socket.MSG_WAITALL)
     os.dup2(error, _STDERR)
     os.close(error)
     module, count, *words = os.fsdecode(program).split("\0")
     own, variables = words[: int(count)], words[int(count) :]
     os.environ.clear()
-    os.environ.update(variable.split("=", 1) for variable in variables)
+    for variable in variables:
+        name, _, value = variable.partition("=")
+        os.environ[name] = value
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     Path("/proc/self/comm").write_text(module.rpartition(".")[2], encoding="ascii")
     return _run(module, own)
