@@ -125,7 +125,9 @@ class Setup:
             "virtual environment": venv,
             "packages": packages,
             "overlay": overlay,
-            "native part": digest([packages, *contents([ROOT / "setup.py", *NATIVE.glob("*.[ch]")])]),
+            "native part": digest(
+                [packages, *contents([ROOT / "setup.py", *sorted(NATIVE.glob("*.[ch]"))])]
+            ),
             "project": project,
             "robot models": digest([packages, *contents([self.models_file])]),
             f"simulation_interfaces {self.interfaces}": overlay,

@@ -174,7 +174,7 @@ class ControllerHost:
             return 0
         if not self.is_active or self.supervised.error:
             return MANY
-        return -self._next_step_number() % self._steps_per_tick
+        return self._schedule.steps_to_tick() - 1
 
     def after_step(self) -> bool:
         """Run a tick if the new sample is one; return whether it was."""
