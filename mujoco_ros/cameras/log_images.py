@@ -22,16 +22,12 @@ _MOST_FRAMES = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
-    """Where images are taken from; a free camera in the model's default pose without anything.
+    """Where images are taken from; a free camera in the model's default pose without anything."""
 
-    Attributes:
-        camera: Name of a camera of the model.
-        pose: Of a free camera: look-at point [m], distance [m], azimuth and elevation [deg].
-        follow: Name of a body that the free camera follows; the look-at point has no effect then.
-    """
-
-    camera: str = ""
+    camera: str = ""  # name of a camera of the model
+    # Of a free camera: look-at point [m], distance [m], azimuth and elevation [deg]
     pose: tuple[float, ...] = ()
+    # Name of a body that the free camera follows; the look-at point has no effect then
     follow: str = ""
 
     def __post_init__(self) -> None:

@@ -78,11 +78,7 @@ def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) 
 
 
 class DatasetJob:
-    """The recording of a dataset during an evaluation.
-
-    Attributes:
-        run: Runs the episodes.
-    """
+    """The recording of a dataset during an evaluation."""
 
     def __init__(
         self, options: argparse.Namespace, trial: Trial, identity: Identity, assembly: Assembly
@@ -96,7 +92,7 @@ class DatasetJob:
         )
         check_settings(settings, FsmController(load_table(trial.controller)), lay_out(assembly))
         check_new(options.dataset)
-        self.run = DemonstrationRun(trial, settings, options.output, identity)
+        self.run = DemonstrationRun(trial, settings, options.output, identity)  # runs the episodes
         self._folder, self._codec = options.dataset, options.codec or DEFAULT_CODEC
         command = ["evaluate", options.controller, "--seed", str(options.seed)]
         command += ["--random", options.random] if options.random else []

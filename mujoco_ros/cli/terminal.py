@@ -20,16 +20,13 @@ _TERMINAL_S = 1.0
 
 class StatusLines:
     """Reports the present work from a thread: after 2 s, then every 8 s; in a terminal each second.
-
-    Attributes:
-        text: The present work.
     """
 
     def __init__(
         self, program: str, stream: TextIO, now: Callable[[], float] = time.monotonic
     ) -> None:
         """Begin, without a thread; `now` returns the wall time [s]."""
-        self.text = "loading"
+        self.text = "loading"  # the present work
         self._program, self._stream, self._now = program, stream, now
         self._is_terminal = stream.isatty()
         self._is_line_open = False
@@ -98,14 +95,10 @@ def write(text: str, program: str) -> None:
 
 
 class TerminalKeys:
-    """Reads keys without Enter while its context lasts; none without a terminal.
-
-    Attributes:
-        available: Whether there is a terminal, with this process in its foreground.
-    """
+    """Reads keys without Enter while its context lasts; none without a terminal."""
 
     def __init__(self) -> None:
-        self.available = False
+        self.available = False  # whether there is a terminal, with this process in its foreground
         self._before: list[Any] = []
 
     def __enter__(self) -> "TerminalKeys":

@@ -76,11 +76,7 @@ def c_callback(kind: str) -> CCallback | None:
 
 
 class CHooks:
-    """Serves a model by a callback in C while it is open.
-
-    Attributes:
-        address: Address of the callback, to install in the engine.
-    """
+    """Serves a model by a callback in C while it is open."""
 
     def __init__(
         self,
@@ -99,7 +95,7 @@ class CHooks:
             parts: The model, the state that is stepped, and a number that is not zero while a
                 method or hook is called.
         """
-        self.address = callback.address
+        self.address = callback.address  # address of the callback, to install in the engine
         self._gate, self._parts, self._rejections = callback.gate, parts, rejections
         self._entries = (HookEntry * len(entries))(*entries)
         self._report = _Report(self._reject)
@@ -152,19 +148,12 @@ WITHOUT: dict[str, float | None] = {
 
 
 class HookedModel(Protocol):
-    """Serves the callbacks of one model.
+    """Serves the callbacks of one model."""
 
-    Attributes:
-        kinds: The callbacks that it needs.
-        model: The model.
-        data: Its state.
-        in_c: Hooks that can be called without Python, by kind.
-    """
-
-    kinds: frozenset[str]
-    model: mujoco.MjModel
-    data: mujoco.MjData
-    in_c: Mapping[str, CHooks]
+    kinds: frozenset[str]  # the callbacks that it needs
+    model: mujoco.MjModel  # the model
+    data: mujoco.MjData  # its state
+    in_c: Mapping[str, CHooks]  # hooks that can be called without Python, by kind
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind, given the addresses of model and data."""

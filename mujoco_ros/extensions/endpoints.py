@@ -12,23 +12,14 @@ _DEFAULT_RATE_HZ = 50.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionEndpoint:
-    """A topic or service of an extension, in the namespace of its robot.
+    """A topic or service of an extension, in the namespace of its robot."""
 
-    Attributes:
-        role: What the extension does with it.
-        kind: The type of the message or service.
-        name: The name, below the name of the extension.
-        of_robot: Whether the name is directly in the namespace of the robot.
-        rate_hz: Rate of publishing [Hz of simulated time].
-        method: Name of the method.
-    """
-
-    role: Literal["publisher", "subscription", "service"]
-    kind: Any
-    name: str
-    of_robot: bool = False
-    rate_hz: float = 0.0
-    method: str = ""
+    role: Literal["publisher", "subscription", "service"]  # what the extension does with it
+    kind: Any  # the type of the message or service
+    name: str  # the name, below the name of the extension
+    of_robot: bool = False  # whether the name is directly in the namespace of the robot
+    rate_hz: float = 0.0  # rate of publishing [Hz of simulated time]
+    method: str = ""  # name of the method
 
 
 def publisher(

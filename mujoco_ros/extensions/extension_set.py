@@ -32,12 +32,7 @@ class BoundExtension(NamedTuple):
 
 
 class ExtensionSet:
-    """Creates, switches and calls the extensions of a simulation.
-
-    Attributes:
-        runners: Call the extensions of the present model, in the order of the scene.
-        next: Call the extensions of the next model, from `build` until `commit`.
-    """
+    """Creates, switches and calls the extensions of a simulation."""
 
     def __init__(
         self,
@@ -54,7 +49,9 @@ class ExtensionSet:
                 what an extension needs.
         """
         self._simulation, self._initial_settings = simulation, initial_settings
+        # Call the extensions of the present model, in the order of the scene
         self.runners: tuple[ExtensionRunner, ...] = ()
+        # Call the extensions of the next model, from `build` until `commit`
         self.next: tuple[ExtensionRunner, ...] = ()
         self._bound: tuple[BoundExtension, ...] = ()
         self._before: tuple[ExtensionRunner, ...] = ()

@@ -32,10 +32,8 @@ class HookTable:
     """Evaluates the hooks of a plant's extensions; see `HookedModel`.
 
     Attributes:
-        kinds: The kinds of hooks that there are.
         model: The model of the plant.
         data: Its state.
-        in_c: The hooks by kind, of the kinds whose hooks are all C functions.
     """
 
     def __init__(
@@ -60,7 +58,7 @@ class HookTable:
                     self._hooks.setdefault(hook.kind, []).append(hook)
             except UserInputError as error:
                 raise UserInputError(f"extension '{runner.key}': {error}") from error
-        self.kinds = frozenset(self._hooks)
+        self.kinds = frozenset(self._hooks)  # the kinds of hooks that there are
         in_c: dict[str, CHooks] = {}
         for kind, hooks in self._hooks.items():
             entries = [entry for each in hooks if (entry := each.entry()) is not None]
@@ -68,6 +66,7 @@ class HookTable:
             if callback is not None:
                 parts = (self.model, self.data, guard.busy)
                 in_c[kind] = CHooks(callback, [each.reject for each in hooks], entries, parts)
+        # The hooks by kind, of the kinds whose hooks are all C functions
         self.in_c: Mapping[str, CHooks] = in_c
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
@@ -188,14 +187,13 @@ class _OwnValues:
 
     Attributes:
         slots: Their indices.
-        values: Values to write, in the same order.
-        views: The values of each element by name.
     """
 
     def __init__(self, slots: np.ndarray, names: list[str]) -> None:
         self.slots, self._names = as_slice(slots), names
-        self.values = np.zeros(len(slots))
+        self.values = np.zeros(len(slots))  # values to write, in the same order
         places = {name: [i for i, other in enumerate(names) if other == name] for name in names}
+        # The values of each element by name
         self.views = {name: self.values[at[0] : at[-1] + 1] for name, at in places.items()}
 
     def culprit(self) -> str:

@@ -40,37 +40,24 @@ _USER = {
 
 
 class MountedSensor(NamedTuple):
-    """A MuJoCo sensor of a robot.
+    """A MuJoCo sensor of a robot."""
 
-    Attributes:
-        name: Its name, without the prefix of the robot.
-        place: Name of its site or other object, likewise.
-        body: Body that this is on.
-        slots: Its numbers in ``sensordata``.
-    """
-
-    name: str
-    place: str
-    body: int
-    slots: slice
+    name: str  # its name, without the prefix of the robot
+    place: str  # name of its site or other object, likewise
+    body: int  # body that this is on
+    slots: slice  # its numbers in ``sensordata``
 
 
 class OwnElements:
-    """The elements of a robot, or of the whole scene.
-
-    Attributes:
-        model: The model.
-        drives: The actuators of all joints, with the force limits of all actuators.
-        robot: The robot; None for the scene.
-        prefix: Prefix of its names in the model.
-    """
+    """The elements of a robot, or of the whole scene."""
 
     def __init__(self, plant: Plant, robot: RobotLayout | None) -> None:
         """Find the elements of a robot of a plant, or all of them."""
-        self.model: mujoco.MjModel = plant.model
+        self.model: mujoco.MjModel = plant.model  # the model
+        # The actuators of all joints, with the force limits of all actuators
         self.drives: Drives = plant.drives
-        self.robot = robot
-        self.prefix = "" if robot is None else robot.prefix
+        self.robot = robot  # the robot; None for the scene
+        self.prefix = "" if robot is None else robot.prefix  # prefix of its names in the model
         others = {part.prefix for part in plant.assembly.parts} - {self.prefix, ""}
         self._scope = Scope(self.model, self.prefix, () if robot is None else tuple(others))
 

@@ -40,11 +40,7 @@ def finite_check() -> Callable[[np.ndarray], bool]:
 
 
 class WriteGuard:
-    """Keeps a copy of what the next step reads, to undo what is not finite.
-
-    Attributes:
-        busy: Not zero while the copy is in use: a method of an extension is being called.
-    """
+    """Keeps a copy of what the next step reads, to undo what is not finite."""
 
     def __init__(self, data: mujoco.MjData) -> None:
         """Guard the state of a model, which must be finite now."""
@@ -60,6 +56,7 @@ class WriteGuard:
             for name, array in arrays.items()
             if array is not None and array.dtype == np.float64
         }
+        # Not zero while the copy is in use: a method of an extension is being called
         self.busy = c_int(0)
         spans = _spans([array for array in self._arrays.values() if array.size])
         self._is_finite = finite_check()
@@ -119,14 +116,6 @@ class ExtensionRunner:
         key: Its name, with the name of its robot as a prefix.
         namespace: Namespace of its robot.
         config: Its entry in the scene.
-        extension: The instance for the present model.
-        settings: The values of its settings.
-        is_enabled: Whether it is called.
-        pauses: Whether an error in it pauses the simulation.
-        failure: The error that disabled it; empty without one.
-        cost: Wall time of its calls in a step.
-        cell: What its C functions share with it.
-        on_failure: Called after an error has disabled it.
     """
 
     def __init__(
@@ -134,13 +123,14 @@ class ExtensionRunner:
     ) -> None:
         """Call nothing before `bind`."""
         self.key, self.namespace, self.config = key, namespace, config
-        self.extension: Extension
-        self.settings: Any = None
-        self.is_enabled = True
-        self.cell = HookCell(is_enabled=1)
-        self.pauses = config.on_error == "pause"
-        self.failure = ""
-        self.cost = Histogram()
+        self.extension: Extension  # the instance for the present model
+        self.settings: Any = None  # the values of its settings
+        self.is_enabled = True  # whether it is called
+        self.cell = HookCell(is_enabled=1)  # what its C functions share with it
+        self.pauses = config.on_error == "pause"  # whether an error in it pauses the simulation
+        self.failure = ""  # the error that disabled it; empty without one
+        self.cost = Histogram()  # wall time of its calls in a step
+        # Called after an error has disabled it
         self.on_failure: Callable[[], object] = lambda: None
         self._simulation = simulation
         self._is_finite = finite_check()

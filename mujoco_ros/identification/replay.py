@@ -47,11 +47,7 @@ _ORDER = 3
 
 
 class Windows:
-    """Simulates the windows of a recording with the present parameters of a model.
-
-    Attributes:
-        counted: Samples of the recording that windows predict, in order.  # (m,)
-    """
+    """Simulates the windows of a recording with the present parameters of a model."""
 
     def __init__(
         self,
@@ -94,6 +90,7 @@ class Windows:
         inside = (window >= 0) & (times <= counts[window] + length)
         place = (times[inside] - begin[window[inside]]) / step
         is_simulated = place <= steps - 1
+        # Samples of the recording that windows predict, in order (m,)
         self.counted = np.flatnonzero(inside)[is_simulated]
         self._window, place = window[self.counted], place[is_simulated]
         self._left = np.minimum(np.floor(place + 1e-6).astype(np.intp), steps - 1)

@@ -112,15 +112,7 @@ def find_robot_config(scene: SceneConfig, name: str | None) -> RobotConfig:
 
 
 class IdentifiedRobot:
-    """A robot with a fixed base and n scalar joints, alone, without contacts and imperfections.
-
-    Attributes:
-        driven: Joints that a torque motor drives under the PD law.  # (n,) bool
-        measures_effort: Joints whose effort is from the PD law alone.  # (n,) bool
-        realism: The imperfections that the scene has of it.
-        values: Parameters of the scene, rows as in `KINDS`.  # (5, n)
-        inertia: Diagonal of the joint-space inertia at the start, without armature.  # (n,)
-    """
+    """A robot with a fixed base and n scalar joints, alone, without contacts and imperfections."""
 
     def __init__(self, scene: SceneConfig, robot: RobotConfig) -> None:
         """Load a robot of a scene, without other robots, objects and extensions.
@@ -147,14 +139,19 @@ class IdentifiedRobot:
             name for index, name in enumerate(self.joints) if plant.drives.actuators(index)
         )
         realism = RealismConfig() if robot.realism is None else robot.realism
+        # The imperfections that the scene has of it
         self.realism = SceneRealism(config=realism, joints=self.joints, actuated=actuated)
+        # Joints that a torque motor drives under the PD law (n,) bool
         self.driven = np.isin(np.arange(len(self.joints)), plant.drives.servo_joints)
         ids, model = layout.joints.ids, self.model
         self._limits = np.array([joint_effort(model, int(joint)) for joint in ids])
+        # Joints whose effort is from the PD law alone (n,) bool
         self.measures_effort = self.driven & ~model.jnt_actgravcomp[ids].astype(bool)
         own = (model.dof_armature, model.dof_frictionloss, model.dof_damping)
         drives = plant.drives
+        # Parameters of the scene, rows as in `KINDS` (5, n)
         self.values = np.stack([*(values[self.dof] for values in own), drives.kp, drives.kd])
+        # Diagonal of the joint-space inertia at the start, without armature (n,)
         self.inertia = model.dof_M0[self.dof] - model.dof_armature[self.dof]
         self._scratch = mujoco.MjData(model)
         self.apply(self.values)

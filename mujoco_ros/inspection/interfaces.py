@@ -34,37 +34,23 @@ _UNITS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SensorEntry:
-    """A sensor, camera or lidar.
-
-    Attributes:
-        kind: Kinds of its MuJoCo sensors, ``camera`` or ``lidar``.
-        topic: Its topic, or the namespace of its topics; empty without one.
-        message: Type of the message; empty without a topic.
-    """
+    """A sensor, camera or lidar."""
 
     name: str
-    kind: str
-    topic: str = ""
-    message: str = ""
+    kind: str  # kinds of its MuJoCo sensors, ``camera`` or ``lidar``
+    topic: str = ""  # its topic, or the namespace of its topics; empty without one
+    message: str = ""  # type of the message; empty without a topic
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActuatorEntry:
-    """A control input of the model.
+    """A control input of the model."""
 
-    Attributes:
-        name: Its name, without the prefix of its robot.
-        target: What it acts on: kind and name.
-        limits: Range of the command; None if unlimited.
-        command: How it is commanded.
-        unit: Unit of the command; empty where MuJoCo defines none.
-    """
-
-    name: str
-    target: str
-    limits: tuple[float, float] | None
-    command: str
-    unit: str
+    name: str  # its name, without the prefix of its robot
+    target: str  # what it acts on: kind and name
+    limits: tuple[float, float] | None  # range of the command; None if unlimited
+    command: str  # how it is commanded
+    unit: str  # unit of the command; empty where MuJoCo defines none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

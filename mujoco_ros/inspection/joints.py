@@ -20,23 +20,15 @@ _FINAL_S = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Standstill:
-    """The motion of robots without commands.
+    """The motion of robots without commands."""
 
-    Attributes:
-        seconds: Simulated time [s].
-        drift: Largest distance of each joint from its start [rad or m].  # (n,)
-        speed: Largest speed of each joint at the end [rad/s or m/s].  # (n,)
-        base_drift: Largest distance of a floating base from its start [m]; None without one.
-        base_speed: Largest speed of a floating base at the end [m/s]; None without one.
-        divergences: How often the simulation diverged.
-    """
-
-    seconds: float
-    drift: np.ndarray
-    speed: np.ndarray
+    seconds: float  # simulated time [s]
+    drift: np.ndarray  # largest distance of each joint from its start [rad or m] (n,)
+    speed: np.ndarray  # largest speed of each joint at the end [rad/s or m/s] (n,)
+    # Largest distance of a floating base from its start [m]; None without one
     base_drift: float | None
-    base_speed: float | None
-    divergences: int
+    base_speed: float | None  # largest speed of a floating base at the end [m/s]; None without one
+    divergences: int  # how often the simulation diverged
 
 
 def measure_standstill(
@@ -91,42 +83,27 @@ _STEP = 1e-5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointEntry:
-    """A scalar joint; units are for a hinge, with m and N in place of rad and Nm for a slide.
-
-    Attributes:
-        kind: ``hinge`` or ``slide``.
-        limits: Range of positions [rad]; None if unlimited.
-        armature: Inertia of the rotor at the joint [kg m²].
-        effort_limit: Largest effort of its actuators [Nm]; None if unlimited.
-        drive: Kinds of its actuators: ``pd`` (a torque motor under the PD law), ``position``,
-            ``velocity``, ``effort``; empty for a passive joint.
-        kp: Stiffness of its actuators [Nm/rad]; None for a joint that no actuator holds.
-        kd: Damping of its actuators [Nms/rad].
-        inertia: Inertia at the start with the other joints locked [kg m²].
-        bandwidth: Natural frequency with that inertia [Hz]; None without stiffness.
-        damping_ratio: Damping ratio with it, and with the damping of the joint.
-        sag: Expected distance at rest from the start, under the weight at the start [rad]; None
-            without stiffness, and for a robot with a floating base.
-        drift: Largest simulated distance from the start [rad].
-        speed: Largest simulated speed at the end [rad/s].
-        is_weak: Whether its actuators cannot carry the weight at the start.
-    """
+    """A scalar joint; units are for a hinge, with m and N in place of rad and Nm for a slide."""
 
     name: str
-    kind: str
-    limits: tuple[float, float] | None
-    armature: float
-    effort_limit: float | None
+    kind: str  # ``hinge`` or ``slide``
+    limits: tuple[float, float] | None  # range of positions [rad]; None if unlimited
+    armature: float  # inertia of the rotor at the joint [kg m²]
+    effort_limit: float | None  # largest effort of its actuators [Nm]; None if unlimited
+    # Kinds of its actuators: ``pd`` (a torque motor under the PD law), ``position``, ``velocity``,
+    # ``effort``; empty for a passive joint
     drive: str
-    kp: float | None
-    kd: float | None
-    inertia: float
-    bandwidth: float | None
-    damping_ratio: float | None
+    kp: float | None  # stiffness of its actuators [Nm/rad]; None for a joint that no actuator holds
+    kd: float | None  # damping of its actuators [Nms/rad]
+    inertia: float  # inertia at the start with the other joints locked [kg m²]
+    bandwidth: float | None  # natural frequency with that inertia [Hz]; None without stiffness
+    damping_ratio: float | None  # damping ratio with it, and with the damping of the joint
+    # Expected distance at rest from the start, under the weight at the start [rad]; None without
+    # stiffness, and for a robot with a floating base
     sag: float | None
-    drift: float
-    speed: float
-    is_weak: bool
+    drift: float  # largest simulated distance from the start [rad]
+    speed: float  # largest simulated speed at the end [rad/s]
+    is_weak: bool  # whether its actuators cannot carry the weight at the start
 
 
 def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEntry, ...]:

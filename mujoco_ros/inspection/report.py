@@ -112,19 +112,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkMass:
-    """The mass of a link or body [kg].
+    """The mass of a link or body [kg]."""
 
-    Attributes:
-        name: Name of the link, without the prefix of its robot.
-        model: Its mass in the simulated model; None for a link that is not a body there.
-        file: Its mass in the file; None if the file has none.
-        remark: Where the mass comes from, or why it differs; empty for the mass of the file.
-    """
-
-    name: str
-    model: float | None
-    file: float | None
-    remark: str = ""
+    name: str  # name of the link, without the prefix of its robot
+    model: float | None  # its mass in the simulated model; None for a link that is not a body there
+    file: float | None  # its mass in the file; None if the file has none
+    remark: str = ""  # where the mass comes from, or why it differs; empty for the mass of the file
 
 
 def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) -> Urdf | None:
@@ -205,69 +198,43 @@ _STANDSTILL_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class RobotReport:
-    """A robot of the scene.
-
-    Attributes:
-        base: ``fixed`` or ``floating``.
-        mass: Total mass in the simulated model [kg].
-        file_mass: Sum of the masses in the file [kg]; None where the file has none.
-        has_gains_file: Whether PD gains are from a file; they are derived otherwise.
-        links: Mass of each link.
-        joints: Its scalar joints.
-        sensors: Its sensors, cameras and lidars.
-        actuators: Its control inputs.
-        commands: Topics and actions that command it.
-        ignored: Number of elements of its URDF that are not read, by kind.
-    """
+    """A robot of the scene."""
 
     name: str
     file: str
     namespace: str
-    base: str
+    base: str  # ``fixed`` or ``floating``
     bodies: int
-    mass: float
-    file_mass: float | None
-    has_gains_file: bool
-    links: tuple[LinkMass, ...]
-    joints: tuple[JointEntry, ...]
-    sensors: tuple[SensorEntry, ...]
-    actuators: tuple[ActuatorEntry, ...]
-    commands: tuple[CommandInput, ...]
-    ignored: Mapping[str, int]
+    mass: float  # total mass in the simulated model [kg]
+    file_mass: float | None  # sum of the masses in the file [kg]; None where the file has none
+    has_gains_file: bool  # whether PD gains are from a file; they are derived otherwise
+    links: tuple[LinkMass, ...]  # mass of each link
+    joints: tuple[JointEntry, ...]  # its scalar joints
+    sensors: tuple[SensorEntry, ...]  # its sensors, cameras and lidars
+    actuators: tuple[ActuatorEntry, ...]  # its control inputs
+    commands: tuple[CommandInput, ...]  # topics and actions that command it
+    ignored: Mapping[str, int]  # number of elements of its URDF that are not read, by kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A scene or model.
-
-    Attributes:
-        versions: Versions by program.
-        timestep: Simulated time between steps [s].
-        integrator: Integrator of MuJoCo.
-        overlaps: Pairs of bodies that overlap at the start.
-        base_drift: Largest distance of a floating base from its start in this time [m]; None
-            without one.
-        base_speed: Its largest speed at the end [m/s].
-        divergences: How often the simulation diverged in this time.
-        solver: A comparison of the solver with another one.
-        messages: What the import logged.
-        engine_warnings: What the engine logged in the simulated time.
-    """
+    """A scene or model."""
 
     reference: str
     name: str
-    versions: Mapping[str, str]
-    timestep: float
-    integrator: str
+    versions: Mapping[str, str]  # versions by program
+    timestep: float  # simulated time between steps [s]
+    integrator: str  # integrator of MuJoCo
     robots: tuple[RobotReport, ...]
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[Overlap, ...]  # pairs of bodies that overlap at the start
     seconds: float
+    # Largest distance of a floating base from its start in this time [m]; None without one
     base_drift: float | None
-    base_speed: float | None
-    divergences: int
-    solver: SolverCheck
-    messages: tuple[str, ...]
-    engine_warnings: tuple[str, ...]
+    base_speed: float | None  # its largest speed at the end [m/s]
+    divergences: int  # how often the simulation diverged in this time
+    solver: SolverCheck  # a comparison of the solver with another one
+    messages: tuple[str, ...]  # what the import logged
+    engine_warnings: tuple[str, ...]  # what the engine logged in the simulated time
 
 
 def inspect(

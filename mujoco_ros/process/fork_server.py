@@ -30,19 +30,14 @@ _DESCRIPTORS = 2
 
 
 class ForkedProcess:
-    """A process that a server has forked, with the methods of `subprocess.Popen` for its end.
-
-    Attributes:
-        pid: Its id.
-        returncode: Its exit code, negative for a signal; None while it runs.
-        stderr: Its standard error, if that is a pipe.
-    """
+    """A process that a server has forked, with the methods of `subprocess.Popen` for its end."""
 
     def __init__(self, pid: int, status: Connection) -> None:
         """Follow a process; `status` will receive its exit code."""
-        self.pid = pid
+        self.pid = pid  # its id
+        # Its exit code, negative for a signal; None while it runs
         self.returncode: int | None = None
-        self.stderr: IO[bytes] | None = None
+        self.stderr: IO[bytes] | None = None  # its standard error, if that is a pipe
         self._status, self._lock = status, Lock()
 
     def poll(self) -> int | None:

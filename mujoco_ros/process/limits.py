@@ -37,17 +37,11 @@ class WorkerLimitError(WorkerDiedError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerLimits:
-    """Limits of one request.
+    """Limits of one request."""
 
-    Attributes:
-        processor_s: Processor time of all threads [s].
-        wall_s: Time until the answer [s].
-        memory_bytes: Memory in use [byte].
-    """
-
-    processor_s: float
-    wall_s: float
-    memory_bytes: int
+    processor_s: float  # processor time of all threads [s]
+    wall_s: float  # time until the answer [s]
+    memory_bytes: int  # memory in use [byte]
 
     @property
     def processor(self) -> str:

@@ -45,23 +45,16 @@ def processor_times(pid: int) -> tuple[float, float]:
 
 @dataclass(eq=False)
 class ManagedProcess:
-    """A child process that is restarted when it fails, or misses its heartbeat deadline.
+    """A child process that is restarted when it fails, or misses its heartbeat deadline."""
 
-    Attributes:
-        name: Name in log messages.
-        begin: Starts the program, whose standard error is a pipe.
-        deadline: One word that the process shares: when its next heartbeat is due [monotonic s].
-        forward: Called with each piece of the process's standard error.
-        starts: Number of starts.
-        trouble: Why the process does not run; empty while it runs, or if it ended as intended.
-    """
-
-    name: str
-    begin: Callable[[], Process]
+    name: str  # name in log messages
+    begin: Callable[[], Process]  # starts the program, whose standard error is a pipe
+    # One word that the process shares: when its next heartbeat is due [monotonic s]
     deadline: "memoryview[float]"
     _: KW_ONLY
-    forward: Callable[[bytes], object]
-    starts: int = field(default=0, init=False)
+    forward: Callable[[bytes], object]  # called with each piece of the process's standard error
+    starts: int = field(default=0, init=False)  # number of starts
+    # Why the process does not run; empty while it runs, or if it ended as intended
     trouble: str = field(default="", init=False)
 
     def __post_init__(self) -> None:

@@ -43,16 +43,7 @@ def bag_files(bag: Path) -> list[Path]:
 
 
 class BagContents:
-    """Contents of a bag that may be damaged: every check sum is verified.
-
-    Attributes:
-        scans: Contents of the files, in order.
-        metadata: Contents of metadata.yaml, with the files, topics and messages that were found.
-        problems: What is damaged or missing, as sentences.
-        counts: Number of messages by topic.
-        lost: Number of missing messages by topic, as far as it is known.
-        is_lossy: Whether something is missing, or may be wrong.
-    """
+    """Contents of a bag that may be damaged: every check sum is verified."""
 
     def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
         """Read the whole bag.
@@ -64,8 +55,9 @@ class BagContents:
             UserInputError: There is no bag, it is of another format, or a file cannot be read.
         """
         self.bag = bag
+        # Contents of metadata.yaml, with the files, topics and messages that were found
         self.metadata = Metadata.read(bag, distribution)
-        self.scans: list[McapScan] = []
+        self.scans: list[McapScan] = []  # contents of the files, in order
         expected = [(topic.name, topic.kind) for topic in self.metadata.topics.values()]
         errors = []
         for path in bag_files(bag):
@@ -77,12 +69,13 @@ class BagContents:
                 errors.append(error)
         if errors and not (skips and self.scans):
             raise errors[0]
-        self.problems = [*map(str, errors)]
-        self.is_lossy = bool(errors)
+        self.problems = [*map(str, errors)]  # what is damaged or missing, as sentences
+        self.is_lossy = bool(errors)  # whether something is missing, or may be wrong
         for scan in self.scans:
             self._complete_channels(scan)
+        # Number of messages by topic
         self.counts = _total(_by_topic(scan, scan.counts) for scan in self.scans)
-        self.lost = self._missing()
+        self.lost = self._missing()  # number of missing messages by topic, as far as it is known
         self.is_lossy |= bool(self.lost) or any(scan.is_lossy for scan in self.scans)
         for scan in self.scans:
             self.problems += [_described(scan, damage) for damage in scan.damages[:_MOST_LISTED]]

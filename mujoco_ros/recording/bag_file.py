@@ -61,7 +61,6 @@ class BagFile:
 
     Attributes:
         path: The file.
-        descriptor: Its descriptor; -1 when it is closed.
     """
 
     def __init__(
@@ -78,6 +77,7 @@ class BagFile:
         """
         self.path, self._compression = path, compression
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        # Its descriptor; -1 when it is closed
         self.descriptor = os.open(path, flags, 0o600) if descriptor is None else descriptor
         self._saved = self._buffered = 0  # bytes of the file, and of the chunk
         self._parts: list[bytes] = []  # of the chunk
@@ -236,11 +236,7 @@ class BagFile:
 
 
 class TopicFile(BagFile):
-    """Writes the messages of topics, each with its definition, as a file of a bag.
-
-    Attributes:
-        span: Number and times of its messages.
-    """
+    """Writes the messages of topics, each with its definition, as a file of a bag."""
 
     def __init__(
         self,
@@ -251,7 +247,7 @@ class TopicFile(BagFile):
     ) -> None:
         """Add an empty file to the metadata of a bag, as `BagFile` does."""
         super().__init__(path, compression, descriptor)
-        self.span = metadata.files[path.name] = Span()
+        self.span = metadata.files[path.name] = Span()  # number and times of its messages
         self._metadata = metadata
         self._numbers: dict[str, int] = {}  # of types and of topics
 

@@ -78,15 +78,6 @@ class McapScan:
 
     A chunk whose check sum differs is left out. Messages without a check sum are taken if their
     records are sound.
-
-    Attributes:
-        schemas: Schemas by id.
-        channels: Channels by id; a channel that has messages may be missing.
-        blocks: Blocks of sound messages, in the order of the file.
-        counts: Number of sound messages by channel.
-        damages: Damaged bytes, in the order of the file.
-        statistics: Numbers of messages when the file was written; None if they are damaged.
-        is_indexed: Whether the file has an index, or no messages.
     """
 
     def __init__(self, path: Path, topics: Collection[tuple[str, str]] = ()) -> None:
@@ -100,10 +91,11 @@ class McapScan:
         """
         self.path = path
         self.profile = "ros2"
-        self.blocks: list[Block] = []
-        self.damages: list[Damage] = []
+        self.blocks: list[Block] = []  # blocks of sound messages, in the order of the file
+        self.damages: list[Damage] = []  # damaged bytes, in the order of the file
         self.attachments: list[records.Attachment] = []
         self.metadata: list[records.Metadata] = []
+        # Numbers of messages when the file was written; None if they are damaged
         self.statistics: records.Statistics | None = None
         self._definitions: dict[tuple[int, bytes], _Definition] = {}  # by opcode and content
         self._run: Block | None = None  # of messages outside of chunks
@@ -120,12 +112,15 @@ class McapScan:
             summary = self._read_summary() if is_whole else self._end
             self._scan(summary)
             data = self._check_data()
+        # Number of sound messages by channel
         self.counts = sum((block.counts for block in self.blocks), Counter[int]())
+        # Whether the file has an index, or no messages
         self.is_indexed = is_whole and bool(self._index or not self.counts)
         for known in self._definitions.values():
             known.is_checked |= min(known.offsets) < data or max(known.offsets) >= summary
+        # Channels by id; a channel that has messages may be missing
         self.channels = self._chosen(records.Channel, {name for name, _ in topics})
-        self.schemas = self._chosen(records.Schema, {kind for _, kind in topics})
+        self.schemas = self._chosen(records.Schema, {kind for _, kind in topics})  # schemas by id
         self._correct()
 
     @property

@@ -16,23 +16,14 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenderQuality:
-    """Quality of images.
+    """Quality of images."""
 
-    Attributes:
-        shadows: Whether shadows are rendered; their resolution is the model's.
-        reflections: Whether planes and boxes of reflecting materials reflect.
-        antialiasing: Whether edges are smooth; the number of samples is the model's.
-        fine_planes: Whether infinite planes have enough tiles to show the spots of lamps.
-        skybox: Whether the model's sky is rendered; without it, the background is black.
-        groups: Rendered groups of geoms, tendons, skins and flexes.
-    """
-
-    shadows: bool = True
-    reflections: bool = True
-    antialiasing: bool = True
-    fine_planes: bool = True
-    skybox: bool = True
-    groups: tuple[int, ...] = (0, 1, 2)
+    shadows: bool = True  # whether shadows are rendered; their resolution is the model's
+    reflections: bool = True  # whether planes and boxes of reflecting materials reflect
+    antialiasing: bool = True  # whether edges are smooth; the number of samples is the model's
+    fine_planes: bool = True  # whether infinite planes have enough tiles to show the spots of lamps
+    skybox: bool = True  # whether the model's sky is rendered; without it, the background is black
+    groups: tuple[int, ...] = (0, 1, 2)  # rendered groups of geoms, tendons, skins and flexes
 
     @property
     def allows_culling(self) -> bool:
@@ -81,14 +72,7 @@ _REMEDY = (
 
 
 class GlContext:
-    """An OpenGL context of the thread that creates it.
-
-    Attributes:
-        backend: "EGL" or "OSMesa".
-        device: Name of the device, as its driver reports it.
-        is_software: Whether the processor renders.
-        largest_side: Limit of the width and height of an image [pixels].
-    """
+    """An OpenGL context of the thread that creates it."""
 
     def __init__(self, backend: str) -> None:
         """Create a context and make it current.
@@ -108,14 +92,16 @@ class GlContext:
         self.make_current()
         # MuJoCo's renderer selects its OpenGL library by this variable.
         os.environ["MUJOCO_GL"] = backend
-        self.backend = BACKENDS[backend]
+        self.backend = BACKENDS[backend]  # "EGL" or "OSMesa"
         name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
+        # Name of the device, as its driver reports it
         self.device = name.decode(errors="replace") if name else "unknown"
+        # Whether the processor renders
         self.is_software = any(name in self.device for name in _SOFTWARE)
         side = ctypes.c_int()
         get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
         get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
-        self.largest_side = side.value
+        self.largest_side = side.value  # limit of the width and height of an image [pixels]
 
     def make_current(self) -> None:
         """Make the context current in the calling thread.

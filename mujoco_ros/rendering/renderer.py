@@ -195,7 +195,6 @@ class Renderer:
     Attributes:
         backend: Backend of the OpenGL context, "EGL" or "OSMesa".
         device: Name of the device, as its driver reports it.
-        is_software: Whether the processor renders.
     """
 
     def __init__(
@@ -213,7 +212,7 @@ class Renderer:
         self._resources: mujoco.MjrContext | None = None
         self._context = open_context(backend)
         self.backend, self.device = self._context.backend, self._context.device
-        self.is_software = self._context.is_software
+        self.is_software = self._context.is_software  # whether the processor renders
         self._quality = quality or (PLAIN if self.is_software else RICH)
         self._camera = mujoco.MjvCamera()
         self._camera.type = int(mujoco.mjtCamera.mjCAMERA_FIXED)

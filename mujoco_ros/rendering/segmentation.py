@@ -17,17 +17,11 @@ _OBJ = mujoco.mjtObj
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Label:
-    """Meaning of a number in a segmentation image.
+    """Meaning of a number in a segmentation image."""
 
-    Attributes:
-        kind: body, flex, skin or tendon.
-        name: Name in the model; empty if it has none.
-        frame: TF frame of a body; empty if it has none.
-    """
-
-    kind: str
-    name: str
-    frame: str = ""
+    kind: str  # body, flex, skin or tendon
+    name: str  # name in the model; empty if it has none
+    frame: str = ""  # TF frame of a body; empty if it has none
 
 
 class Segmentation:

@@ -24,15 +24,10 @@ from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OfferedModel:
-    """A model that can be spawned, or a world that can be loaded.
+    """A model that can be spawned, or a world that can be loaded."""
 
-    Attributes:
-        uri: Its URI.
-        description: What it is.
-    """
-
-    uri: str
-    description: str
+    uri: str  # its URI
+    description: str  # what it is
 
     @property
     def file(self) -> str:
@@ -46,15 +41,11 @@ class OfferedModel:
 
 
 class EntityClient(Protocol):
-    """Entities of the simulation.
+    """Entities of the simulation."""
 
-    Attributes:
-        spawnables: The models that can be spawned; empty before `list_spawnables`.
-        worlds: The worlds that can be loaded; empty before `list_worlds`.
-    """
-
+    # The models that can be spawned; empty before `list_spawnables`
     spawnables: Sequence[OfferedModel]
-    worlds: Sequence[OfferedModel]
+    worlds: Sequence[OfferedModel]  # the worlds that can be loaded; empty before `list_worlds`
 
     def prepare(self) -> None:
         """Discover the services, so that the first request of a user is not late."""
@@ -82,40 +73,26 @@ class EntityClient(Protocol):
 
 
 class FieldKey(NamedTuple):
-    """A numeric field.
+    """A numeric field."""
 
-    Attributes:
-        topic: Full name of the topic.
-        path: Names from the message to the field, as ``pose.position.x``, ``data[2]`` or, of a
-            message with names of its elements, ``position[left_knee]``.
-    """
-
-    topic: str
+    topic: str  # full name of the topic
+    # Names from the message to the field, as ``pose.position.x``, ``data[2]`` or, of a message with
+    # names of its elements, ``position[left_knee]``
     path: str
 
 
 class FieldSample(NamedTuple):
-    """Values of fields of one message.
+    """Values of fields of one message."""
 
-    Attributes:
-        topic: Full name of the topic.
-        time: Simulated time of the stamp, or of the reception of a message without one [s].
-        values: Values by path; NaN for an element that the message does not have.
-    """
-
-    topic: str
-    time: float
-    values: dict[str, float]
+    topic: str  # full name of the topic
+    time: float  # simulated time of the stamp, or of the reception of a message without one [s]
+    values: dict[str, float]  # values by path; NaN for an element that the message does not have
 
 
 class FieldClient(Protocol):
-    """Subscribes to numeric fields of messages.
+    """Subscribes to numeric fields of messages."""
 
-    Attributes:
-        topics: Topics that something publishes.
-    """
-
-    topics: Sequence[str]
+    topics: Sequence[str]  # topics that something publishes
 
     def inspect(self, topic: str) -> Sequence[str] | None:
         """Return the paths of the numeric fields of a topic; None until a message has arrived.
@@ -132,14 +109,7 @@ class FieldClient(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """All clients of a simulator. Calls never block; any thread may send requests and commands.
-
-    Attributes:
-        fields: Fields of messages of the panel Plots.
-        panel_fields: Fields of messages of the plots of declared panels.
-        log: Returns the log lines after a sequence number, oldest first.
-        latest_request: Returns the latest request of any client.
-    """
+    """All clients of a simulator. Calls never block; any thread may send requests and commands."""
 
     simulation: SimulationClient
     parameters: ParameterClient
@@ -150,8 +120,9 @@ class Clients:
     drawings: DrawingClient
     markers: InteractiveMarkerClient
     velocities: VelocityClient
-    fields: FieldClient
+    fields: FieldClient  # fields of messages of the panel Plots
     panels: PanelClient
-    panel_fields: FieldClient
+    panel_fields: FieldClient  # fields of messages of the plots of declared panels
+    # Returns the log lines after a sequence number, oldest first
     log: Callable[[int], Sequence[LogLine]]
-    latest_request: Callable[[], Request | None]
+    latest_request: Callable[[], Request | None]  # returns the latest request of any client

@@ -28,33 +28,21 @@ class ImageKind(StrEnum):
 
 
 class ImageKey(NamedTuple):
-    """A subscribed image.
-
-    Attributes:
-        kind: The image of the camera.
-        max_width: Wider images are downsampled [px].
-    """
+    """A subscribed image."""
 
     camera: CameraKey
-    kind: ImageKind
-    max_width: int
+    kind: ImageKind  # the image of the camera
+    max_width: int  # wider images are downsampled [px]
 
 
 @dataclass(slots=True)
 class Request:
-    """A request to a node and its result, or a published message; panels read it in every frame.
+    """A request to a node and its result, or a published message; panels read it in every frame."""
 
-    Attributes:
-        name: The request as it is displayed.
-        ok: None until the response arrives, then whether the request succeeded.
-        message: Text of the response.
-        command: The command of a shell that does the same.
-    """
-
-    name: str
-    ok: bool | None = None
-    message: str = ""
-    command: str = ""
+    name: str  # the request as it is displayed
+    ok: bool | None = None  # none until the response arrives, then whether the request succeeded
+    message: str = ""  # text of the response
+    command: str = ""  # the command of a shell that does the same
 
     def complete(self, ok: bool, message: str = "") -> None:
         """Set the result."""
@@ -74,19 +62,12 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ParameterInfo:
-    """A parameter of the simulator.
+    """A parameter of the simulator."""
 
-    Attributes:
-        value: bool, int, float, str, or a tuple of them.
-        low: Smallest value; None if unbounded.
-        high: Largest value; None if unbounded.
-        description: Description from the descriptor.
-    """
-
-    value: Any
-    low: float | None = None
-    high: float | None = None
-    description: str = ""
+    value: Any  # bool, int, float, str, or a tuple of them
+    low: float | None = None  # smallest value; None if unbounded
+    high: float | None = None  # largest value; None if unbounded
+    description: str = ""  # description from the descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +81,15 @@ class TransitionInfo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControllerInfo:
-    """A node with a state machine behind the lifecycle_msgs services.
+    """A node with a state machine behind the lifecycle_msgs services."""
 
-    Attributes:
-        name: Full name of the node.
-        state: Active state; empty while unknown.
-        reason: Why it is in that state; empty without a reason.
-        states: All states.
-        transitions: All transitions.
-        available: Labels of the transitions from the active state.
-        events: Recent transitions, oldest first, with times on the clock of the node [s].
-    """
-
-    name: str
-    state: str = ""
-    reason: str = ""
-    states: tuple[str, ...] = ()
-    transitions: tuple[TransitionInfo, ...] = ()
-    available: tuple[str, ...] = ()
+    name: str  # full name of the node
+    state: str = ""  # active state; empty while unknown
+    reason: str = ""  # why it is in that state; empty without a reason
+    states: tuple[str, ...] = ()  # all states
+    transitions: tuple[TransitionInfo, ...] = ()  # all transitions
+    available: tuple[str, ...] = ()  # labels of the transitions from the active state
+    # Recent transitions, oldest first, with times on the clock of the node [s]
     events: tuple[tuple[float, TransitionInfo], ...] = ()
 
     @property
@@ -128,50 +100,34 @@ class ControllerInfo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Thumbnail:
-    """The newest image of a camera, downsampled.
+    """The newest image of a camera, downsampled."""
 
-    Attributes:
-        pixels: RGB; depth and segmentation in false colours.  # (height, width, 3) uint8
-        time: Time stamp [s].
-        number: Sequence number over all cameras.
-        values: Distances [m], inf without a hit, or numbers of the visible objects; None for
-            colour.  # (height, width)
-        limits: Distances at the ends of the colour scale of depth, near and far [m].
-    """
-
+    # RGB; depth and segmentation in false colours.  # (height, width, 3) uint8
     pixels: np.ndarray
-    time: float
-    number: int
+    time: float  # time stamp [s]
+    number: int  # sequence number over all cameras
+    # Distances [m], inf without a hit, or numbers of the visible objects; None for colour (height,
+    # width)
     values: np.ndarray | None = None
+    # Distances at the ends of the colour scale of depth, near and far [m]
     limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogLine:
-    """A message of /rosout.
+    """A message of /rosout."""
 
-    Attributes:
-        number: Sequence number.
-        time: Time stamp on the clock of the node [s].
-        level: 10 debug, 20 info, 30 warn, 40 error, 50 fatal.
-        node: Name of the node.
-        text: The message.
-    """
-
-    number: int
-    time: float
-    level: int
-    node: str
-    text: str
+    number: int  # sequence number
+    time: float  # time stamp on the clock of the node [s]
+    level: int  # 10 debug, 20 info, 30 warn, 40 error, 50 fatal
+    node: str  # name of the node
+    text: str  # the message
 
 
 class SimulationClient(Protocol):
-    """Services that play, pause, step and reset the simulation.
+    """Services that play, pause, step and reset the simulation."""
 
-    Attributes:
-        status: ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond.
-    """
-
+    # ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond
     status: str
 
     def play(self) -> Request:
@@ -200,14 +156,10 @@ class SimulationClient(Protocol):
 
 
 class ParameterClient(Protocol):
-    """Parameters of the simulator.
+    """Parameters of the simulator."""
 
-    Attributes:
-        simulator: Full name of the simulator's node.
-        known: Parameters by name; empty while the simulator does not respond.
-    """
-
-    simulator: str
+    simulator: str  # full name of the simulator's node
+    # Parameters by name; empty while the simulator does not respond
     known: Mapping[str, ParameterInfo]
 
     def set(self, values: Mapping[str, Any]) -> Request:
@@ -248,13 +200,9 @@ class CommandClient(Protocol):
 
 
 class ControllerClient(Protocol):
-    """State machines of controllers.
+    """State machines of controllers."""
 
-    Attributes:
-        known: Controllers by the full name of their node.
-    """
-
-    known: Mapping[str, ControllerInfo]
+    known: Mapping[str, ControllerInfo]  # controllers by the full name of their node
 
     def change_state(self, controller: str, transition: str) -> Request:
         """Request a transition of a controller."""
@@ -275,13 +223,9 @@ class ImageClient(Protocol):
 
 
 class DrawingClient(Protocol):
-    """Topics whose messages can be drawn.
+    """Topics whose messages can be drawn."""
 
-    Attributes:
-        topics: Types of the topics by name.
-    """
-
-    topics: Mapping[str, str]
+    topics: Mapping[str, str]  # types of the topics by name
 
     @property
     def frames(self) -> Mapping[str, TfFrame]:
@@ -304,15 +248,10 @@ class DrawingClient(Protocol):
 
 
 class VelocityClient(Protocol):
-    """Topics of commanded velocities: of walking and driving robots, and of frames of robots.
+    """Topics of commanded velocities: of walking and driving robots, and of frames of robots."""
 
-    Attributes:
-        topics: The topics ``cmd_vel`` that something subscribes to.
-        tool_topics: Topics ``target_twist`` of Cartesian controllers.
-    """
-
-    topics: Sequence[str]
-    tool_topics: Sequence[str]
+    topics: Sequence[str]  # the topics ``cmd_vel`` that something subscribes to
+    tool_topics: Sequence[str]  # topics ``target_twist`` of Cartesian controllers
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
         """Publish a velocity until `stop`, or until a second after the last call.

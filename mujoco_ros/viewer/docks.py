@@ -51,15 +51,12 @@ _COLUMNS = (
 
 
 class DockLayout:
-    """The dock areas of one context of Dear ImGui.
-
-    Attributes:
-        uncovered: The smallest rectangle with all of the page that no docked window covers, as of
-            the last frame: left, top, right and bottom in fractions of the page, and the page's
-            width divided by its height; empty while windows settle.
-    """
+    """The dock areas of one context of Dear ImGui."""
 
     def __init__(self) -> None:
+        # The smallest rectangle with all of the page that no docked window covers, as of the last
+        # frame: left, top, right and bottom in fractions of the page, and the page's width divided
+        # by its height; empty while windows settle
         self.uncovered: tuple[float, ...] = ()
         self._docked: list[Rectangle] = []  # of this frame's windows
         self._covered: list[Rectangle] = []  # of which it leaves out the windows

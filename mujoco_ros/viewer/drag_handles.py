@@ -21,27 +21,19 @@ _LETTERS = "xyz"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Handle:
-    """A handle of a frame.
+    """A handle of a frame."""
 
-    Attributes:
-        name: ``move``, ``move x`` … or ``turn x`` …, different for each handle of a frame.
-        axis: Index of the axis whose colour it has; None for the handle at the origin.
-        rotates: Whether it rotates the frame.
-        point: Position in the world [m].  # (3,)
-        direction: Unit vector of the handle's motion for a positive drag; 0 for a motion in a
-            plane.  # (3,)
-        normal: Unit vector of the axis of rotation, or normal of the plane of motion; 0 for the
-            plane of the screen.  # (3,)
-        control: Name of the control of an interactive marker that it belongs to.
-    """
-
-    name: str
+    name: str  # ``move``, ``move x`` … or ``turn x`` …, different for each handle of a frame
+    # Index of the axis whose colour it has; None for the handle at the origin
     axis: int | None = None
-    rotates: bool = False
-    point: np.ndarray
+    rotates: bool = False  # whether it rotates the frame
+    point: np.ndarray  # position in the world [m] (3,)
+    # Unit vector of the handle's motion for a positive drag; 0 for a motion in a plane (3,)
     direction: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    # Unit vector of the axis of rotation, or normal of the plane of motion; 0 for the plane of the
+    # screen (3,)
     normal: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    control: str = ""
+    control: str = ""  # name of the control of an interactive marker that it belongs to
 
 
 def handles(frame: Pose, projection: ScreenProjection) -> Iterator[Handle]:

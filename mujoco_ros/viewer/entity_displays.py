@@ -18,35 +18,23 @@ _SHOWN, _HIDDEN = 0, 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityDisplay:
-    """What is shown of an entity.
+    """What is shown of an entity."""
 
-    Attributes:
-        visual: Geoms of the groups that MuJoCo shows by default, and sites.
-        collision: Geoms that can collide, in any group.
-        frames: Frames of its bodies.
-        references: A robot at its joint references, as a ghost.
-        trail: Name of the body whose past path is drawn; empty for none.
-    """
-
-    visual: bool = True
-    collision: bool = False
-    frames: bool = False
-    references: bool = False
-    trail: str = ""
+    visual: bool = True  # geoms of the groups that MuJoCo shows by default, and sites
+    collision: bool = False  # geoms that can collide, in any group
+    frames: bool = False  # frames of its bodies
+    references: bool = False  # a robot at its joint references, as a ghost
+    trail: str = ""  # name of the body whose past path is drawn; empty for none
 
 
 _DEFAULT = EntityDisplay()
 
 
 class EntityDisplays:
-    """What is shown of the entities of the present model, and of earlier ones with their names.
-
-    Attributes:
-        changes: Number of changes of the model that is displayed.
-    """
+    """What is shown of the entities of the present model, and of earlier ones with their names."""
 
     def __init__(self, state: SharedState) -> None:
-        self.changes = 0
+        self.changes = 0  # number of changes of the model that is displayed
         self._state = state
         self._model: mujoco.MjModel | None = None
         self._entities: dict[str, Entity] = {}

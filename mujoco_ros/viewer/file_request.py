@@ -10,15 +10,10 @@ from mujoco_ros.viewer.clients import ParameterClient
 
 
 class FileRequest(NamedTuple):
-    """A file to read.
+    """A file to read."""
 
-    Attributes:
-        uri: The file.
-        files: The files that may be read; None allows all.
-    """
-
-    uri: str
-    files: ClientFiles | None
+    uri: str  # the file
+    files: ClientFiles | None  # the files that may be read; None allows all
 
     @classmethod
     def of_client(cls, uri: str, access: FileAccess) -> "FileRequest":

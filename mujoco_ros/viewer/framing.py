@@ -82,25 +82,17 @@ _FIXED = int(mujoco.mjtCamera.mjCAMERA_FIXED)
 
 class CameraMount(NamedTuple):
     """What determines the view, by name, which is the same in another model; empty if nothing does.
-
-    Attributes:
-        body: The body that the camera follows.
-        camera: The camera of the model.
     """
 
-    body: str = ""
-    camera: str = ""
+    body: str = ""  # the body that the camera follows
+    camera: str = ""  # the camera of the model
 
 
 @dataclass(frozen=True)
 class CameraFollows(messages.Event):
-    """The camera shall follow a body, or stay where it is.
+    """The camera shall follow a body, or stay where it is."""
 
-    Attributes:
-        body: Id of the body; 0 is none.
-    """
-
-    body: int
+    body: int  # id of the body; 0 is none
 
 
 def followed(camera: mujoco.MjvCamera) -> int:
@@ -165,27 +157,16 @@ _MAX_DRAG = 2.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScreenProjection:
-    """The projection of the viewer's camera.
+    """The projection of the viewer's camera."""
 
-    Attributes:
-        position: Of the camera [m].  # (3,)
-        right: Unit vector.  # (3,)
-        up: Unit vector.  # (3,)
-        forward: Unit vector.  # (3,)
-        focal: Focal length [px].
-        width: Of the screen [px].
-        height: Of the screen [px].
-        orthographic: Whether the scale is everywhere as at a depth of 1 m.
-    """
-
-    position: np.ndarray
-    right: np.ndarray
-    up: np.ndarray
-    forward: np.ndarray
-    focal: float
-    width: float
-    height: float
-    orthographic: bool = False
+    position: np.ndarray  # of the camera [m] (3,)
+    right: np.ndarray  # unit vector (3,)
+    up: np.ndarray  # unit vector (3,)
+    forward: np.ndarray  # unit vector (3,)
+    focal: float  # focal length [px]
+    width: float  # of the screen [px]
+    height: float  # of the screen [px]
+    orthographic: bool = False  # whether the scale is everywhere as at a depth of 1 m
 
     @classmethod
     def of_camera(

@@ -43,9 +43,6 @@ class HistorySaving:
     """Reads and writes the past states in a thread of its own, from a shared state of its own.
 
     A child process writes bags, films and images. Nothing remains of a file that is not complete.
-
-    Attributes:
-        request: The last request; while it is in progress, its message is the finished share.
     """
 
     def __init__(
@@ -55,6 +52,7 @@ class HistorySaving:
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
         """Save the past states of `state`; `now` returns the time for names of files."""
+        # The last request; while it is in progress, its message is the finished share
         self.request: Request | None = None
         self._state, self._parameters, self._now = state, parameters, now
         self._cancelled = threading.Event()

@@ -104,14 +104,10 @@ _SIZE = (760.0, 520.0)
 
 
 class KeyHelp:
-    """A window that a key or the menu opens, and Escape closes.
-
-    Attributes:
-        is_open: Whether it is open.
-    """
+    """A window that a key or the menu opens, and Escape closes."""
 
     def __init__(self) -> None:
-        self.is_open = False
+        self.is_open = False  # whether it is open
 
     def handle_keys(self) -> bool:
         """Open or close it by a pressed key; return whether one was."""

@@ -36,109 +36,67 @@ class ControlOrientation(IntEnum):
 
 
 class MarkerKey(NamedTuple):
-    """An interactive marker.
+    """An interactive marker."""
 
-    Attributes:
-        server: Namespace of its server.
-        name: Its name at the server.
-    """
-
-    server: str
-    name: str
+    server: str  # namespace of its server
+    name: str  # its name at the server
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkerControl:
-    """A control of an interactive marker.
+    """A control of an interactive marker."""
 
-    Attributes:
-        name: Its name.
-        description: What it does, in the words of its server.
-        mode: What it does.
-        orientation: What its axes rotate with.
-        quat_wxyz: Orientation of its axes; it moves along x, in the plane of y and z, about x.
-        shapes: What is drawn for it, in the axes of the marker.
-        placed: What is drawn for it and was described in other frames.
-        attachment: How that is attached to the marker.
-        is_bare: Whether its server draws nothing for it, so that an arrow or a circle is drawn.
-    """
-
-    name: str
-    description: str = ""
-    mode: InteractionMode = InteractionMode.NONE
-    orientation: ControlOrientation = ControlOrientation.INHERIT
+    name: str  # its name
+    description: str = ""  # what it does, in the words of its server
+    mode: InteractionMode = InteractionMode.NONE  # what it does
+    orientation: ControlOrientation = ControlOrientation.INHERIT  # what its axes rotate with
+    # Orientation of its axes; it moves along x, in the plane of y and z, about x
     quat_wxyz: np.ndarray = field(default_factory=lambda: Pose().quat_wxyz)
-    shapes: tuple[Shape, ...] = ()
-    placed: tuple[Shape, ...] = ()
-    attachment: Attachment | None = None
+    shapes: tuple[Shape, ...] = ()  # what is drawn for it, in the axes of the marker
+    placed: tuple[Shape, ...] = ()  # what is drawn for it and was described in other frames
+    attachment: Attachment | None = None  # how that is attached to the marker
+    # Whether its server draws nothing for it, so that an arrow or a circle is drawn
     is_bare: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkerMenuEntry:
-    """An entry of the menu of an interactive marker.
+    """An entry of the menu of an interactive marker."""
 
-    Attributes:
-        number: Its id.
-        title: Its title.
-        is_selectable: Whether its selection is sent; the viewer runs no commands.
-        entries: The entries below it.
-    """
-
-    number: int
-    title: str
-    is_selectable: bool = True
-    entries: tuple["MarkerMenuEntry", ...] = ()
+    number: int  # its id
+    title: str  # its title
+    is_selectable: bool = True  # whether its selection is sent; the viewer runs no commands
+    entries: tuple["MarkerMenuEntry", ...] = ()  # the entries below it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InteractiveMarkerInfo:
-    """An interactive marker.
+    """An interactive marker."""
 
-    Attributes:
-        name: Its name.
-        description: What it is, in the words of its server.
-        frame: TF frame of its pose.
-        pose: Its pose in the frame.
-        initial_quat: Its orientation when it was last described, for controls that are fixed.
-        scale: Size of handles without shapes of their own [m].
-        controls: Its controls.
-        menu: The entries of its menu.
-    """
-
-    name: str
-    description: str
-    frame: str
-    pose: Pose
+    name: str  # its name
+    description: str  # what it is, in the words of its server
+    frame: str  # TF frame of its pose
+    pose: Pose  # its pose in the frame
+    # Its orientation when it was last described, for controls that are fixed
     initial_quat: np.ndarray
-    scale: float = 1.0
-    controls: tuple[MarkerControl, ...] = ()
-    menu: tuple[MarkerMenuEntry, ...] = ()
+    scale: float = 1.0  # size of handles without shapes of their own [m]
+    controls: tuple[MarkerControl, ...] = ()  # its controls
+    menu: tuple[MarkerMenuEntry, ...] = ()  # the entries of its menu
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkerServerInfo:
-    """A server of interactive markers.
+    """A server of interactive markers."""
 
-    Attributes:
-        markers: Its markers by name.
-        problems: What is wrong with it, or with markers that it refused.
-    """
-
-    markers: Mapping[str, InteractiveMarkerInfo]
-    problems: tuple[str, ...] = ()
+    markers: Mapping[str, InteractiveMarkerInfo]  # its markers by name
+    problems: tuple[str, ...] = ()  # what is wrong with it, or with markers that it refused
 
 
 class InteractiveMarkerClient(Protocol):
-    """Interactive markers of the servers on the graph; any thread may call the methods.
+    """Interactive markers of the servers on the graph; any thread may call the methods."""
 
-    Attributes:
-        known: The servers by their namespace; replaced, never changed.
-        left_out: Number of servers that are too many, and not followed.
-    """
-
-    known: Mapping[str, MarkerServerInfo]
-    left_out: int
+    known: Mapping[str, MarkerServerInfo]  # the servers by their namespace; replaced, never changed
+    left_out: int  # number of servers that are too many, and not followed
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
         """Move a marker in its frame until `release`, or until some seconds after the last call."""

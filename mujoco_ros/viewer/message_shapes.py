@@ -117,16 +117,11 @@ class ShapeKind(StrEnum):
 
 @dataclass(eq=False, kw_only=True, slots=True)
 class Attachment:
-    """Attaches shapes of other frames to an object, as it was when they were described.
+    """Attaches shapes of other frames to an object, as it was when they were described."""
 
-    Attributes:
-        frame: TF frame of the object.
-        pose: Pose of the object in it.
-        found: Poses of the other frames in the object by their names, from the first drawing on.
-    """
-
-    frame: str
-    pose: Pose
+    frame: str  # TF frame of the object
+    pose: Pose  # pose of the object in it
+    # Poses of the other frames in the object by their names, from the first drawing on
     found: dict[str, Pose] = field(default_factory=dict)
 
     def pose_of(self, other: str, find: Callable[[str], Pose | None]) -> Pose | None:
@@ -145,54 +140,35 @@ class Attachment:
 
 
 class Carrier(NamedTuple):
-    """An object that carries a shape of another frame.
+    """An object that carries a shape of another frame."""
 
-    Attributes:
-        attachment: How the shape is attached to it.
-        frame: TF frame of the object.
-        pose: Present pose of the object in it.
-    """
-
-    attachment: Attachment
-    frame: str
-    pose: Pose
+    attachment: Attachment  # how the shape is attached to it
+    frame: str  # TF frame of the object
+    pose: Pose  # present pose of the object in it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:
-    """A shape that a message contains; see `ShapeKind`.
+    """A shape that a message contains; see `ShapeKind`."""
 
-    Attributes:
-        kind: What it is.
-        frame: TF frame of everything below.
-        position: Middle, begin of an arrow or line, first corner of a triangle, or origin of a mesh
-            [m].  # (3,)
-        axes: Rotation matrix; columns are the axes of a box, cylinder or mesh. Of a triangle, the
-            edges at its first corner [m] and its normal.  # (3, 3)
-        size: Lengths of a box, or diameters and height [m]; of a mesh, the factors of its
-            coordinates.  # (3,)
-        end: End of an arrow or line [m]; of a force or torque, the position plus the vector [N or
-            Nm].  # (3,)
-        width: Diameter of an arrow or line [m].
-        colour: Red, green, blue and opacity in 0..1.
-        text: A text, whose middle is the position.
-        mesh: URI of the file of a mesh.
-        has_file_colour: Whether a mesh has the colour of its file, if that has one.
-        carrier: What the shape moves with, unless it is the frame.
-    """
-
-    kind: ShapeKind
-    frame: str
+    kind: ShapeKind  # what it is
+    frame: str  # TF frame of everything below
+    # Middle, begin of an arrow or line, first corner of a triangle, or origin of a mesh [m] (3,)
     position: np.ndarray
+    # Rotation matrix; columns are the axes of a box, cylinder or mesh. Of a triangle, the edges at
+    # its first corner [m] and its normal (3, 3)
     axes: np.ndarray = field(default_factory=lambda: np.eye(3))
+    # Lengths of a box, or diameters and height [m]; of a mesh, the factors of its coordinates (3,)
     size: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    # End of an arrow or line [m]; of a force or torque, the position plus the vector [N or Nm] (3,)
     end: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    width: float = 0.0
+    width: float = 0.0  # diameter of an arrow or line [m]
+    # Red, green, blue and opacity in 0..1
     colour: tuple[float, float, float, float] = (0.2, 0.6, 1.0, 0.9)
-    text: str = ""
-    mesh: str = ""
-    has_file_colour: bool = False
-    carrier: Carrier | None = None
+    text: str = ""  # a text, whose middle is the position
+    mesh: str = ""  # URI of the file of a mesh
+    has_file_colour: bool = False  # whether a mesh has the colour of its file, if that has one
+    carrier: Carrier | None = None  # what the shape moves with, unless it is the frame
 
     def moved(self, pose: Pose, frame: str) -> "Shape":
         """Return the shape in another frame, in which the present frame has the `pose`."""
@@ -230,28 +206,16 @@ class Shape:
 
 
 class JointPath(NamedTuple):
-    """Positions of joints that a trajectory contains.
+    """Positions of joints that a trajectory contains."""
 
-    Attributes:
-        joints: Their names.
-        positions: Positions at the points [rad or m].  # (n, joints)
-        end: Simulated time at which the trajectory ends [s].
-    """
-
-    joints: tuple[str, ...]
-    positions: np.ndarray
-    end: float
+    joints: tuple[str, ...]  # their names
+    positions: np.ndarray  # positions at the points [rad or m] (n, joints)
+    end: float  # simulated time at which the trajectory ends [s]
 
 
 class TfFrame(NamedTuple):
-    """A frame of /tf or /tf_static.
+    """A frame of /tf or /tf_static."""
 
-    Attributes:
-        parent: Its parent.
-        position: In the parent [m].  # (3,)
-        quat_wxyz: In the parent.  # (4,)
-    """
-
-    parent: str
-    position: np.ndarray
-    quat_wxyz: np.ndarray
+    parent: str  # its parent
+    position: np.ndarray  # in the parent [m] (3,)
+    quat_wxyz: np.ndarray  # in the parent (4,)

@@ -34,14 +34,11 @@ class NoImagesError(RuntimeError):
 
 
 class ModelImages:
-    """Images of models, from the cache or rendered, both by a process of low priority.
-
-    Attributes:
-        found: Images by URI; replaced, never changed.  # (height, width, 3) uint8
-    """
+    """Images of models, from the cache or rendered, both by a process of low priority."""
 
     def __init__(self, files: FileAccess) -> None:
         """Have no images; read what `files` allows clients."""
+        # Images by URI; replaced, never changed.  # (height, width, 3) uint8
         self.found: Mapping[str, np.ndarray] = {}
         self._files = files
         self._lists: SimpleQueue[Sequence[str]] = SimpleQueue()

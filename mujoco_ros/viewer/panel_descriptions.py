@@ -21,23 +21,15 @@ _NAMES = {"button": "service", "table": "topic", "plot": "topic", "value": "topi
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FieldInfo:
-    """A setting of a panel, by itself or in a form.
+    """A setting of a panel, by itself or in a form."""
 
-    Attributes:
-        kind: ``check_box``, ``integer``, ``number``, ``text``, ``choice``, ``vector`` or ``pose``.
-        label: Text of it or beside it.
-        parameter: Name of the parameter.
-        topic: Topic of the alternatives of a choice; empty if they do not change.
-        columns: Alternatives of a choice that do not change.
-        tip: Description of the setting.
-    """
-
+    # ``check_box``, ``integer``, ``number``, ``text``, ``choice``, ``vector`` or ``pose``
     kind: str
-    label: str
-    parameter: str = ""
-    topic: str = ""
-    columns: tuple[str, ...] = ()
-    tip: str = ""
+    label: str  # text of it or beside it
+    parameter: str = ""  # name of the parameter
+    topic: str = ""  # topic of the alternatives of a choice; empty if they do not change
+    columns: tuple[str, ...] = ()  # alternatives of a choice that do not change
+    tip: str = ""  # description of the setting
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,53 +41,35 @@ class ItemInfo(FieldInfo):
         topic: Topic of a value, table, plot or choice.
         columns: Names of the entries of a value, columns of a table, or curves of a plot; of a
             setting, as in `FieldInfo`.
-        service: Service that a button or form calls; empty for a form without one.
-        unit: Unit of a value, or of the curves.
-        fields: Settings of a form.
-        button: Text of the button of a form.
     """
 
-    service: str = ""
-    unit: str = ""
-    fields: tuple[FieldInfo, ...] = ()
-    button: str = ""
+    service: str = ""  # service that a button or form calls; empty for a form without one
+    unit: str = ""  # unit of a value, or of the curves
+    fields: tuple[FieldInfo, ...] = ()  # settings of a form
+    button: str = ""  # text of the button of a form
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroupInfo:
-    """The items of one object.
+    """The items of one object."""
 
-    Attributes:
-        name: Name of the state; empty without one.
-    """
-
-    name: str
+    name: str  # name of the state; empty without one
     items: tuple[ItemInfo, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PanelInfo:
-    """A declared panel.
+    """A declared panel."""
 
-    Attributes:
-        title: Title of its window.
-        node: Full name of the node with the parameters.
-        groups: What it has.
-    """
-
-    title: str
-    node: str
-    groups: tuple[GroupInfo, ...]
+    title: str  # title of its window
+    node: str  # full name of the node with the parameters
+    groups: tuple[GroupInfo, ...]  # what it has
 
 
 class PanelClient(Protocol):
-    """Declared panels, their settings, buttons and displays.
+    """Declared panels, their settings, buttons and displays."""
 
-    Attributes:
-        known: Panels by the topic of their description.
-    """
-
-    known: Mapping[str, PanelInfo]
+    known: Mapping[str, PanelInfo]  # panels by the topic of their description
 
     def setting(self, node: str, parameter: str) -> ParameterInfo | None:
         """Return a parameter of the node of a panel; None while it is unknown."""

@@ -144,14 +144,11 @@ class ContactStates:
 
 
 class _Names:
-    """Names of bodies and collisions, as a robot's messages have them.
-
-    Attributes:
-        bodies: TF frame of each body.
-    """
+    """Names of bodies and collisions, as a robot's messages have them."""
 
     def __init__(self, model: mujoco.MjModel, layout: ModelLayout, robot: RobotLayout) -> None:
         frames = {body: frame for frame, body in body_frames(model, layout).items()}
+        # TF frame of each body
         self.bodies = [frames.get(body, f"body{body}") for body in range(model.nbody)]
         self.bodies[_WORLD] = "world"
         self._geom_bodies = model.geom_bodyid.tolist()

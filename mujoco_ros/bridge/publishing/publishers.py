@@ -46,41 +46,26 @@ _SECOND = 1_000_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class _Settings:
-    """Settings on which the batches depend.
+    """Settings on which the batches depend."""
 
-    Attributes:
-        rates: Rates of the topics [Hz].
-        locked: Robots that the clock waits for.
-        timestep: Simulated time of a step [s].
-        clock_every: Steps from one message of the clock to the next; 0 if that is as the others.
-        managed: Whether joint states come with every message of the clock, for a
-            controller_manager.
-    """
-
-    rates: dict[str, float] = field(default_factory=dict)
-    locked: frozenset[str] = frozenset()
-    timestep: float = 0.0
+    rates: dict[str, float] = field(default_factory=dict)  # rates of the topics [Hz]
+    locked: frozenset[str] = frozenset()  # robots that the clock waits for
+    timestep: float = 0.0  # simulated time of a step [s]
+    # Steps from one message of the clock to the next; 0 if that is as the others
     clock_every: int = 0
+    # Whether joint states come with every message of the clock, for a controller_manager
     managed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class _TopicGroup:
-    """Topics that are published at the same steps.
+    """Topics that are published at the same steps."""
 
-    Attributes:
-        every: Steps from one message to the next.
-        robots: Robots at whose ticks they are published as well.
-        topics: The topics by their publishers.
-        updates: Compute the derived arrays.
-        batch: The messages.
-    """
-
-    every: int
-    robots: frozenset[str]
-    topics: Mapping[TopicPublisher, SerializedTopic]
-    updates: list[Callable[[], None]]
-    batch: Batch | ContactStates
+    every: int  # steps from one message to the next
+    robots: frozenset[str]  # robots at whose ticks they are published as well
+    topics: Mapping[TopicPublisher, SerializedTopic]  # the topics by their publishers
+    updates: list[Callable[[], None]]  # compute the derived arrays
+    batch: Batch | ContactStates  # the messages
 
 
 @dataclass(eq=False)

@@ -35,26 +35,16 @@ class NumberSource(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Topic:
-    """A topic of fixed-layout messages.
+    """A topic of fixed-layout messages."""
 
-    Attributes:
-        name: Topic name, relative to the node's namespace unless it starts with a slash.
-        rate: Name of the publish rate it follows.
-        message: The message, with everything set that never changes.
-        numbers: Path of each changing number, and its source.
-        stamps: Paths of its time stamps.
-        durations: Path of each changing duration, and where it is found in seconds.
-        qos: Quality of service.
-        robot: Index of the robot it belongs to, None for the scene.
-    """
-
-    name: str
-    rate: str
-    message: Any
-    numbers: Mapping[str, NumberSource]
-    stamps: tuple[str, ...]
-    qos: QoSProfile
-    robot: int | None = None
+    name: str  # topic name, relative to the node's namespace unless it starts with a slash
+    rate: str  # name of the publish rate it follows
+    message: Any  # the message, with everything set that never changes
+    numbers: Mapping[str, NumberSource]  # path of each changing number, and its source
+    stamps: tuple[str, ...]  # paths of its time stamps
+    qos: QoSProfile  # quality of service
+    robot: int | None = None  # index of the robot it belongs to, None for the scene
+    # Path of each changing duration, and where it is found in seconds
     durations: Mapping[str, NumberSource] = field(default_factory=dict)
 
 
@@ -83,23 +73,16 @@ class SerializedTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """The messages of a batch in one buffer; all offsets are in bytes.
+    """The messages of a batch in one buffer; all offsets are in bytes."""
 
-    Attributes:
-        buffer: The serialized messages, each at a multiple of eight.
-        messages: Start and end of each message.
-        numbers: Changing numbers, where they are written, and whether as float32.
-        stamps: Offsets of the time stamps.
-        durations: Changing durations, and where they are written.
-        labels: Where the epochs begin.
-    """
-
-    buffer: np.ndarray
-    messages: list[tuple[int, int]] = field(default_factory=list)
+    buffer: np.ndarray  # the serialized messages, each at a multiple of eight
+    messages: list[tuple[int, int]] = field(default_factory=list)  # start and end of each message
+    # Changing numbers, where they are written, and whether as float32
     numbers: list[tuple[NumberSource, int, bool]] = field(default_factory=list)
-    stamps: list[int] = field(default_factory=list)
+    stamps: list[int] = field(default_factory=list)  # offsets of the time stamps
+    # Changing durations, and where they are written
     durations: list[tuple[NumberSource, int]] = field(default_factory=list)
-    labels: list[int] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)  # where the epochs begin
 
     def add(self, serialized: SerializedTopic, start: int) -> None:
         """Add the message of a topic at an offset."""

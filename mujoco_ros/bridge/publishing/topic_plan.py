@@ -99,12 +99,7 @@ class _Derived(NamedTuple):
 
 
 class TopicPlan:
-    """The topics that are published at a rate, and the arrays with their numbers.
-
-    Attributes:
-        contents: The serialized topics, except /clock.
-        arrays: The arrays by name.
-    """
+    """The topics that are published at a rate, and the arrays with their numbers."""
 
     def __init__(
         self,
@@ -145,6 +140,7 @@ class TopicPlan:
         commands = PositionCommands(plant)
         distances = MarkedDistances(plant.model, sample.sensordata)
         true_distances = MarkedDistances(plant.model, plant.data.sensordata)
+        # The arrays by name
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
             "qvel": sample.qvel,
@@ -213,6 +209,7 @@ class TopicPlan:
             if self._measured is not None:
                 topics.append(true_transforms(transforms))
         check_names(topics)
+        # The serialized topics, except /clock
         self.contents = [SerializedTopic(topic) for topic in topics]
 
     def robot(self, topic: Topic) -> str:

@@ -18,21 +18,18 @@ class TopicPublisher:
     """The publisher of one topic.
 
     Attributes:
-        topic: Name of the topic.
-        sent_by_compiled: Number of subscriptions that compiled code serves.  # (1,) int64
-        joined: Whether a subscription has matched since this was last set to False.
-        lost: Messages that the middleware rejected, as it does under overload.
         publish: Passes a message to the middleware.
-        handle: The publisher of rclpy that `publish` passes bytes to; None of another function.
     """
 
     def __init__(self, topic: str) -> None:
         """Publish on a topic; `publish` is set later."""
-        self.topic = topic
-        self.joined = False
-        self.lost = 0
+        self.topic = topic  # name of the topic
+        self.joined = False  # whether a subscription has matched since this was last set to False
+        self.lost = 0  # messages that the middleware rejected, as it does under overload
+        # The publisher of rclpy that `publish` passes bytes to; None of another function
         self.handle: Any = None
         self._subscriptions = 0
+        # Number of subscriptions that compiled code serves.  # (1,) int64
         self.sent_by_compiled = np.zeros(1, dtype=np.int64)
 
     @property

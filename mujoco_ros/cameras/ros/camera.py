@@ -39,14 +39,11 @@ QUALITY = ParameterSpec(
 
 
 class SharedRenderer:
-    """Opens OpenGL for the first image that is subscribed.
-
-    Attributes:
-        failure: Reason why rendering the current model failed; empty if it did not fail so far.
-    """
+    """Opens OpenGL for the first image that is subscribed."""
 
     def __init__(self, backend: str) -> None:
         """Render with a backend: auto, egl or osmesa."""
+        # Reason why rendering the current model failed; empty if it did not fail so far
         self.failure = ""
         self._quality = QUALITY.default
         self._backend = backend

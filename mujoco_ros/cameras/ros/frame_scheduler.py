@@ -24,9 +24,6 @@ class FrameScheduler:
     instants. While the simulation is stopped, a new subscription gets the current frame, and all
     subscriptions get another one when the state changes. A trigger requests a frame at any time.
     These frames arrive at once; the others as their source delivers them.
-
-    Attributes:
-        sources: The frame sources of the current model.
     """
 
     def __init__(
@@ -42,7 +39,7 @@ class FrameScheduler:
             clock: Returns wall time [s].
         """
         self._state, self._create_sources, self._clock = state, create_sources, clock
-        self.sources = create_sources()
+        self.sources = create_sources()  # the frame sources of the current model
         self._due: deque[tuple[FrameSource, bool]] = deque()
         self._resets = state.resets
         self._published: dict[FrameSource, float] = {}  # wall time

@@ -27,16 +27,11 @@ LARGEST_BYTES = 256 << 20
 
 @dataclass(slots=True, eq=False)
 class _Frame:
-    """The messages of one frame.
+    """The messages of one frame."""
 
-    Attributes:
-        time: Simulated time of its state [s].
-        arrival: Simulated time from which on it is published [s].
-        messages: Its serialized messages, with their publishers.
-    """
-
-    time: float
-    arrival: float
+    time: float  # simulated time of its state [s]
+    arrival: float  # simulated time from which on it is published [s]
+    # Its serialized messages, with their publishers
     messages: list[tuple[TopicPublisher, bytes]] = field(default_factory=list)
 
     @property
@@ -50,17 +45,13 @@ class FrameDelivery:
 
     Which frames are lost, and how late the others are, follows from the seed, the name and the
     simulated time alone, so it repeats after a reset.
-
-    Attributes:
-        settings: Delay, jitter and dropout.
-        lost: Number of frames that were lost, overtaken by later ones included.
     """
 
     def __init__(self, name: str, seed: int, settings: Delivery) -> None:
         """Deliver the frames of the source `name`."""
         self._key = seed, zlib.crc32(name.encode())
-        self.settings = settings
-        self.lost = 0
+        self.settings = settings  # delay, jitter and dropout
+        self.lost = 0  # number of frames that were lost, overtaken by later ones included
         self._in_flight: deque[_Frame] = deque()
         self._open: _Frame | None = None
 
@@ -144,13 +135,9 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass
 class FrameStatistics:
-    """Statistics of the frames since the last report.
+    """Statistics of the frames since the last report."""
 
-    Attributes:
-        total: Number of frames since the start.
-    """
-
-    total: int = 0
+    total: int = 0  # number of frames since the start
     _frames: int = 0
     _sum_s: float = 0.0
     _longest_s: float = 0.0
@@ -226,59 +213,40 @@ class FrameRate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateSnapshot:
-    """A state of the simulation.
+    """A state of the simulation."""
 
-    Attributes:
-        model: The model, in this process.
-        data: The state with its poses computed; quantities derived from them are not valid.
-        layout: The robots and sensors of the model.
-        time: Simulated time [s].
-        stamp: Simulated time in messages.
-    """
-
-    model: mujoco.MjModel
+    model: mujoco.MjModel  # the model, in this process
+    # The state with its poses computed; quantities derived from them are not valid
     data: mujoco.MjData
-    layout: ModelLayout
-    time: float
-    stamp: Time
+    layout: ModelLayout  # the robots and sensors of the model
+    time: float  # simulated time [s]
+    stamp: Time  # simulated time in messages
 
 
 class FrameSource(ABC):
     """Computes frames of states for subscriptions, e.g. the images of a camera.
 
     A source belongs to one model.
-
-    Attributes:
-        products: Names of what it computes and counts.
-        name: Namespace of its topics, e.g. ``arm/camera/wrist``.
-        publishers: Publishers of its frames.
-        latched: Publishers of messages that it publishes once.
-        untried: Publishers without a message of this model so far.
-        schedule: Times of its frames.
-        delivery: When its frames arrive; None if they are neither late nor lost.
-        counts: Number of computations of each product.
-        statistics: Number and duration of its frames.
-        timeout: Timeout of its next frame.
-        failure: Reason why its last frame failed; empty if it succeeded.
-        trigger: Topic that requests a frame of the current state; empty for none.
-        triggered: Whether such a frame was requested since the last frame.
     """
 
-    products: tuple[str, ...] = ()
-    latched: tuple[TopicPublisher, ...] = ()
+    products: tuple[str, ...] = ()  # names of what it computes and counts
+    latched: tuple[TopicPublisher, ...] = ()  # publishers of messages that it publishes once
+    # When its frames arrive; None if they are neither late nor lost
     delivery: FrameDelivery | None = None
 
     def __init__(self, name: str, rate: float, publishers: Iterable[TopicPublisher]) -> None:
         """Publish `rate` frames per simulated second."""
+        # Namespace of its topics, e.g. ``arm/camera/wrist``.
         self.name = name
-        self.publishers = tuple(publishers)
-        self.untried = set(self.publishers)
-        self.schedule = FrameRate(rate)
-        self.counts: Counter[str] = Counter()
-        self.statistics = FrameStatistics()
-        self.timeout = FrameTimeout()
-        self.failure = self.trigger = ""
-        self.triggered = False
+        self.publishers = tuple(publishers)  # publishers of its frames
+        self.untried = set(self.publishers)  # publishers without a message of this model so far
+        self.schedule = FrameRate(rate)  # times of its frames
+        self.counts: Counter[str] = Counter()  # number of computations of each product
+        self.statistics = FrameStatistics()  # number and duration of its frames
+        self.timeout = FrameTimeout()  # timeout of its next frame
+        # Topic that requests a frame of the current state; empty for none
+        self.failure = self.trigger = ""  # reason why its last frame failed; empty if it succeeded
+        self.triggered = False  # whether such a frame was requested since the last frame
 
     @abstractmethod
     def publish(self, snapshot: StateSnapshot) -> None:

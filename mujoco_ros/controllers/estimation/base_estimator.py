@@ -31,29 +31,17 @@ _TOLERANCE = 0.1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EstimatorConfig:
-    """Settings of `BaseEstimator`.
+    """Settings of `BaseEstimator`."""
 
-    Attributes:
-        acceleration: Deviation of the IMU's acceleration, per root of time [m/s² √s].
-        slip: Deviation of the position of a standing foot, per root of time [m/√s].
-        kinematics: Deviation of the measured position of a foot [m].
-        contact: Deviation of the velocity of a standing foot [m/s].
-        least_load: Load below which a foot moves freely, as part of the robot's weight.
-        full_load: Load from which a foot stands, as part of the robot's weight.
-        use_orientation: Use the orientation of an IMU that measures one.
-        tilt_gain: Correction of the tilt by gravity, without an orientation [1/s].
-        bias_gain: Correction of the gyroscope's bias, without an orientation [1/s²].
-    """
-
-    acceleration: float = 0.3
-    slip: float = 0.005
-    kinematics: float = 0.002
-    contact: float = 0.03
-    least_load: float = 0.05
-    full_load: float = 0.25
-    use_orientation: bool = True
-    tilt_gain: float = 0.3
-    bias_gain: float = 0.01
+    acceleration: float = 0.3  # deviation of the IMU's acceleration, per root of time [m/s² √s]
+    slip: float = 0.005  # deviation of the position of a standing foot, per root of time [m/√s]
+    kinematics: float = 0.002  # deviation of the measured position of a foot [m]
+    contact: float = 0.03  # deviation of the velocity of a standing foot [m/s]
+    least_load: float = 0.05  # load below which a foot moves freely, as part of the robot's weight
+    full_load: float = 0.25  # load from which a foot stands, as part of the robot's weight
+    use_orientation: bool = True  # use the orientation of an IMU that measures one
+    tilt_gain: float = 0.3  # correction of the tilt by gravity, without an orientation [1/s]
+    bias_gain: float = 0.01  # correction of the gyroscope's bias, without an orientation [1/s²]
 
     def __post_init__(self) -> None:
         for name in ("acceleration", "slip", "kinematics", "contact", "full_load"):
@@ -196,12 +184,6 @@ class BaseEstimator:
 
     The position begins above the middle of the feet, which stand at a height of zero. It and the
     yaw drift slowly, since no sensor measures them.
-
-    Attributes:
-        robot: Kinematics of the robot at the last estimate.
-        soles: The soles of the feet.
-        loads: Vertical force on each foot at the last update [N].  # (k,)
-        base: The estimate.
     """
 
     def __init__(
@@ -230,10 +212,12 @@ class BaseEstimator:
             )
         self.config = config = config or EstimatorConfig()
         model, prefix = robot.model, robot.prefix
+        # Kinematics of the robot at the last estimate
         self.robot = body = FloatingBaseKinematics(model, robot.qpos, robot.dof, prefix + feet[0])
         body.update(np.zeros(3), _UPRIGHT, robot.home)
+        # The soles of the feet
         self.soles: tuple[Sole, ...] = find_soles(model, body.data, prefix, feet)
-        self.loads = np.zeros(len(feet))
+        self.loads = np.zeros(len(feet))  # vertical force on each foot at the last update [N] (k,)
         self._feet, self._sensors, self._imu = tuple(feet), tuple(force_sensors), imu
         self._prefix = prefix
         gravity = -float(model.opt.gravity[2])
@@ -255,6 +239,7 @@ class BaseEstimator:
         """Begin with the next update."""
         self._time: float | None = None
         self._attitude.reset()
+        # The estimate
         self.base = BaseReading(pose=Pose(), linear=np.zeros(3), angular=np.zeros(3))
 
     def update(self, observation: Observation) -> BaseReading:

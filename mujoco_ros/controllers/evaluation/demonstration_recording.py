@@ -90,9 +90,6 @@ class DemonstrationRecorder:
     A frame has the observation of its first tick and the commands of all of its ticks; its action
     is the last command in force: of a joint without a new one, the one before, and before the first
     one the measured position.
-
-    Attributes:
-        error: Why the recording ended early; the episode ends with it. None without an error.
     """
 
     def __init__(
@@ -106,6 +103,7 @@ class DemonstrationRecorder:
     ) -> None:
         """Record from the next tick on, through the filters of `host`."""
         controller = host.supervised.controller
+        # Why the recording ended early; the episode ends with it. None without an error.
         self.error: Exception | None = None
         self._name = controller.table.name
         self._simulation, self._file = simulation, file
@@ -228,9 +226,6 @@ class DemonstrationRun:
     """Runs episodes, and has the file of each that is wanted before it returns.
 
     Worker processes get a copy, in which the scene is compiled with the first episode.
-
-    Attributes:
-        folder: Folder of the files, which depends on all that they have in common.
     """
 
     def __init__(
@@ -238,6 +233,7 @@ class DemonstrationRun:
     ) -> None:
         """Write the files into a folder in `output`, which follows from settings and identity."""
         key = sha256(json.dumps([repr(settings), dict(identity)]).encode()).hexdigest()[:16]
+        # Folder of the files, which depends on all that they have in common
         self.folder = output / f"demonstrations-{key}"
         self._trial, self._settings = trial, settings
         self._assembly: Assembly | None = None

@@ -73,17 +73,15 @@ class EpisodeRecorder:
     """Records transitions, tracking errors and positions of a hosted controller.
 
     Attributes:
-        tracking: Largest position error of a joint under PD control, by state [rad].
-        estimate: Errors of the base that the controller estimates.
         turned: Angle by which a floating base has turned about the vertical, with whole turns
             [rad].
-        travelled: Path of a floating base along its own heading, and to its left [m].  # (2,)
     """
 
     def __init__(self, simulation: Simulation, host: ControllerHost) -> None:
+        # Largest position error of a joint under PD control, by state [rad]
         self.tracking: dict[str, float] = {}
         self.simulation, self.store = simulation, host.supervised.controller.store
-        self.estimate = EstimateError()
+        self.estimate = EstimateError()  # errors of the base that the controller estimates
         self._host = host
         self._initial = self.state = host.supervised.state
         self._ticks = 0
@@ -92,6 +90,7 @@ class EpisodeRecorder:
         self._joints, self._qpos = as_slice(joints), as_slice(simulation.joints.qpos[joints])
         self._base = simulation.layout.robots[0].base
         self.turned, self._yaw = 0.0, _yaw(simulation.data.qpos, self._base)
+        # Path of a floating base along its own heading, and to its left [m] (2,)
         self.travelled = np.zeros(2)
         self._place = _place(simulation.data.qpos, self._base)
 

@@ -21,23 +21,19 @@ class FsmController:
     A host calls `configure` once, `follow` after every change of the scene, `reset` after every
     reset of the simulation, and `step` at every tick. An exception in `step` stops the controller,
     and the robot holds its position.
-
-    Attributes:
-        store: Values shared by the states and the host.
-        stores: Of a table of several robots, the values of each robot by its name in the table.
-            Missing values are read from `store`.
-        period: Time between two ticks [s].
-        awaited: Futures that the next tick needs. A simulator stops the clock until they are done,
-            so that results do not depend on computing time; a real robot does not wait.
     """
 
     def __init__(self, table: Table, *, seed: int = 0) -> None:
         self.table = table
         self.machine = Machine(table)
-        self.store = Store()
+        self.store = Store()  # values shared by the states and the host
+        # Of a table of several robots, the values of each robot by its name in the table. Missing
+        # values are read from `store`.
         self.stores = {name: Store(self.store) for name in table.robots}
         self.seed = seed
-        self.period = 1.0 / table.rate
+        self.period = 1.0 / table.rate  # time between two ticks [s]
+        # Futures that the next tick needs. A simulator stops the clock until they are done, so that
+        # results do not depend on computing time; a real robot does not wait.
         self.awaited: list[Future[Any]] = []
         self._robot: RobotModel | None = None
         self._robot_in_scene: RobotModel | None = None

@@ -32,26 +32,26 @@ class Machine:
     """Runs a table.
 
     Attributes:
-        states: Names of all states, the initial one first; in sub-machines as ``OUTER/INNER``.
-        transitions: All transitions between these states.
-        instances: State instances by full name, including branches of parallel states.
-        configs: Settings for the next start of each state, by full name; None without any.
-        robots: The robot of each instance, in a table of several; empty for all of them.
-        step_by_step: Whether transitions with that trigger need a request.
         log: The transitions that were made; a reset does not clear them.
     """
 
     def __init__(self, table: Table) -> None:
+        # The robot of each instance, in a table of several; empty for all of them
         self.robots = {state.path: state.robot for state in table.root.walk()}
+        # State instances by full name, including branches of parallel states
         self.instances: Mapping[str, State] = {
             state.path: state.cls(state.config)
             for state in table.root.walk()
             if state.cls is not None
         }
+        # Settings for the next start of each state, by full name; None without any
         self.configs = {path: state.config for path, state in self.instances.items()}
+        # Whether transitions with that trigger need a request
         self.step_by_step = table.step_by_step
+        # Names of all states, the initial one first; in sub-machines as ``OUTER/INNER``
         self.states = flat_states(table.root)
         self.transition_of = flat_transitions(table.root)
+        # All transitions between these states
         self.transitions = tuple(self.transition_of.values())
         self.log, self.calls = TransitionLog(), StateCalls()
         self._root = _CompositeRunner(table.root, self)

@@ -82,20 +82,10 @@ class StateContext:
     """One tick of a controller.
 
     Attributes:
-        robot: The controlled robot, as `State.configure` got it.
-        robot_in_scene: The same robot in the scene of this tick. After objects or other robots were
-            added or deleted it is another object, with another model and other addresses in it.
         store: Values shared by the states and the host.
         observation: Observation of this tick.
-        time: Time of the tick [s].
-        elapsed: Time since the start of the state [s]; 0 in `start` and in the first `run`.
         period: Time between two ticks [s].
         seed: Seed of all random numbers.
-        reason: Why the state ends, for events, logs and statistics. Empty at the start of every
-            `run`.
-        robots: Of a controller of several robots, the contexts of all of them by their names in
-            the table, each with its robot, observation and references, and a store of its own.
-            Empty for a single robot.
     """
 
     __slots__ = (
@@ -116,11 +106,19 @@ class StateContext:
         robots: "Mapping[str, StateContext] | None" = None,
     ) -> None:
         """Use `references` and `awaited` without a copy."""
+        # Of a controller of several robots, the contexts of all of them by their names in the
+        # table, each with its robot, observation and references, and a store of its own. Empty for
+        # a single robot.
         self.robots: Mapping[str, StateContext] = robots or {}
+        # The same robot in the scene of this tick. After objects or other robots were added or
+        # deleted it is another object, with another model and other addresses in it.
+        # The controlled robot, as `State.configure` got it
         self.robot = self.robot_in_scene = robot
         self.store, self.observation = store, observation
         self.period, self.seed = period, seed
-        self.time = self.elapsed = 0.0
+        # Time since the start of the state [s]; 0 in `start` and in the first `run`
+        self.time = self.elapsed = 0.0  # time of the tick [s]
+        # Why the state ends, for events, logs and statistics. Empty at the start of every `run`.
         self.reason = ""
         self._references = references
         self._awaited: list[Future[Any]] = [] if awaited is None else awaited
@@ -181,28 +179,23 @@ class State:
 
     A table refers to the class by name, sets its configuration and maps each outcome to the next
     state. One instance serves all runs of the state, so `start` must reset all attributes.
-
-    Attributes:
-        outcomes: All values that `run` may return.
-        failures: The outcomes that mean failure.
-        Config: Frozen dataclass of the settings, read strictly from the table.
-        topics: Keys of values in the store that the host receives or publishes as topics.
-        has_live_settings: Whether the machine also sets changed settings while the state runs.
-        files: Settings that are paths of files. In a table, relative ones begin in its folder.
-        panel: What the page shows of the state, and the methods that its buttons call.
-        config: The settings; the machine sets changed ones before `start`.
     """
 
-    outcomes: ClassVar[tuple[str, ...]] = ()
-    failures: ClassVar[tuple[str, ...]] = ()
+    outcomes: ClassVar[tuple[str, ...]] = ()  # all values that `run` may return
+    failures: ClassVar[tuple[str, ...]] = ()  # the outcomes that mean failure
+    # Frozen dataclass of the settings, read strictly from the table
     Config: ClassVar[type[Any] | None] = None
+    # Keys of values in the store that the host receives or publishes as topics
     topics: ClassVar[tuple[Key[Any], ...]] = ()
+    # Whether the machine also sets changed settings while the state runs
     has_live_settings: ClassVar[bool] = False
+    # Settings that are paths of files. In a table, relative ones begin in its folder.
     files: ClassVar[tuple[str, ...]] = ()
+    # What the page shows of the state, and the methods that its buttons call
     panel: ClassVar[tuple[PanelItem, ...]] = ()
 
     def __init__(self, config: Any = None) -> None:
-        self.config = config
+        self.config = config  # the settings; the machine sets changed ones before `start`
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         """Prepare for a robot, once and before all other calls; long computations belong here.

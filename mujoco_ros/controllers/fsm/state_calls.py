@@ -33,15 +33,11 @@ class StateCalls:
 
     An exception that would end a thread or the process, such as `SystemExit`, becomes a
     `StateError`, except `KeyboardInterrupt` in the main thread, where Ctrl-C raises it.
-
-    Attributes:
-        path: Full name of the state that was called last; empty before the first call.
-        guard: Limits the time of each call; None for no limit.
     """
 
     def __init__(self) -> None:
-        self.path = ""
-        self.guard: Guard | None = None
+        self.path = ""  # full name of the state that was called last; empty before the first call
+        self.guard: Guard | None = None  # limits the time of each call; None for no limit
         self._method: Callable[..., Any] | None = None
         self._failures: deque[tuple[BaseException, str]] = deque(maxlen=4)
 

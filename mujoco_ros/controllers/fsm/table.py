@@ -28,15 +28,10 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transition:
-    """A transition from one simple or parallel state to another.
+    """A transition from one simple or parallel state to another."""
 
-    Attributes:
-        id: Number in the table, from 1 on; 0 for an error, a reset, a pause or its end.
-        label: The outcome or the request.
-    """
-
-    id: int
-    label: str
+    id: int  # number in the table, from 1 on; 0 for an error, a reset, a pause or its end
+    label: str  # the outcome or the request
     start: str
     goal: str
     trigger: Trigger = Trigger.AUTO
@@ -72,35 +67,28 @@ class TransitionDef:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateDef:
-    """A state of a machine, or a branch of a parallel state: simple, a machine, or parallel.
-
-    Attributes:
-        path: Full name: the names of all enclosing states and its own, separated by slashes.
-        cls: Class of a simple state; None if it only ends its machine.
-        children: The states of a machine, one of which is active, or the branches of a parallel
-            state; a later branch overwrites the references of an earlier one.
-        initial: Name of the first child of a machine; empty for other states.
-        joins: The conditions of the end of a parallel state; the first one that holds applies.
-        outcomes: All possible outcomes, including ``timeout``; `failures` has some of them.
-        timeout: Time after which the outcome is ``timeout``, if there is none before [s].
-        outcome: The outcome with which this state ends its machine; None if it does not.
-        failure: Whether that outcome is a failure.
-        robot: The robot on which the state acts, in a table of several; empty for all of them.
-    """
+    """A state of a machine, or a branch of a parallel state: simple, a machine, or parallel."""
 
     name: str = ""
-    path: str = ""
-    cls: type[State] | None = None
+    path: str = ""  # full name: the names of all enclosing states and its own, separated by slashes
+    cls: type[State] | None = None  # class of a simple state; None if it only ends its machine
     config: Any = None
+    # The states of a machine, one of which is active, or the branches of a parallel state; a later
+    # branch overwrites the references of an earlier one
     children: Mapping[str, "StateDef"] = field(default_factory=dict)
-    initial: str = ""
+    initial: str = ""  # name of the first child of a machine; empty for other states
+    # The conditions of the end of a parallel state; the first one that holds applies
     joins: tuple[Join, ...] = ()
+    # All possible outcomes, including ``timeout``; `failures` has some of them
     outcomes: tuple[str, ...] = ()
     failures: frozenset[str] = frozenset()
+    # Time after which the outcome is ``timeout``, if there is none before [s]
     timeout: float | None = None
+    # The outcome with which this state ends its machine; None if it does not
     outcome: str | None = None
-    failure: bool = False
+    failure: bool = False  # whether that outcome is a failure
     transitions: Mapping[str, TransitionDef] = field(default_factory=dict)
+    # The robot on which the state acts, in a table of several; empty for all of them
     robot: str = ""
 
     @property
@@ -130,21 +118,15 @@ class StateDef:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """A controller as read from its file.
-
-    Attributes:
-        rate: Ticks per second.
-        step_by_step: Whether the controller starts in step-by-step mode.
-        strict: Whether it is an error when the references of a commanded joint become NaN.
-        root: The outermost machine, as a state without a name.
-        robots: Names of robots by the name that the table uses; empty for a single robot.
-    """
+    """A controller as read from its file."""
 
     name: str
-    rate: float
-    step_by_step: bool
-    root: StateDef
+    rate: float  # ticks per second
+    step_by_step: bool  # whether the controller starts in step-by-step mode
+    root: StateDef  # the outermost machine, as a state without a name
+    # Whether it is an error when the references of a commanded joint become NaN
     strict: bool = False
+    # Names of robots by the name that the table uses; empty for a single robot
     robots: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -96,22 +96,15 @@ def _spline(points: np.ndarray) -> BSpline:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TimedCurve:
-    """Piecewise cubics of a parameter, whose acceleration is piecewise constant in time.
+    """Piecewise cubics of a parameter, whose acceleration is piecewise constant in time."""
 
-    Attributes:
-        breaks: Parameters at the ends of the cubics.  # (p + 1,)
-        cubics: Coefficients by falling powers of the parameter since the break; the curve has a
-            continuous second derivative.  # (4, p, k)
-        parameters: Parameters at the ends of the stretches of constant acceleration.  # (m,)
-        rates: Rates of change of the parameter there, 0 at both ends [1/s].  # (m,)
-        times: Times there, from 0 on [s].  # (m,)
-    """
-
-    breaks: np.ndarray
+    breaks: np.ndarray  # parameters at the ends of the cubics (p + 1,)
+    # Coefficients by falling powers of the parameter since the break; the curve has a continuous
+    # second derivative (4, p, k)
     cubics: np.ndarray
-    parameters: np.ndarray
-    rates: np.ndarray
-    times: np.ndarray
+    parameters: np.ndarray  # parameters at the ends of the stretches of constant acceleration (m,)
+    rates: np.ndarray  # rates of change of the parameter there, 0 at both ends [1/s] (m,)
+    times: np.ndarray  # times there, from 0 on [s] (m,)
 
     @classmethod
     def from_rates(

@@ -19,24 +19,19 @@ class JointMove:
     Errors: IkError if no configuration brings the tool to the pose, BlockedError if all that do are
     in collision, CollisionError at the start or at the goal, NoPathError if the planner finds no
     path, TimingError if a joint is too weak.
-
-    Attributes:
-        start: First configuration.  # (k,)
-        goal: Last configuration (k,), or last pose of the tool in ``world``.
-        near: The last configuration is the one nearest to this configuration; None is `start`.
-        later_poses: Poses of the tool in later motions, by name. They must be reachable, with or
-            without collisions.
-        iterations: Limit of the planner.
     """
 
-    start: np.ndarray
-    goal: np.ndarray | Pose
+    start: np.ndarray  # first configuration (k,)
+    goal: np.ndarray | Pose  # last configuration (k,), or last pose of the tool in ``world``
     limits: MotionLimits
     scene: PlanningScene = field(default_factory=PlanningScene)
+    # The last configuration is the one nearest to this configuration; None is `start`
     near: np.ndarray | None = None
+    # Poses of the tool in later motions, by name. They must be reachable, with or without
+    # collisions.
     later_poses: Mapping[str, Pose] = field(default_factory=dict)
     seed: int = 0
-    iterations: int = 3000
+    iterations: int = 3000  # limit of the planner
 
     def __post_init__(self) -> None:
         if isinstance(self.goal, Pose):
@@ -53,20 +48,14 @@ class LineMove:
 
     Errors: LineError if the chain cannot follow the line, CollisionError on the line, TimingError
     if a joint is too weak.
-
-    Attributes:
-        start: First configuration.  # (k,)
-        goal: Last pose of the tool in ``world``.
-        speed: Maximum speed of the tool [m/s].
-        acceleration: Maximum acceleration of the tool [m/s²].
     """
 
-    start: np.ndarray
-    goal: Pose
+    start: np.ndarray  # first configuration (k,)
+    goal: Pose  # last pose of the tool in ``world``
     limits: MotionLimits
     scene: PlanningScene = field(default_factory=PlanningScene)
-    speed: float = 0.25
-    acceleration: float = 1.0
+    speed: float = 0.25  # maximum speed of the tool [m/s]
+    acceleration: float = 1.0  # maximum acceleration of the tool [m/s²]
 
     def __post_init__(self) -> None:
         self.goal.check("the goal")
@@ -80,15 +69,9 @@ Request = JointMove | LineMove
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MotionPlan:
-    """The result of a request.
-
-    Attributes:
-        waypoints: Corners of the path before they are rounded, or its two ends.  # (m, k)
-        iterations: Iterations of the planner; 0 if the straight path is free.
-        checks: Number of configurations checked for collisions.
-    """
+    """The result of a request."""
 
     trajectory: TimedCurve
-    waypoints: np.ndarray
-    iterations: int = 0
-    checks: int = 0
+    waypoints: np.ndarray  # corners of the path before they are rounded, or its two ends (m, k)
+    iterations: int = 0  # iterations of the planner; 0 if the straight path is free
+    checks: int = 0  # number of configurations checked for collisions

@@ -70,14 +70,6 @@ class ControllerHost:
     that sample; its references act from the next step on, interpolated linearly so that they are
     reached at the next tick. A controller in lockstep over topics gets the same observations at the
     same times, bit by bit. All methods belong to the thread that steps the simulation.
-
-    Attributes:
-        time: Time of the last tick [s].
-        is_active: Whether it has ticks.
-        observation_filter: Applied to every observation, for sensor noise; None by default.
-        command_filter: Applied to the commands of every tick, with its time; None by default.
-        on_gains: Called when the controller may have changed the gains.
-        on_scene: Called with the robot in another scene, before the controller gets it.
     """
 
     def __init__(
@@ -95,9 +87,13 @@ class ControllerHost:
         """
         self.supervised = SupervisedController(controller, lambda: simulation.time)
         self.ticks, self.time, self.is_active = 0, 0.0, True
+        # Applied to every observation, for sensor noise; None by default
         self.observation_filter: Callable[[Observation], Observation] | None = None
+        # Applied to the commands of every tick, with its time; None by default
         self.command_filter: Callable[[float, np.ndarray], np.ndarray] | None = None
+        # Called when the controller may have changed the gains
         self.on_gains: list[Callable[[], object]] = []
+        # Called with the robot in another scene, before the controller gets it
         self.on_scene: list[Callable[[RobotModel], object]] = []
         self._simulation, self._controller = simulation, controller
         self._stream = StreamSettings(period=controller.period)
@@ -184,6 +180,7 @@ class ControllerHost:
         if not self._schedule.is_tick() or not self.is_active or self.supervised.error:
             return False
         self.ticks += 1
+        # Time of the last tick [s]
         self.time = tick_time(stamp_of(simulation.time), self._controller.period)
         self._run_tick(self.time)
         return True
@@ -221,7 +218,7 @@ class ControllerHost:
         """Start with the initial state at the next tick; an active controller starts again."""
         if self.is_active:
             self.deactivate()
-        self.is_active = True
+        self.is_active = True  # whether it has ticks
         self.supervised.resume(ACTIVATE)
         if self.supervised.error:  # of a teardown
             self.supervised.reset(ACTIVATE)

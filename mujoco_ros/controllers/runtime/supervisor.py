@@ -141,26 +141,22 @@ class SupervisedController:
     """Runs a controller and stops it if it raises an exception or returns invalid references.
 
     All methods belong to the thread that calls `step`; any thread may read the attributes.
-
-    Attributes:
-        log: The transitions, with those caused by errors, resets and pauses.
-        state: Active state of the machine, `ERROR`, or the reason of a pause.
-        error: Why the controller was stopped; empty while it runs.
-        on_change: Called after new events in `log`.
-        references: Checks the references of each tick.
     """
 
     def __init__(self, controller: FsmController, now: Callable[[], float]) -> None:
         """Supervise a controller; `now` returns the time of the simulation or robot [s]."""
         self.controller, self.machine = controller, controller.machine
+        # The transitions, with those caused by errors, resets and pauses
         self.log = self.machine.log
-        self.state = self.error = ""
-        self.on_change: list[Callable[[], object]] = []
+        # Active state of the machine, `ERROR`, or the reason of a pause
+        self.state = self.error = ""  # why the controller was stopped; empty while it runs
+        self.on_change: list[Callable[[], object]] = []  # called after new events in `log`
         calls, prefix = self.machine.calls, f"controller '{controller.table.name}': "
         self.time_limit = TimeLimit(TIME_LIMIT_S, calls.place, prefix)
         calls.guard = self.time_limit.call
         self._now, self._pause_reason, self._last_event = now, "", 0
         self._joints: tuple[str, ...] = ()
+        # Checks the references of each tick
         self.references = ReferenceFilter(controller.table, self.machine, ())
 
     @property

@@ -39,10 +39,6 @@ class TimeLimit:
     claimed it*, and the watching thread goes in the order *claim, look whether the call is still
     running, raise*. One of both notices the other; a claimed call waits for the end of that
     sequence, and removes an exception that did not take effect.
-
-    Attributes:
-        limit_s: Wall time of a call [s]; 0 for no limit.
-        overdue: Place of the running call that exceeds the limit; empty if there is none.
     """
 
     def __init__(
@@ -53,7 +49,8 @@ class TimeLimit:
         `place` describes the running call, given the innermost frame of its thread; `name` begins
         each line of the log.
         """
-        self.limit_s = limit_s
+        self.limit_s = limit_s  # wall time of a call [s]; 0 for no limit
+        # Place of the running call that exceeds the limit; empty if there is none
         self.overdue = self._late_place = ""
         self._place, self._name = place, name
         self._thread: threading.Thread | None = None

@@ -23,22 +23,15 @@ class DistanceLimit:
 
     Source: B. Faverjon, P. Tournassoud, A Local Based Approach for Path Planning of Manipulators
     with a High Number of Degrees of Freedom, ICRA 1987 (the velocity damper).
-
-    Attributes:
-        first: Name of the one body, without the prefix.
-        second: Name of the other.
-        least: Least distance [m].
-        begins: Distance from which on velocities are limited [m].
-        fastest: Largest velocity of approach at this distance [m/s].
-        distance: Distance at the last `compute`; inf above `begins` [m].
     """
 
-    first: str
-    second: str
+    first: str  # name of the one body, without the prefix
+    second: str  # name of the other
     _: KW_ONLY
-    least: float = 0.02
-    begins: float = 0.08
-    fastest: float = 0.5
+    least: float = 0.02  # least distance [m]
+    begins: float = 0.08  # distance from which on velocities are limited [m]
+    fastest: float = 0.5  # largest velocity of approach at this distance [m/s]
+    # Distance at the last `compute`; inf above `begins` [m]
     distance: float = field(default=inf, init=False)
 
     def __post_init__(self) -> None:

@@ -24,13 +24,9 @@ class GroundContact:
     inside the friction cone, so that a flat sole neither slips, nor tips, nor turns.
 
     Attributes:
-        task: Keeps the foot where it is, with a decay of its velocity.
         rotation: Axes of the contact in ``world``; the third one is the normal.  # (3, 3)
         least: Least normal force of each point while active [N].
         most: Greatest normal force of each point [N].
-        points: Number of points.
-        jacobian: Of the points, along the contact's axes, after `compute`.  # (3 k, 6 + n)
-        forces: On the points, after a step of the control [N].  # (k, 3)
     """
 
     def __init__(
@@ -60,14 +56,17 @@ class GroundContact:
                 f"the normal force of a contact must be from 0 or more to at least that, got "
                 f"{least:g} to {most:g}"
             )
-        self.points = len(points)
+        self.points = len(points)  # number of points
         turning = 0.0 if self.points == 1 else _WEIGHT
         self._weight = np.repeat((_WEIGHT, turning), 3)
         offset = points.mean(axis=0) if centre is None else centre
+        # Keeps the foot where it is, with a decay of its velocity
         self.task = FrameTask(body, offset=offset, axes=axes, weight=self._weight, gain=0.0)
         self.rotation, self.least, self.most = np.eye(3), least, most
         self.friction = friction / sqrt(2.0)  # of a pyramid inside the cone
+        # Of the points, along the contact's axes, after `compute` (3 k, 6 + n)
         self.jacobian = np.zeros((0, 0))
+        # On the points, after a step of the control [N] (k, 3)
         self.forces = np.zeros((self.points, 3))
         self._body, self._points, self._is_active = body, points, True
         self._full = np.zeros((6, 0))

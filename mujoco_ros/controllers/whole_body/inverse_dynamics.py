@@ -43,7 +43,6 @@ class InverseDynamicsControl(WholeBodyProgram):
         torque: Torques of the joints [Nm or N].  # (n,)
         q: Reference positions of the joints [rad or m].  # (n,)
         dq: Reference velocities of the joints [rad/s or m/s].  # (n,)
-        torque_limit: Greatest torques [Nm or N].  # (n,)
     """
 
     def __init__(
@@ -91,6 +90,7 @@ class InverseDynamicsControl(WholeBodyProgram):
         size, n = self.body.size, len(self.joints)
         self.velocity, self.acceleration = np.zeros(size), np.zeros(size)
         self.torque, self.dq, self.q = np.zeros(n), np.zeros(n), self.body.q.copy()
+        # Greatest torques [Nm or N] (n,)
         self.torque_limit = np.minimum(torque_share * robot.effort[self.joints], UNLIMITED)
         self._fastest = np.minimum(robot.velocity[self.joints], _HORIZON * UNLIMITED)
         self._slowest = -self._fastest

@@ -16,22 +16,19 @@ class WholeBodyTask(ABC):
     """A velocity that depends linearly on the joints' velocities, and its wanted value.
 
     Attributes:
-        rows: Number of components.
-        weight: Weight of each component; 0 is off.  # (rows,)
-        gain: Part of the error that is corrected in a tick, from 0 to 1.
-        rate: Decay of the error of the velocity, of inverse dynamics [1/s].  # () or (rows,)
-        acceleration: Of the target, for inverse dynamics.  # (rows,)
         jacobian: Set by `compute`.  # (rows, nv)
         velocity: Set by `compute`.  # (rows,)
     """
 
     def __init__(self, rows: int, weight: float | np.ndarray, gain: float) -> None:
         """Set weights; UserInputError if one is negative, or the gain is not from 0 to 1."""
-        self.rows = rows
+        self.rows = rows  # number of components
+        # Weight of each component; 0 is off (rows,)
         self.weight = np.broadcast_to(np.asarray(weight, dtype=float), rows).copy()
-        self.gain = gain
+        self.gain = gain  # part of the error that is corrected in a tick, from 0 to 1
+        # Decay of the error of the velocity, of inverse dynamics [1/s].  # () or (rows,)
         self.rate: float | np.ndarray = 20.0
-        self.acceleration = np.zeros(rows)
+        self.acceleration = np.zeros(rows)  # of the target, for inverse dynamics (rows,)
         if not (self.weight >= 0.0).all():
             raise UserInputError(f"weights of a task must not be negative, got {weight}")
         if not 0.0 <= gain <= 1.0:
@@ -158,15 +155,11 @@ class ComTask(WholeBodyTask):
 
 
 class JointTask(WholeBodyTask):
-    """Positions of all joints.
-
-    Attributes:
-        q: Target [rad or m].  # (n,)
-    """
+    """Positions of all joints."""
 
     def __init__(self, q: np.ndarray, *, weight: float | np.ndarray, gain: float = 0.1) -> None:
         super().__init__(len(q), weight, gain)
-        self.q = q.copy()
+        self.q = q.copy()  # target [rad or m] (n,)
 
     def bind(self, jacobian: np.ndarray, velocity: np.ndarray) -> None:
         """Write the constant Jacobian."""

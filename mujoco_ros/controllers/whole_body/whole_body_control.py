@@ -30,11 +30,6 @@ class WholeBodyProgram:
 
     Its variables are one for each degree of freedom, then others. Its bounds are first of the
     variables, then of the rows.
-
-    Attributes:
-        body: Kinematics of the robot.
-        joints: Indices of the robot's joints that move.  # (n,)
-        period: Time between two ticks [s].
     """
 
     _fixed: tuple[WholeBodyTask, ...] = ()
@@ -66,8 +61,10 @@ class WholeBodyProgram:
             if name not in robot.joints:
                 raise unknown("joint", name, robot.joints)
         names = joints or robot.joints
+        # Indices of the robot's joints that move (n,)
         self.joints = chosen = np.array([robot.joints.index(name) for name in names])
-        self.period = period
+        self.period = period  # time between two ticks [s]
+        # Kinematics of the robot
         self.body = body = FloatingBaseKinematics(
             robot.model, robot.qpos[chosen], robot.dof[chosen], robot.prefix + part
         )
@@ -163,8 +160,6 @@ class WholeBodyControl(WholeBodyProgram):
 
     Attributes:
         body: The reference configuration.
-        distances: The limits of distances.
-        velocity: Velocities of the last tick.  # (6 + n,)
     """
 
     def __init__(
@@ -190,9 +185,9 @@ class WholeBodyControl(WholeBodyProgram):
         fastest = np.minimum(_MARGIN * robot.velocity, UNLIMITED)
         self._fastest = fastest[self.joints]
         self._slowest = -self._fastest
-        self.velocity = np.zeros(size)
+        self.velocity = np.zeros(size)  # velocities of the last tick (6 + n,)
         self._damping = damping * np.eye(size)
-        self.distances = distances
+        self.distances = distances  # the limits of distances
         for distance in distances:
             distance.resolve(body, robot.prefix)
         self._rows[:, 0] = 1.0  # without a bound

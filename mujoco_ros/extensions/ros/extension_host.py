@@ -33,9 +33,6 @@ class ExtensionParameters:
     """The parameters of one extension.
 
     Attributes:
-        specs: The parameters to declare.
-        names: Their names.
-        settings: The parameter of each setting.
         enabled: The name of the parameter that enables the extension.
     """
 
@@ -45,14 +42,16 @@ class ExtensionParameters:
         levels = (runner.namespace.replace("/", "."), "extensions", runner.config.label)
         prefix = ".".join(filter(None, levels))
         own = setting_specs(prefix, runner.settings)
+        # The parameter of each setting
         self.settings = {spec.name.removeprefix(f"{prefix}."): spec for spec in own}
         self.enabled, self._on_error = f"{prefix}.enabled", f"{prefix}.on_error"
+        # The parameters to declare
         self.specs = (
             replace(ENABLED, name=self.enabled),
             replace(ON_ERROR, name=self._on_error, default=runner.config.on_error),
             *own,
         )
-        self.names = tuple(spec.name for spec in self.specs)
+        self.names = tuple(spec.name for spec in self.specs)  # their names
 
     def changed(self, values: Mapping[str, Any]) -> Any:
         """Return the settings with values of their parameters among others.

@@ -30,16 +30,13 @@ _COMPRESSOR = zstandard.ZstdCompressor(write_checksum=True)
 
 class DemonstrationFile:
     """Writes a file, frame by frame. It appears, complete, with `finish`, and otherwise not at all.
-
-    Attributes:
-        path: The file.
-        layout: What a dataset has in common for all episodes: features, rate and robot; empty
-            before the first frame.
     """
 
     def __init__(self, path: Path) -> None:
         """Write into an `OutputFile` with this path."""
-        self.path = path
+        self.path = path  # the file
+        # What a dataset has in common for all episodes: features, rate and robot; empty before the
+        # first frame
         self.layout: dict[str, Any] = {}
         self._output = OutputFile(path)
         self._description: dict[str, Any] = {}
@@ -140,9 +137,6 @@ class EpisodeFolder:
 
     Episodes from one source, such as a bag, belong together: if the source was not read to its end,
     they are deleted when it is read again.
-
-    Attributes:
-        path: The folder.
     """
 
     def __init__(self, dataset: Path, *, resume: bool) -> None:
@@ -153,7 +147,7 @@ class EpisodeFolder:
                 process writes into it.
             OSError: It cannot be created.
         """
-        self.path = dataset.with_name(f"{dataset.name}{_SUFFIX}")
+        self.path = dataset.with_name(f"{dataset.name}{_SUFFIX}")  # the folder
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = locked(self.path)
         try:

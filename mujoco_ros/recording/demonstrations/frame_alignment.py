@@ -40,19 +40,15 @@ class FrameAlignment:
     newest of these images. States are the nearest ones to its time, by at most half a frame.
     Commands are the last ones before the next frame, and none from before its own time. No sample
     is used twice.
-
-    Attributes:
-        oldest: First stamp of all samples [ns]; None without one.
-        newest: Newest stamp of all samples [ns].
-        largest_offset: Largest time from when a frame was due to one of its images [ns].
     """
 
     def __init__(
         self, fps: int, *, images: Iterable[str], states: Iterable[str], commands: Iterable[str]
     ) -> None:
         """Align samples of topics, at `fps` frames a second of simulated time."""
-        self.newest = self.largest_offset = 0
-        self.oldest: int | None = None
+        # Largest time from when a frame was due to one of its images [ns]
+        self.newest = self.largest_offset = 0  # newest stamp of all samples [ns]
+        self.oldest: int | None = None  # first stamp of all samples [ns]; None without one
         self._fps, self._period = fps, _SECOND / fps
         self._jump = max(_SHORTEST_JUMP_NS, 2.0 * self._period)
         self._images, self._states, self._commands = tuple(images), tuple(states), tuple(commands)

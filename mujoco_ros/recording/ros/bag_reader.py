@@ -27,10 +27,6 @@ class BagReader:
     """Reads the messages of a bag that no check sum contradicts.
 
     What is damaged, and how many messages are missing, is in the log.
-
-    Attributes:
-        bag: The bag, a folder or one file.
-        topics: Types of the topics with messages by name.
     """
 
     def __init__(self, bag: Path) -> None:
@@ -39,9 +35,9 @@ class BagReader:
         Raises:
             UserInputError: There is no bag, or a file cannot be read.
         """
-        self.bag = bag
+        self.bag = bag  # the bag, a folder or one file
         self._contents = BagContents(bag)
-        self.topics = self._contents.topics
+        self.topics = self._contents.topics  # types of the topics with messages by name
         for problem in (*self._contents.problems, self._contents.summary):
             if problem:
                 _LOG.warning("%s", problem)

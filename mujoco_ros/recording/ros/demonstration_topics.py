@@ -122,17 +122,13 @@ def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> Demonstr
 
 
 class TopicValues:
-    """Values of the messages of topics, which keep their joints and their size.
-
-    Attributes:
-        topics: The topics.
-        joints: Names of the joints by topic, of those that have had a message.
-    """
+    """Values of the messages of topics, which keep their joints and their size."""
 
     def __init__(self, topics: DemonstrationTopics) -> None:
         """Read messages of these topics."""
+        # Names of the joints by topic, of those that have had a message
         self.joints: dict[str, tuple[str, ...]] = {}
-        self.topics = frozenset(topics.all)
+        self.topics = frozenset(topics.all)  # the topics
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._bridge = CvBridge()
         self._values: dict[str, Callable[[str, Any], np.ndarray]] = {

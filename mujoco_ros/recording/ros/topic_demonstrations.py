@@ -49,11 +49,6 @@ class TopicDemonstrations:
     a frame is written, starts it again. Any other error discards it. All are in the log. A reset of
     the simulation ends it: on the topic ``reset_event``, or by stamps that jump back or, all,
     ahead.
-
-    Attributes:
-        is_recording: Whether an episode has started and not ended.
-        resets: Number of resets that were received.
-        failures: Number of episodes that an error has discarded or ended.
     """
 
     def __init__(
@@ -80,8 +75,8 @@ class TopicDemonstrations:
         self._pending: deque[AlignedFrame] = deque()
         self._awaits_event = False  # of a reset that the stamps have shown
         self._ended = self._restarted = ""  # why the last episode did, unless it was asked to
-        self.is_recording = False
-        self.resets = self.failures = 0
+        self.is_recording = False  # whether an episode has started and not ended
+        self.resets = self.failures = 0  # number of episodes that an error has discarded or ended
 
     @property
     def progress(self) -> str:

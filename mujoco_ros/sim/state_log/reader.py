@@ -59,7 +59,6 @@ class LogSegment:
     A row is the state at the beginning of a step, with the sensor data and controls of that step.
 
     Attributes:
-        fields: Names of the fields.
         scene: Name of the scene.
         timestep: Timestep of the physics [s].
         every: Steps per row.
@@ -75,7 +74,7 @@ class LogSegment:
         self.scene, self.timestep, self.every = header.scene, header.timestep, header.every
         self._header, self._binary, self._parts, self._place = header, binary, parts, place
         self._shapes = {field.name: field.shape for field in header.fields}
-        self.fields = tuple(self._shapes)
+        self.fields = tuple(self._shapes)  # names of the fields
         self._starts = np.cumsum([0, *(len(part["time"]) for part in parts)])
         self._cache: dict[str, np.ndarray] = {}
 

@@ -39,13 +39,11 @@ class Frames:
 
     A frame whose chain ends in a root that is no body, such as ``map``, is placed by the first body
     below that root, such as the base of a robot that another node localizes.
-
-    Attributes:
-        others: Names of the frames that are no bodies, of all chains so far.
     """
 
     def __init__(self, scene: OverlayScene, published: Mapping[str, TfFrame]) -> None:
         """Read a scene; `published` has the frames of /tf and /tf_static."""
+        # Names of the frames that are no bodies, of all chains so far
         self.others: set[str] = set()
         self._data, self._published = scene.data, published
         model, layout = scene.model, scene.layout
@@ -116,16 +114,11 @@ class Frames:
 
 
 class PlacedText(NamedTuple):
-    """A text in the scene.
+    """A text in the scene."""
 
-    Attributes:
-        position: Its middle in ``world`` [m].  # (3,)
-        colour: Red, green, blue and opacity in 0..1.
-    """
-
-    position: np.ndarray
+    position: np.ndarray  # its middle in ``world`` [m] (3,)
     text: str
-    colour: Colour
+    colour: Colour  # red, green, blue and opacity in 0..1
 
 
 def placed_texts(shapes: Iterable[Shape], frames: Frames, *, most: int) -> Iterator[PlacedText]:

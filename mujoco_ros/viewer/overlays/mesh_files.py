@@ -33,17 +33,12 @@ LARGEST = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class DrawnMesh:
-    """Triangles of a mesh, as they are drawn.
+    """Triangles of a mesh, as they are drawn."""
 
-    Attributes:
-        corners: Corners of the triangles [m].  # (n, 3, 3)
-        colour: Red, green, blue and opacity of the file in 0..1, if it has a colour.
-        count: Number of triangles in the file.
-    """
-
-    corners: np.ndarray
+    corners: np.ndarray  # corners of the triangles [m] (n, 3, 3)
+    # Red, green, blue and opacity of the file in 0..1, if it has a colour
     colour: tuple[float, float, float, float] | None
-    count: int
+    count: int  # number of triangles in the file
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -96,19 +91,12 @@ _IDLE_S = 10.0
 
 @dataclass(eq=False, slots=True)
 class _File:
-    """A file that a topic uses or has used.
+    """A file that a topic uses or has used."""
 
-    Attributes:
-        mesh: Its mesh, once it is read.
-        problem: Why it cannot be read.
-        is_waiting: Whether it is in the queue, or being read.
-        due_at: When it is to be read, again [s].
-    """
-
-    mesh: DrawnMesh | None = None
-    problem: str = ""
-    is_waiting: bool = False
-    due_at: float = 0.0
+    mesh: DrawnMesh | None = None  # its mesh, once it is read
+    problem: str = ""  # why it cannot be read
+    is_waiting: bool = False  # whether it is in the queue, or being read
+    due_at: float = 0.0  # when it is to be read, again [s]
 
 
 class _Expanded(NamedTuple):

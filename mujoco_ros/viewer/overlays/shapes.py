@@ -13,24 +13,15 @@ from mujoco_ros.viewer.style import AXES, Colour
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OverlayScene:
-    """A state after ``mj_forward`` and its inputs.
-
-    Attributes:
-        data: Its state.
-        geom_group: Groups of its geoms in the simulation, where all are shown.  # (ngeom,)
-        layout: Its robots.
-        references: Position references of the joints of all robots.  # (n,)
-        sensordata: Sensor readings.  # (nsensordata,)
-        applied: External wrenches at the centres of mass, in world axes.  # (nbody, 6)
-    """
+    """A state after ``mj_forward`` and its inputs."""
 
     model: mujoco.MjModel
-    data: mujoco.MjData
-    geom_group: np.ndarray
-    layout: ModelLayout
-    references: np.ndarray
-    sensordata: np.ndarray
-    applied: np.ndarray
+    data: mujoco.MjData  # its state
+    geom_group: np.ndarray  # groups of its geoms in the simulation, where all are shown (ngeom,)
+    layout: ModelLayout  # its robots
+    references: np.ndarray  # position references of the joints of all robots (n,)
+    sensordata: np.ndarray  # sensor readings (nsensordata,)
+    applied: np.ndarray  # external wrenches at the centres of mass, in world axes (nbody, 6)
 
 
 def viewed_scene(
@@ -52,19 +43,12 @@ def viewed_scene(
 
 @dataclass(kw_only=True, slots=True)
 class Scale:
-    """Lengths of arrows.
+    """Lengths of arrows."""
 
-    Attributes:
-        force: [m/N].
-        torque: [m/Nm].
-        radius: Of arrows [m].
-        sensor_sign: -1 if wrenches are published child on parent, else 1.
-    """
-
-    force: float = 0.004
-    torque: float = 0.02
-    radius: float = 0.008
-    sensor_sign: float = -1.0
+    force: float = 0.004  # [m/N]
+    torque: float = 0.02  # [m/Nm]
+    radius: float = 0.008  # of arrows [m]
+    sensor_sign: float = -1.0  # -1 if wrenches are published child on parent, else 1
 
 
 _ARROW = int(mujoco.mjtGeom.mjGEOM_ARROW)

@@ -46,11 +46,6 @@ class CamerasPanel(Panel):
 
     A click enlarges a thumbnail; the Escape key, a click or the window's button closes it. A tip at
     the mouse displays the distance, or the name of the object.
-
-    Attributes:
-        selected: The selected cameras.
-        kind: The displayed image of each camera.
-        enlarged: The enlarged camera, if any.
     """
 
     title = "Cameras"
@@ -67,9 +62,9 @@ class CamerasPanel(Panel):
         """
         super().__init__(state)
         self._in_scene = in_scene
-        self.selected: set[CameraKey] = set()
-        self.kind = ImageKind.COLOUR
-        self.enlarged: CameraKey | None = None
+        self.selected: set[CameraKey] = set()  # the selected cameras
+        self.kind = ImageKind.COLOUR  # the displayed image of each camera
+        self.enlarged: CameraKey | None = None  # the enlarged camera, if any
         self._images = images
         self._cameras: list[CameraKey] = []
         self._subscribed: set[ImageKey] = set()

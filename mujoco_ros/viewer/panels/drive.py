@@ -25,9 +25,6 @@ class DrivePanel(Panel):
     """A round pad for the velocity in the plane and a slider for turning, while they are held.
 
     The window appears with the first topic ``cmd_vel`` that a robot subscribes to.
-
-    Attributes:
-        fastest: Velocities at full deflection [m/s, m/s, rad/s].
     """
 
     title = "Drive"
@@ -35,7 +32,7 @@ class DrivePanel(Panel):
 
     def __init__(self, state: SharedState, velocities: VelocityClient) -> None:
         super().__init__(state)
-        self.fastest = dict(_FASTEST)
+        self.fastest = dict(_FASTEST)  # velocities at full deflection [m/s, m/s, rad/s]
         self._velocities = velocities
         self._selected = ""
         self._turn = 0.0

@@ -68,14 +68,10 @@ _TRAIL_TIP = "The path of the last 10 s: of the selected link,\nelse of its base
 
 
 class EntityTree:
-    """Builds the nodes of entities.
-
-    Attributes:
-        latest: The latest request.
-    """
+    """Builds the nodes of entities."""
 
     def __init__(self, state: SharedState, client: EntityClient, displays: EntityDisplays) -> None:
-        self.latest: Request | None = None
+        self.latest: Request | None = None  # the latest request
         self._state, self._client, self._displays = state, client, displays
         self._edited: dict[str, Numbers] = {}
         self._fields: dict[str, PoseFields] = {}

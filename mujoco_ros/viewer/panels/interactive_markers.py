@@ -52,9 +52,6 @@ class InteractiveMarkersPanel(Panel):
     """Lists the markers of all servers, and moves the selected one.
 
     The window appears with the first server. The selected marker has handles in the scene.
-
-    Attributes:
-        selected: The selected marker.
     """
 
     title = "Interactive markers"
@@ -64,7 +61,7 @@ class InteractiveMarkersPanel(Panel):
         self, state: SharedState, markers: InteractiveMarkerClient, drawings: DrawingClient
     ) -> None:
         super().__init__(state)
-        self.selected: MarkerKey | None = None
+        self.selected: MarkerKey | None = None  # the selected marker
         self._markers, self._drawings = markers, drawings
         self._fields = PoseFields()
         self._handles: DragHandles | None = None

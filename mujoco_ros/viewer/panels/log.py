@@ -23,13 +23,7 @@ _CAPACITY = 1000
 
 
 class LogPanel(Panel):
-    """The latest messages of /rosout, filtered by level and text.
-
-    Attributes:
-        level: The lowest level shown.
-        filter: Text that a line or the name of its node contains, in any case.
-        lines: All lines, oldest first.
-    """
+    """The latest messages of /rosout, filtered by level and text."""
 
     title = "Log"
     area = DockArea.BELOW
@@ -37,9 +31,9 @@ class LogPanel(Panel):
     def __init__(self, state: SharedState, log: Callable[[int], Sequence[LogLine]]) -> None:
         """Show the lines that `log` returns after a sequence number."""
         super().__init__(state)
-        self.level = LEVELS["info"]
-        self.filter = ""
-        self.lines: deque[LogLine] = deque(maxlen=_CAPACITY)
+        self.level = LEVELS["info"]  # the lowest level shown
+        self.filter = ""  # text that a line or the name of its node contains, in any case
+        self.lines: deque[LogLine] = deque(maxlen=_CAPACITY)  # all lines, oldest first
         self._log = log
         self._last = 0
 

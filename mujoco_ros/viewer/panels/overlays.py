@@ -65,12 +65,7 @@ Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 
 
 class OverlaysPanel(Panel):
-    """Draws the selected overlays over the scene.
-
-    Attributes:
-        shown: Whether each overlay is drawn, by its name.
-        scale: Lengths of the arrows.
-    """
+    """Draws the selected overlays over the scene."""
 
     title = "Overlays"
     area = DockArea.LEFT_BELOW
@@ -103,8 +98,9 @@ class OverlaysPanel(Panel):
             ),
             _TF: (self._tf_frames, "All frames of /tf and /tf_static,\nand of all bodies."),
         }
+        # Whether each overlay is drawn, by its name
         self.shown = {name: name == "External wrenches" for name in self._overlays}
-        self.scale = Scale()
+        self.scale = Scale()  # lengths of the arrows
 
     def update(self) -> None:
         """Draw into the viewer's list of geoms, empty at the start of each frame."""

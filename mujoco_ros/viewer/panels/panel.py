@@ -16,18 +16,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class Panel(plugin.ViewerPlugin, ABC):
-    """A window, or several of a kind. An exception is shown in its window and logged.
+    """A window, or several of a kind. An exception is shown in its window and logged."""
 
-    Attributes:
-        title: Title of the window.
-        area: Initial dock area of the windows.
-        state: The simulated state; ``mj_forward`` has not run on its data, see `SharedState`.
-    """
-
-    title: ClassVar[str]
-    area: ClassVar[DockArea]
+    title: ClassVar[str]  # title of the window
+    area: ClassVar[DockArea]  # initial dock area of the windows
 
     def __init__(self, state: SharedState) -> None:
+        # The simulated state; ``mj_forward`` has not run on its data, see `SharedState`
         self.state = state
         self._errors: dict[str, str] = {}
         self._update_error = ""

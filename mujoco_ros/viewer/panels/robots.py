@@ -32,29 +32,17 @@ _UNLIMITED_TRAVEL = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointRow:
-    """A joint of a robot.
+    """A joint of a robot."""
 
-    Attributes:
-        name: Without the robot's prefix.
-        qpos: Address in ``qpos``.
-        dof: Address in ``qvel`` and ``qfrc_actuator``.
-        is_prismatic: Whether the units are m and N, not rad and Nm.
-        low: Lowest position [rad or m].
-        high: Highest position [rad or m].
-        is_limited: Whether the model has these limits; otherwise they are slider ranges.
-        effort: Effort limit of its actuators [Nm or N]; infinite if unlimited.
-        is_actuated: Whether an actuator drives it.
-    """
-
-    name: str
-    qpos: int
-    dof: int
-    is_prismatic: bool
-    low: float
-    high: float
-    is_limited: bool
-    effort: float
-    is_actuated: bool
+    name: str  # without the robot's prefix
+    qpos: int  # address in ``qpos``
+    dof: int  # address in ``qvel`` and ``qfrc_actuator``
+    is_prismatic: bool  # whether the units are m and N, not rad and Nm
+    low: float  # lowest position [rad or m]
+    high: float  # highest position [rad or m]
+    is_limited: bool  # whether the model has these limits; otherwise they are slider ranges
+    effort: float  # effort limit of its actuators [Nm or N]; infinite if unlimited
+    is_actuated: bool  # whether an actuator drives it
 
     @property
     def unit(self) -> str:
@@ -148,14 +136,11 @@ class JointTable:
     """Shows positions, references and efforts; a slider commands a reference.
 
     While the simulation is paused, a slider sets the joint itself. The last command is shown below.
-
-    Attributes:
-        degrees: Whether angles are shown in degrees.
     """
 
     def __init__(self, parameters: ParameterClient, commands: CommandClient) -> None:
         self._parameters, self._commands = parameters, commands
-        self.degrees = False
+        self.degrees = False  # whether angles are shown in degrees
         self._sent: dict[str, Request] = {}  # by namespace
 
     def build(

@@ -22,18 +22,14 @@ _MIN_CHANGE_M = 1e-6
 
 
 class TargetsPanel(Panel):
-    """The window "Targets", and the handles of each target in the scene.
-
-    Attributes:
-        targets: Pose of each target by its name.
-    """
+    """The window "Targets", and the handles of each target in the scene."""
 
     title = "Targets"
     area = DockArea.LEFT_BELOW
 
     def __init__(self, state: SharedState, commands: CommandClient) -> None:
         super().__init__(state)
-        self.targets: dict[str, Pose] = {}
+        self.targets: dict[str, Pose] = {}  # pose of each target by its name
         self._commands = commands
         self._handles: dict[str, DragHandles] = {}
         self._name = "target"

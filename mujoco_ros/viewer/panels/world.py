@@ -31,25 +31,16 @@ _SPEED_M = 0.01
 
 
 class OfferedList(ABC):
-    """A list that is requested once; the user searches it and chooses one item.
+    """A list that is requested once; the user searches it and chooses one item."""
 
-    Attributes:
-        title: Title above it.
-        kind: What its items are.
-        tip: Tip of the button that requests it.
-        height: Its height [px].
-        chosen: URI of the chosen item; empty without one.
-        latest: The latest request.
-    """
-
-    title: ClassVar[str]
-    kind: ClassVar[str]
-    tip: ClassVar[str] = ""
-    height: ClassVar[float] = MODEL_LIST_HEIGHT
+    title: ClassVar[str]  # title above it
+    kind: ClassVar[str]  # what its items are
+    tip: ClassVar[str] = ""  # tip of the button that requests it
+    height: ClassVar[float] = MODEL_LIST_HEIGHT  # its height [px]
 
     def __init__(self, client: EntityClient) -> None:
-        self.chosen = ""
-        self.latest: Request | None = None
+        self.chosen = ""  # URI of the chosen item; empty without one
+        self.latest: Request | None = None  # the latest request
         self._client = client
         self._search = ""
         self._listing: Request | None = None
@@ -96,12 +87,7 @@ class OfferedList(ABC):
 
 
 class SpawnList(OfferedList):
-    """The models that can be spawned, with their images.
-
-    Attributes:
-        name: Name of the next entity.
-        position: Its position in the world [m].
-    """
+    """The models that can be spawned, with their images."""
 
     title, kind = "Spawn", "model"
     tip = "The simulator measures each model once."
@@ -123,8 +109,8 @@ class SpawnList(OfferedList):
         super().__init__(client)
         self._images, self._upload = images, upload
         self._textures: dict[str, tuple[np.ndarray, int]] = {}
-        self.name = ""
-        self.position = list(_START)
+        self.name = ""  # name of the next entity
+        self.position = list(_START)  # its position in the world [m]
 
     def offered(self) -> Sequence[OfferedModel]:
         """Return the models."""

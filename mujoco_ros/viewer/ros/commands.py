@@ -280,16 +280,12 @@ class VelocityPublisher:
     """Publishes the velocity of each topic again and again while it is commanded.
 
     Any thread may call `command` and `stop`.
-
-    Attributes:
-        topics: The topics ``cmd_vel`` that something subscribes to.
-        tool_topics: Topics ``target_twist`` of Cartesian controllers.
     """
 
     def __init__(self, requests: Requests, endpoints: Endpoints, now: Callable[[], float]) -> None:
         """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""
-        self.topics: Sequence[str] = ()
-        self.tool_topics: Sequence[str] = ()
+        self.topics: Sequence[str] = ()  # the topics ``cmd_vel`` that something subscribes to
+        self.tool_topics: Sequence[str] = ()  # topics ``target_twist`` of Cartesian controllers
         self._requests, self._endpoints, self._now = requests, endpoints, now
         self._commanded: dict[str, tuple[tuple[Vector, Vector], float, Request]] = {}
         self._publishers: dict[str, Publisher] = {}

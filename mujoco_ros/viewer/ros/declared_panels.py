@@ -29,11 +29,7 @@ _LARGEST = 1 << 18
 
 
 class DeclaredPanels:
-    """Finds panels by the name and type of their topic; any thread may call all but `tick`.
-
-    Attributes:
-        known: Panels by their topic; replaced, never changed.
-    """
+    """Finds panels by the name and type of their topic; any thread may call all but `tick`."""
 
     def __init__(
         self,
@@ -43,7 +39,7 @@ class DeclaredPanels:
         simulator: SimulatorParameters,
     ) -> None:
         """Find panels; `simulator` has the parameters of the simulator, which may declare some."""
-        self.known: Mapping[str, PanelInfo] = {}
+        self.known: Mapping[str, PanelInfo] = {}  # panels by their topic; replaced, never changed
         self._caller, self._requests, self._endpoints = caller, requests, endpoints
         self._descriptions: dict[str, Subscription] = {}
         self._simulator = simulator

@@ -56,19 +56,12 @@ _LINES = (Marker.LINE_STRIP, Marker.LINE_LIST)
 
 
 class MarkerChange(NamedTuple):
-    """A change of the markers of a topic.
+    """A change of the markers of a topic."""
 
-    Attributes:
-        action: ``Marker.ADD``, ``DELETE`` or ``DELETEALL``.
-        key: Namespace and number of the marker.
-        marker: The marker; see `marker_shapes`.
-        lifetime: Time after which it vanishes; 0 is never [s].
-    """
-
-    action: int
-    key: tuple[str, int]
-    marker: Marker
-    lifetime: float
+    action: int  # ``Marker.ADD``, ``DELETE`` or ``DELETEALL``
+    key: tuple[str, int]  # namespace and number of the marker
+    marker: Marker  # the marker; see `marker_shapes`
+    lifetime: float  # time after which it vanishes; 0 is never [s]
 
 
 def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:

@@ -60,9 +60,6 @@ class FrameTree:
     are needed. Of the messages that contain a needed name, only the newest one with the same first
     and last frame is deserialized. A frame of /tf that is not received for some seconds is dropped;
     a pause of the simulation does not count, since its nodes may publish nothing then.
-
-    Attributes:
-        frames: Frames by name, as of the last tick.
     """
 
     def __init__(self, endpoints: Endpoints) -> None:
@@ -70,6 +67,7 @@ class FrameTree:
         self._endpoints = endpoints
         self._static: dict[str, TfFrame] = {}
         self._moving: dict[str, TfFrame] = {}
+        # Frames by name, as of the last tick
         self.frames: Mapping[str, TfFrame] = {}  # replaced, since another thread reads it
         self._needed: frozenset[str] | None = frozenset()
         self._marks: tuple[bytes, ...] = ()
@@ -181,32 +179,21 @@ _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
 
 @dataclass(eq=False, slots=True)
 class _Drawn:
-    """A subscribed topic.
+    """A subscribed topic."""
 
-    Attributes:
-        kind: Type of its messages.
-        qos: Quality of service of the subscription.
-        waiting: Serialized messages.
-        markers: Shapes and end of each marker, in simulated time [s].
-        changed: Markers whose newest shapes are not computed yet.
-        due_at: When messages are deserialized again [s].
-    """
-
-    kind: str
-    qos: QoSProfile
+    kind: str  # type of its messages
+    qos: QoSProfile  # quality of service of the subscription
     subscription: Subscription
-    waiting: deque[bytes]
+    waiting: deque[bytes]  # serialized messages
+    # Shapes and end of each marker, in simulated time [s]
     markers: dict[tuple[str, int], tuple[tuple[Shape, ...], float]] = field(default_factory=dict)
+    # Markers whose newest shapes are not computed yet
     changed: dict[tuple[str, int], Marker] = field(default_factory=dict)
-    due_at: float = 0.0
+    due_at: float = 0.0  # when messages are deserialized again [s]
 
 
 class DrawnTopics:
-    """Finds topics of messages that can be drawn, and receives the topics that are shown.
-
-    Attributes:
-        topics: Types of the topics by name.
-    """
+    """Finds topics of messages that can be drawn, and receives the topics that are shown."""
 
     def __init__(
         self, endpoints: Endpoints, now: Callable[[], float], servers: MarkerServers
@@ -218,7 +205,7 @@ class DrawnTopics:
             now: Returns the simulated time [s].
             servers: Receives the topics of interactive markers.
         """
-        self.topics: Mapping[str, str] = {}
+        self.topics: Mapping[str, str] = {}  # types of the topics by name
         self._tree = FrameTree(endpoints)
         self._endpoints, self._now, self._servers = endpoints, now, servers
         self._chosen: dict[str, bool] = {}

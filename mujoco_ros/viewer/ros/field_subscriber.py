@@ -117,17 +117,12 @@ Read = Callable[[Any], float]
 
 @dataclass(eq=False, slots=True)
 class _Input:
-    """A subscribed topic.
+    """A subscribed topic."""
 
-    Attributes:
-        kind: Type of its messages.
-        message: Class of its messages.
-        reads: Functions that read the watched fields, by path.
-    """
-
-    kind: str
-    message: type
+    kind: str  # type of its messages
+    message: type  # class of its messages
     subscription: Subscription
+    # Functions that read the watched fields, by path
     reads: dict[str, Read] = field(default_factory=dict)
 
 
@@ -135,14 +130,11 @@ class FieldSubscriber:
     """Finds all topics, and receives every message of topics with watched fields.
 
     Any thread may call the public methods but `tick`.
-
-    Attributes:
-        topics: Topics that something publishes.
     """
 
     def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
         """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
-        self.topics: Sequence[str] = ()
+        self.topics: Sequence[str] = ()  # topics that something publishes
         self._endpoints, self._now = endpoints, now
         self._kinds: Mapping[str, str] = {}
         self._watched: Mapping[str, Sequence[str]] = {}

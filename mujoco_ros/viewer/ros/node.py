@@ -79,9 +79,6 @@ _SHUTDOWN_S = 2.0
 
 class ViewerNode:
     """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later.
-
-    Attributes:
-        clients: The clients that panels use.
     """
 
     def __init__(
@@ -124,6 +121,7 @@ class ViewerNode:
         inputs = (images, drawings, markers, velocities, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
         self._ticks = [guarded(client.tick) for client in ticking]
+        # The clients that panels use
         self.clients = Clients(
             simulation=run_state,
             parameters=parameters,

@@ -17,14 +17,10 @@ from mujoco_ros.wire.parameter_spec import plain
 
 
 class Requests:
-    """Sends requests from the executor's thread; any thread may submit or report one.
-
-    Attributes:
-        latest: The latest request.
-    """
+    """Sends requests from the executor's thread; any thread may submit or report one."""
 
     def __init__(self, node: Node) -> None:
-        self.latest: Request | None = None
+        self.latest: Request | None = None  # the latest request
         self._image_age_s = 0.0
         self._has_warned = False  # of the present old image
         self._node = node

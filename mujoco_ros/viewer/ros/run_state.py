@@ -42,15 +42,13 @@ class RunStateClient:
     """Polls the run state once a second and after each change, and changes it.
 
     Any thread may call the methods that return a request.
-
-    Attributes:
-        status: ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond.
     """
 
     def __init__(
         self, caller: ServiceCaller, requests: Requests, parameters: SimulatorParameters
     ) -> None:
         """Use the services of the node that has the `parameters`."""
+        # ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond
         self.status = ""
         self._caller, self._requests, self._parameters = caller, requests, parameters
         self._prefix = _DEFAULT_PREFIX
@@ -245,15 +243,12 @@ _SERVICES = (
 
 
 class EntityRequests:
-    """Changes entities and the world. Any thread may call the methods.
-
-    Attributes:
-        spawnables: The models that can be spawned; empty before `list_spawnables`.
-        worlds: The worlds that can be loaded; empty before `list_worlds`.
-    """
+    """Changes entities and the world. Any thread may call the methods."""
 
     def __init__(self, services: RunStateClient, setter: StateSetter) -> None:
+        # The models that can be spawned; empty before `list_spawnables`
         self.spawnables: Sequence[OfferedModel] = ()
+        # The worlds that can be loaded; empty before `list_worlds`
         self.worlds: Sequence[OfferedModel] = ()
         self._services, self._setter = services, setter
 

@@ -29,17 +29,13 @@ _SERVICES = (
 
 
 class SimulatorParameters:
-    """Copies the parameters of a node; any thread may call `set`.
-
-    Attributes:
-        simulator: Full name of the node.
-        known: Parameters by name; replaced, never changed, so that any thread may read it.
-    """
+    """Copies the parameters of a node; any thread may call `set`."""
 
     def __init__(
         self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints, simulator: str
     ) -> None:
-        self.simulator = simulator
+        self.simulator = simulator  # full name of the node
+        # Parameters by name; replaced, never changed, so that any thread may read it
         self.known: Mapping[str, ParameterInfo] = {}
         self._caller, self._requests = caller, requests
         self._pending: list[str] = []

@@ -29,16 +29,12 @@ class _Machine:
 
 
 class StateMachines:
-    """Discovers state machines and monitors them; any thread may call `change_state`.
-
-    Attributes:
-        known: Each by the full name of its node; replaced, never changed, so that any thread may
-            read it.
-    """
+    """Discovers state machines and monitors them; any thread may call `change_state`."""
 
     def __init__(
         self, node: Node, caller: ServiceCaller, requests: Requests, endpoints: Endpoints
     ) -> None:
+        # Each by the full name of its node; replaced, never changed, so that any thread may read it
         self.known: Mapping[str, ControllerInfo] = {}
         self._node, self._caller, self._requests = node, caller, requests
         self._endpoints = endpoints

@@ -35,14 +35,10 @@ class _SubscribedCamera:
 
 
 class ThumbnailSubscriber:
-    """Subscribes to camera images; any thread may call `subscribe` and `unsubscribe`.
-
-    Attributes:
-        newest: The newest image of each subscription.
-    """
+    """Subscribes to camera images; any thread may call `subscribe` and `unsubscribe`."""
 
     def __init__(self, endpoints: Endpoints) -> None:
-        self.newest: dict[ImageKey, Thumbnail] = {}
+        self.newest: dict[ImageKey, Thumbnail] = {}  # the newest image of each subscription
         self._endpoints = endpoints
         self._numbers = count(1)
         self._cameras: dict[ImageKey, _SubscribedCamera] = {}

@@ -43,9 +43,6 @@ class FrameMotion:
 
     The motion begins at the pose that the frame has then, so a new command causes no jump. Any
     thread may call `command` and `stop`; all else is for the thread of the shared state.
-
-    Attributes:
-        names: The frames that can be moved, since the last `tick`.
     """
 
     def __init__(
@@ -63,7 +60,7 @@ class FrameMotion:
             targets: Pose of each target by its name.
             put_target: Moves a target.
         """
-        self.names: Sequence[str] = ()
+        self.names: Sequence[str] = ()  # the frames that can be moved, since the last `tick`
         self._state, self._commands = state, commands
         self._targets, self._put_target = targets, put_target
         self._model: mujoco.MjModel | None = None

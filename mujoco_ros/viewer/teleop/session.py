@@ -15,16 +15,11 @@ from mujoco_ros.viewer.web.access import Role
 
 
 class ControlSlot:
-    """At most one page has control; the others get it in the order of their requests.
-
-    Attributes:
-        owner: The page in control; None while control is free.
-        waiting: The pages that request control, the first one first.
-    """
+    """At most one page has control; the others get it in the order of their requests."""
 
     def __init__(self) -> None:
-        self.owner: Hashable | None = None
-        self.waiting: list[Hashable] = []
+        self.owner: Hashable | None = None  # the page in control; None while control is free
+        self.waiting: list[Hashable] = []  # the pages that request control, the first one first
 
     def take_control(self, page: Hashable) -> None:
         """Give control to a page if it is free."""
@@ -62,14 +57,7 @@ Speeds = Mapping[str, float]
 
 
 class TeleopSession:
-    """Applies the messages of a page, each a JSON object with one request by its name.
-
-    Attributes:
-        role: What the page may do.
-        camera: The selected camera by its name; empty if none.
-        wants_image: Whether the page has displayed the last image.
-        is_motion_commanded: Whether the page moves something.
-    """
+    """Applies the messages of a page, each a JSON object with one request by its name."""
 
     def __init__(
         self,
@@ -93,11 +81,11 @@ class TeleopSession:
             now: Monotonic clock [s].
         """
         self._clients, self._motion, self._speeds = clients, motion, speeds
-        self.role = role
+        self.role = role  # what the page may do
         self._slot, self._status, self._now = slot, status, now
-        self.camera = ""
-        self.wants_image = True
-        self.is_motion_commanded = False
+        self.camera = ""  # the selected camera by its name; empty if none
+        self.wants_image = True  # whether the page has displayed the last image
+        self.is_motion_commanded = False  # whether the page moves something
         self._moved = ""
         self._unacknowledged = 0
         self._acknowledged: tuple[float, float] | None = None  # page's clock [ms], arrival [s]

@@ -27,12 +27,6 @@ class PageStatus:
     """Collects the status ten times a second, in the thread of the shared state.
 
     Other threads read the attributes, which are replaced and never changed.
-
-    Attributes:
-        values: The status by name, as values of JSON.
-        cameras: The cameras of the scene by their name on the pages.
-        collected_at: Monotonic time of the status [s].
-        rows: The last samples of the curves, oldest first.
     """
 
     def __init__(
@@ -50,10 +44,11 @@ class PageStatus:
             curves: Returns the curves to sample, with their newest samples.
             frames: Returns the names of the frames that can be moved.
         """
-        self.values: Mapping[str, Any] = {}
+        self.values: Mapping[str, Any] = {}  # the status by name, as values of JSON
+        # The cameras of the scene by their name on the pages
         self.cameras: Mapping[str, CameraKey] = {}
-        self.rows: Sequence[Row] = ()
-        self.collected_at = -math.inf
+        self.rows: Sequence[Row] = ()  # the last samples of the curves, oldest first
+        self.collected_at = -math.inf  # monotonic time of the status [s]
         self._state, self._clients, self._curves, self._frames = state, clients, curves, frames
         self._achieved = AchievedFactor()
         self._kept: deque[Row] = deque(maxlen=_KEPT_ROWS)

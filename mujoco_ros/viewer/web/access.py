@@ -31,16 +31,12 @@ class Role(StrEnum):
 
 
 class AccessTokens:
-    """A token for each role. A link contains it; the browser then keeps it as a cookie.
-
-    Attributes:
-        tokens: The token of each role.
-        file: Where they are kept; None if they are not.
-    """
+    """A token for each role. A link contains it; the browser then keeps it as a cookie."""
 
     def __init__(self, tokens: Mapping[Role, str] | None = None, file: Path | None = None) -> None:
         """Use these tokens, or new ones."""
-        self.file = file
+        self.file = file  # where they are kept; None if they are not
+        # The token of each role
         self.tokens = tokens or {role: secrets.token_urlsafe(_TOKEN_BYTES) for role in Role}
 
     @classmethod

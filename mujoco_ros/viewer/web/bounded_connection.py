@@ -180,10 +180,6 @@ class BoundedConnection(ServerConnection):
     """A connection that ends if its client sends no request, or if another one needs its place.
 
     The time of a response is not limited: networks may be slow.
-
-    Attributes:
-        address: The client's address, with IPv6 its network; empty if it has disconnected already.
-        began_at: Time of the connection (monotonic clock) [s].
     """
 
     address = ""
@@ -192,7 +188,7 @@ class BoundedConnection(ServerConnection):
         """Create one of `connections`; other arguments are as for `ServerConnection`."""
         super().__init__(*args, **options)
         self._connections = connections
-        self.began_at = time.monotonic()
+        self.began_at = time.monotonic()  # time of the connection (monotonic clock) [s]
         self._has_sent_message = self._is_closing = self._is_refused = False
         self._task: asyncio.Task[Any] | None = None
 
@@ -241,6 +237,7 @@ class BoundedConnection(ServerConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, and limit the time until the request."""
         super().connection_made(transport)
+        # The client's address, with IPv6 its network; empty if it has disconnected already
         self.address = _network(self.remote_address)
         self._connections.add(self)
         self.loop.call_later(REQUEST_S, self._abort_without_request)

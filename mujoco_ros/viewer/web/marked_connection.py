@@ -41,7 +41,6 @@ class DrawnFrames:
 
     Attributes:
         begun: Number of frames that were begun.
-        is_pressed: Whether a button or key was pressed in the last one.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -67,7 +66,7 @@ class DrawnFrames:
     def note_built(self, *, is_pressed: bool = False) -> None:
         """Record that a frame was built, and whether a button or key is pressed in it."""
         with self._condition:
-            self.is_pressed = is_pressed
+            self.is_pressed = is_pressed  # whether a button or key was pressed in the last one
             self.begun += 1
             self._unreceived.append(self._sent)
             self._undrawn += 1
@@ -201,9 +200,6 @@ class MarkedConnection:
     When a page of the panels is gone, its buttons and keys are released, outside the page, where
     that has no effect on a widget. Otherwise the viewer would keep them pressed for the next page,
     whose mouse would then move what the last one held.
-
-    Attributes:
-        is_releasing: Whether the page is gone, and its buttons and keys are being released.
     """
 
     def __init__(
@@ -239,6 +235,7 @@ class MarkedConnection:
         self._has_received = asyncio.Event()
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
+        # Whether the page is gone, and its buttons and keys are being released
         self.is_releasing = False
         # Number of a message, and number of the frames at its arrival.
         self._unread: deque[tuple[int, int]] = deque(maxlen=_MOST_UNREAD)

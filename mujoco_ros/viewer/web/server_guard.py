@@ -56,15 +56,6 @@ class WebServerGuard:
     Any page in a browser may send requests to this machine. So the Host header must be a name of
     this server, which DNS rebinding cannot fake, and the Origin header must be this server. A
     server that other machines can reach accepts only clients with a token.
-
-    Attributes:
-        socket: The listening socket.
-        tokens: The tokens that clients need; None if only this machine can reach the server.
-        connections: Number of open WebSocket connections to Studio.
-        panel_connections: Number of connections that show the panels.
-        further_connections: Number of those to other handlers.
-        frames: The frames of the panels that the page in control has drawn.
-        uncovered: What the page in control shows of the scene, see `MarkedConnection`.
     """
 
     def __init__(
@@ -88,12 +79,17 @@ class WebServerGuard:
             UserInputError: If this machine has no such interface, or no port is free, or the tokens
                 cannot be written.
         """
-        self.socket = listen(host, port)
+        self.socket = listen(host, port)  # the listening socket
         self._name, self._open = own_name(self.socket), OpenConnections()
         self._requested_port = port
+        # Number of those to other handlers
+        # Number of connections that show the panels
+        # Number of open WebSocket connections to Studio
         self.connections = self.panel_connections = self.further_connections = 0
+        # The tokens that clients need; None if only this machine can reach the server
         self.tokens: AccessTokens | None = None
-        self.frames = DrawnFrames()
+        self.frames = DrawnFrames()  # the frames of the panels that the page in control has drawn
+        # What the page in control shows of the scene, see `MarkedConnection`
         self.uncovered: Sequence[float] = ()
         self._panels: MarkedConnection | None = None  # of the page in control
         self._on_lag = on_lag

@@ -71,23 +71,19 @@ class HeldObject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanningScene:
-    """Poses of everything outside a chain, and the allowed collisions.
+    """Poses of everything outside a chain, and the allowed collisions."""
 
-    Attributes:
-        objects: Poses in ``world`` of free objects by name, as in an `Observation`. Other objects
-            have the poses of the model.
-        joints: Positions of joints outside the chain, such as fingers [rad or m].
-        held: The object in the hand.
-        allowed: Pairs that may touch: names of geoms, of bodies, or of robots and objects of the
-            scene, which stand for all of their geoms.
-        margin: Minimum distance of the chain and its held object to all other bodies [m], but not
-            to each other.
-    """
-
+    # Poses in ``world`` of free objects by name, as in an `Observation`. Other objects have the
+    # poses of the model.
     objects: Mapping[str, Pose] = field(default_factory=dict)
+    # Positions of joints outside the chain, such as fingers [rad or m]
     joints: Mapping[str, float] = field(default_factory=dict)
-    held: HeldObject | None = None
+    held: HeldObject | None = None  # the object in the hand
+    # Pairs that may touch: names of geoms, of bodies, or of robots and objects of the scene, which
+    # stand for all of their geoms
     allowed: tuple[tuple[str, str], ...] = ()
+    # Minimum distance of the chain and its held object to all other bodies [m], but not to each
+    # other
     margin: float = 0.005
 
     def __post_init__(self) -> None:

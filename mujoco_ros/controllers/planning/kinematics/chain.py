@@ -15,31 +15,18 @@ _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLI
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chain:
-    """Joints of a model and the tool that they move, a site or a body.
+    """Joints of a model and the tool that they move, a site or a body."""
 
-    Attributes:
-        model: Robot and scene; constant.
-        names: Names of the joints, in the order of all arrays.
-        tool: Name of the site or body.
-        site: Id of the site; -1 for a body.
-        body: Id of the body, or of the one that carries the site.
-        qpos: Addresses of the joints in qpos.  # (k,)
-        dof: Addresses of the joints in qvel.  # (k,)
-        lower: Lower position limits, or -inf [rad or m].  # (k,)
-        upper: Upper position limits, or inf.  # (k,)
-        hinge: Which joints are hinges; the others are slides.  # (k,) bool
-    """
-
-    model: Any
-    names: tuple[str, ...]
-    tool: str
-    site: int
-    body: int
-    qpos: np.ndarray
-    dof: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    hinge: np.ndarray
+    model: Any  # robot and scene; constant
+    names: tuple[str, ...]  # names of the joints, in the order of all arrays
+    tool: str  # name of the site or body
+    site: int  # id of the site; -1 for a body
+    body: int  # id of the body, or of the one that carries the site
+    qpos: np.ndarray  # addresses of the joints in qpos (k,)
+    dof: np.ndarray  # addresses of the joints in qvel (k,)
+    lower: np.ndarray  # lower position limits, or -inf [rad or m] (k,)
+    upper: np.ndarray  # upper position limits, or inf (k,)
+    hinge: np.ndarray  # which joints are hinges; the others are slides (k,) bool
 
     @classmethod
     def of(cls, model: mujoco.MjModel, *, joints: Sequence[str], tool: str) -> "Chain":

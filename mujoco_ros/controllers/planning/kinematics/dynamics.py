@@ -12,9 +12,6 @@ class Dynamics:
     """Inverse dynamics of a chain with a payload, without contacts and constraints.
 
     All other joints rest at the model's initial positions. The computation uses a private MjData.
-
-    Attributes:
-        friction: Viscous friction of the joints [Nms/rad or Ns/m].  # (k,)
     """
 
     def __init__(self, chain: Chain, payload: Payload | None = None) -> None:
@@ -26,6 +23,7 @@ class Dynamics:
         self._at, self._dof = as_slice(chain.qpos), as_slice(chain.dof)
         self._torques = np.zeros(model.nv)
         self._jacobian, self._drift = np.zeros((2, 3, model.nv))
+        # Viscous friction of the joints [Nms/rad or Ns/m] (k,)
         self.friction = model.dof_damping[chain.dof]
         self._armature = model.dof_armature[chain.dof]
         self._has_gravcomp, self._gravity = bool(model.ngravcomp), model.opt.gravity.copy()

@@ -19,35 +19,32 @@ class FloatingBaseKinematics:
     Attributes:
         model: Robot and scene; constant.
         data: Kinematics of the last `update`.
-        base: Id of the base's body.
-        mass: Mass of the robot [kg].
-        dofs: Addresses of the degrees of freedom in qvel.  # (6 + n,)
-        size: Number of degrees of freedom.
-        position: View of the base's position in ``world`` [m].  # (3,)
-        quat_wxyz: View of the base's orientation in ``world``.  # (4,)
-        com: View of the centre of mass in ``world`` [m].  # (3,)
-        com_velocity: View of its velocity, after `update_velocity` [m/s].  # (3,)
     """
 
     def __init__(self, model: mujoco.MjModel, qpos: np.ndarray, dof: np.ndarray, part: str) -> None:
         """Find the base of a body `part`, by addresses of the robot's joints (n,)."""
         self.model, self.data = model, mujoco.MjData(model)
-        self.base = int(model.body_rootid[tool_ids(model, part)[1]])
+        self.base = int(model.body_rootid[tool_ids(model, part)[1]])  # id of the base's body
         joint = int(model.body_jntadr[self.base])
         if joint < 0 or model.jnt_type[joint] != _FREE:
             raise UserInputError(f"body '{part}' does not belong to a floating base")
-        self.mass = float(model.body_subtreemass[self.base])
+        self.mass = float(model.body_subtreemass[self.base])  # mass of the robot [kg]
         at, first = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        # Addresses of the degrees of freedom in qvel (6 + n,)
         self.dofs = np.concatenate((np.arange(first, first + 6), dof))
-        self.size = len(self.dofs)
+        self.size = len(self.dofs)  # number of degrees of freedom
         data = self.data
         self._columns = as_slice(self.dofs)
         self._qpos: np.ndarray = data.qpos
         self._qvel: np.ndarray = data.qvel
+        # View of the base's position in ``world`` [m] (3,)
         self.position: np.ndarray = self._qpos[at : at + 3]
+        # View of the base's orientation in ``world`` (4,)
         self.quat_wxyz: np.ndarray = self._qpos[at + 3 : at + 7]
         self._joints = as_slice(qpos)
+        # View of the centre of mass in ``world`` [m] (3,)
         self.com: np.ndarray = data.subtree_com[self.base]
+        # View of its velocity, after `update_velocity` [m/s] (3,)
         self.com_velocity: np.ndarray = data.subtree_linvel[self.base]
         self._full = np.zeros((6, model.nv))
         self._forces, self._linear = np.zeros(model.nv), slice(first, first + 3)

@@ -23,19 +23,12 @@ class Payload:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MotionLimits:
-    """Limits of the joints, equal in both directions.
+    """Limits of the joints, equal in both directions."""
 
-    Attributes:
-        velocity: Velocities [rad/s or m/s].  # (k,)
-        acceleration: Accelerations [rad/s² or m/s²].  # (k,)
-        torque: Torques of the actuators [Nm or N]; None is unlimited.  # (k,)
-        payload: The payload, for the torques.
-    """
-
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    torque: np.ndarray | None = None
-    payload: Payload | None = None
+    velocity: np.ndarray  # velocities [rad/s or m/s] (k,)
+    acceleration: np.ndarray  # accelerations [rad/s² or m/s²] (k,)
+    torque: np.ndarray | None = None  # torques of the actuators [Nm or N]; None is unlimited (k,)
+    payload: Payload | None = None  # the payload, for the torques
 
     def __post_init__(self) -> None:
         for name in ("velocity", "acceleration", "torque"):

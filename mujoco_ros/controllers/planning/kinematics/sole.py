@@ -21,20 +21,13 @@ class Sole:
 
     Its frame is at the centre of the rectangle, aligned with the upright base in the initial
     configuration: x forwards, z upwards.
-
-    Attributes:
-        name: Name of the foot's body, without the prefix.
-        body: Id of the foot's body.
-        position: Origin of the sole in the frame of the body [m].  # (3,)
-        rotation: Axes of the sole in the frame of the body.  # (3, 3)
-        half_size: Half the length and half the width [m].  # (2,)
     """
 
-    name: str
-    body: int
-    position: np.ndarray
-    rotation: np.ndarray
-    half_size: np.ndarray
+    name: str  # name of the foot's body, without the prefix
+    body: int  # id of the foot's body
+    position: np.ndarray  # origin of the sole in the frame of the body [m] (3,)
+    rotation: np.ndarray  # axes of the sole in the frame of the body (3, 3)
+    half_size: np.ndarray  # half the length and half the width [m] (2,)
 
     def frame(self, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
         """Return origin (3,) and axes (3, 3) in ``world``, after ``mj_kinematics``."""

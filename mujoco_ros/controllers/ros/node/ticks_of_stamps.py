@@ -33,12 +33,6 @@ class Ticker:
     """Selects the messages nearest to the multiples of a period as ticks.
 
     Ticks are exact for a robot that stamps at multiples of the period, as a simulator does.
-
-    Attributes:
-        missed: Periods without a message.
-        interval: Time between two messages, smoothed [s].
-        unevenness: Difference of the time between two ticks from the period, smoothed [s].
-        is_reset: Whether the first tick after a reset in lockstep has not been received yet.
     """
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
@@ -46,8 +40,9 @@ class Ticker:
 
         If `exact`, only exact multiples of the period [s] are ticks.
         """
-        self.ticks = self.missed = 0
-        self.interval = self.unevenness = 0.0
+        self.ticks = self.missed = 0  # periods without a message
+        # Difference of the time between two ticks from the period, smoothed [s]
+        self.interval = self.unevenness = 0.0  # time between two messages, smoothed [s]
         self.timeout = timeout
         self._period, self._exact = period, exact
         self._last: float | None = None  # message [s]
@@ -86,6 +81,7 @@ class Ticker:
         """Return whether a message, by stamp [ns] and number, is from before the reset."""
         if self.is_reset and count > self._count:
             is_first = -1 <= stamp - self._reset <= round(self._period * NANOSECONDS) + 1
+            # Whether the first tick after a reset in lockstep has not been received yet
             self.is_reset = not is_first and count - self._count <= _MAX_VOID
         return self.is_reset
 

@@ -109,19 +109,12 @@ SignalKey = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve to draw.
+    """A curve to draw."""
 
-    Attributes:
-        plot: Label of the vertical axis; curves with the same one share a plot.
-        name: Name in the legend.
-        history: Its samples.
-        index: Index of its values in them.
-    """
-
-    plot: str
-    name: str
-    history: History
-    index: int
+    plot: str  # label of the vertical axis; curves with the same one share a plot
+    name: str  # name in the legend
+    history: History  # its samples
+    index: int  # index of its values in them
 
 
 class StateCurves:
@@ -130,15 +123,11 @@ class StateCurves:
     At first, the positions of the first joints of a robot and its first force sensor are selected;
     of a robot with a floating base its velocity, and the torques of the joints.
     Without past states they are sampled in each frame.
-
-    Attributes:
-        known: All signals of the model by key.
-        is_chosen: Whether the user has selected.
     """
 
     def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
-        self.known: dict[SignalKey, Signal] = {}
-        self.is_chosen = False
+        self.known: dict[SignalKey, Signal] = {}  # all signals of the model by key
+        self.is_chosen = False  # whether the user has selected
         self._state, self._parameters = state, parameters
         self._model: object = None
         self._histories: dict[SignalKey, History] = {}

@@ -30,17 +30,12 @@ _PADDING, _LEAST = 0.05, 1e-3
 
 @dataclass(slots=True)
 class TimeAxis:
-    """The range of time that all plots show.
+    """The range of time that all plots show."""
 
-    Attributes:
-        span_s: Span of the range while it follows the newest sample [s].
-        held: Begin and end of a range that stays [s]; None while it follows.
-        cursors: Times of the two cursors [s]; None without cursors.
-    """
-
-    span_s: float = 10.0
+    span_s: float = 10.0  # span of the range while it follows the newest sample [s]
+    # Begin and end of a range that stays [s]; None while it follows
     held: tuple[float, float] | None = None
-    cursors: tuple[float, float] | None = None
+    cursors: tuple[float, float] | None = None  # times of the two cursors [s]; None without cursors
 
     def range(self, newest: float) -> tuple[float, float]:
         """Return begin and end [s], for a newest sample at a time [s]."""
@@ -162,7 +157,6 @@ class PlotsPanel(Panel):
     Attributes:
         signals: The selected signals of the shared state.
         fields: The selected fields of messages.
-        axis: The axis of time.
     """
 
     title = "Plots"
@@ -173,7 +167,7 @@ class PlotsPanel(Panel):
     ) -> None:
         super().__init__(state)
         self.signals, self.fields = StateCurves(state, parameters), FieldCurves(fields)
-        self.axis = TimeAxis()
+        self.axis = TimeAxis()  # the axis of time
         self._choices = Choices(self.signals, self.fields, fields)
         self._moved = ""  # the plot in which the mouse zooms and pans
         self._is_double = False  # whether the last press of the mouse was a double-click

@@ -20,22 +20,14 @@ BASE_VELOCITY = "velocity"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
-    """A measured quantity with one or several curves.
+    """A measured quantity with one or several curves."""
 
-    Attributes:
-        heading: Robot and kind, such as "arm joints".
-        row: Name of the joint or sensor.
-        label: Name of the quantity.
-        unit: Unit of all curves.
-        curves: Names in the legend.
-        read: Returns the current values.  # (len(curves),)
-    """
-
-    heading: str
-    row: str
-    label: str
-    unit: str
-    curves: tuple[str, ...]
+    heading: str  # robot and kind, such as "arm joints"
+    row: str  # name of the joint or sensor
+    label: str  # name of the quantity
+    unit: str  # unit of all curves
+    curves: tuple[str, ...]  # names in the legend
+    # Returns the current values.  # (len(curves),)
     read: Callable[[], np.ndarray]
 
     @property

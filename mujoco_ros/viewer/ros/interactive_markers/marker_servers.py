@@ -46,22 +46,15 @@ _EXPIRES_S, _ALIVE_S = 3.0, 0.3
 
 @dataclass(eq=False, slots=True)
 class _Server:
-    """A server that is followed.
+    """A server that is followed."""
 
-    Attributes:
-        namespace: Its namespace.
-        updates: Its updates that wait.
-        qos: Quality of service of the subscription.
-        subscription: Subscription of its updates.
-        publishers: Identifiers of the publishers of its updates.
-        drawn: The shapes of each marker: from its server, and for bare controls.
-    """
-
-    namespace: str
-    updates: UpdateQueue
-    qos: QoSProfile
-    subscription: Subscription
+    namespace: str  # its namespace
+    updates: UpdateQueue  # its updates that wait
+    qos: QoSProfile  # quality of service of the subscription
+    subscription: Subscription  # subscription of its updates
+    # Identifiers of the publishers of its updates
     publishers: frozenset[tuple[int, ...]] = frozenset()
+    # The shapes of each marker: from its server, and for bare controls
     drawn: dict[str, tuple[InteractiveMarkerInfo, tuple[Shape, ...], tuple[Shape, ...]]] = field(
         default_factory=dict
     )
@@ -99,38 +92,26 @@ class _Server:
 
 @dataclass(slots=True)
 class _Motion:
-    """A motion of the user.
+    """A motion of the user."""
 
-    Attributes:
-        key: The marker.
-        control: Name of the control.
-        request: Its request as it is displayed.
-        is_called: Whether the user called since the last tick.
-        until: When it ends without a call [s].
-        alive_at: When a keep-alive message is due [s].
-    """
-
-    key: MarkerKey
-    control: str
-    request: Request
-    is_called: bool = True
-    until: float = 0.0
-    alive_at: float = 0.0
+    key: MarkerKey  # the marker
+    control: str  # name of the control
+    request: Request  # its request as it is displayed
+    is_called: bool = True  # whether the user called since the last tick
+    until: float = 0.0  # when it ends without a call [s]
+    alive_at: float = 0.0  # when a keep-alive message is due [s]
 
 
 class MarkerServers:
     """Follows servers, and sends what the user does; any thread may call the methods of the client.
-
-    Attributes:
-        known: The servers by namespace; replaced, never changed.
-        shapes: Shapes of the servers, by the topic of their updates; replaced, never changed.
-        left_out: Number of servers that are too many, and not followed.
     """
 
     def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
+        # The servers by namespace; replaced, never changed
         self.known: Mapping[str, MarkerServerInfo] = {}
+        # Shapes of the servers, by the topic of their updates; replaced, never changed
         self.shapes: Mapping[str, Sequence[Shape]] = {}
-        self.left_out = 0
+        self.left_out = 0  # number of servers that are too many, and not followed
         self._caller, self._requests, self._endpoints = caller, requests, endpoints
         self._servers: dict[str, _Server] = {}  # by topic
         self._publishers: dict[str, Publisher] = {}  # of feedback, by namespace

@@ -30,18 +30,14 @@ _MOST_MARKERS, _MOST_PROBLEMS, _MOST_LOGGED = 200, 5, 20
 
 
 class MarkerSet:
-    """Markers of a server.
-
-    Attributes:
-        markers: The markers by name.
-        sequence: Number of the last update that they contain; None until the response.
-        held: Name of the marker that the user moves; new poses of it apply after the motion.
-    """
+    """Markers of a server."""
 
     def __init__(self, server: str) -> None:
         """Begin without markers; `server` is the namespace."""
-        self.markers: dict[str, InteractiveMarkerInfo] = {}
+        self.markers: dict[str, InteractiveMarkerInfo] = {}  # the markers by name
+        # Number of the last update that they contain; None until the response
         self.sequence: int | None = None
+        # Name of the marker that the user moves; new poses of it apply after the motion
         self.held = ""
         self._server = server
         self._responded = 0
@@ -204,15 +200,11 @@ _LATE_S = 1.0
 
 
 class UpdateQueue:
-    """Updates of one server.
-
-    Attributes:
-        markers: The markers of the server.
-        request_at: When all markers must be requested [s]; None if they need not.
-    """
+    """Updates of one server."""
 
     def __init__(self, markers: MarkerSet) -> None:
-        self.markers = markers
+        self.markers = markers  # the markers of the server
+        # When all markers must be requested [s]; None if they need not
         self.request_at: float | None = None
         self._waiting: deque[bytes] = deque(maxlen=DEPTH)  # empty instead of one that is too long
         self._is_refused = False
