@@ -17,9 +17,7 @@ from mujoco_ros.controllers.evaluation.demonstration_recording import (
     DemonstrationSettings,
     check_settings,
 )
-from mujoco_ros.controllers.evaluation.demonstration_replay import (
-    replay_demonstration,
-)
+from mujoco_ros.controllers.evaluation.demonstration_replay import replay_demonstration
 from mujoco_ros.controllers.evaluation.episode import Episode, Identity, identity_of
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController

@@ -28,12 +28,7 @@ from mujoco_ros.controllers.evaluation.parallel_episodes import (
     cluster_episodes,
     episodes,
 )
-from mujoco_ros.controllers.evaluation.report import (
-    as_csv,
-    as_markdown,
-    as_text,
-    summarize,
-)
+from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text, summarize
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.evaluation.trials import default_conditions, trial
 from mujoco_ros.extras import require

@@ -35,15 +35,9 @@ from mujoco_ros.recording.demonstrations.lerobot_dataset import (
 )
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
-from mujoco_ros.recording.ros.demonstration_topics import (
-    is_description,
-    is_valid,
-    selection,
-)
+from mujoco_ros.recording.ros.demonstration_topics import is_description, is_valid, selection
 from mujoco_ros.recording.ros.recorder import Recorder, Selection
-from mujoco_ros.recording.ros.topic_demonstrations import (
-    TopicDemonstrations,
-)
+from mujoco_ros.recording.ros.topic_demonstrations import TopicDemonstrations
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class
 

@@ -9,13 +9,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import as_slice
-from mujoco_ros.extensions.callbacks import (
-    SIGNATURES,
-    WITHOUT,
-    CHooks,
-    HookEntry,
-    c_callback,
-)
+from mujoco_ros.extensions.callbacks import SIGNATURES, WITHOUT, CHooks, HookEntry, c_callback
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, finite_check, raised
 from mujoco_ros.model.errors import UserInputError, unknown

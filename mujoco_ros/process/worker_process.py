@@ -12,12 +12,7 @@ from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process, fork_server
 from mujoco_ros.process.child_process import Process
-from mujoco_ros.process.limits import (
-    WorkerDiedError,
-    WorkerLimitError,
-    WorkerLimits,
-    used_memory,
-)
+from mujoco_ros.process.limits import WorkerDiedError, WorkerLimitError, WorkerLimits, used_memory
 
 _LOG = logging.getLogger(__name__)
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mujoco_ros.control.cartesian import (
-    CartesianCommand,
-    CartesianSettings,
-)
+from mujoco_ros.control.cartesian import CartesianCommand, CartesianSettings
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError

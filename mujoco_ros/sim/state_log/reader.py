@@ -25,12 +25,7 @@ from mujoco_ros.sim.state.state_vector import (
     state_vector,
 )
 from mujoco_ros.sim.state_log.row_format import SEGMENT, Record, find_records, split_rows
-from mujoco_ros.sim.state_log.segment_header import (
-    SegmentHeader,
-    assembly,
-    load_model,
-    unpack,
-)
+from mujoco_ros.sim.state_log.segment_header import SegmentHeader, assembly, load_model, unpack
 
 _ROUNDING_S = 1e-9
 

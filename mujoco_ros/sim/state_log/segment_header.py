@@ -14,10 +14,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
-from mujoco_ros.model.scene.engine_plugins import (
-    check_plugin_slots,
-    check_plugins_registered,
-)
+from mujoco_ros.model.scene.engine_plugins import check_plugin_slots, check_plugins_registered
 from mujoco_ros.model.scene.mjcf_files import silence_compiler
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.sensors.cameras import CameraConfig

@@ -15,11 +15,7 @@ from mujoco_ros.viewer.clients import DrawingClient
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles, Handle
 from mujoco_ros.viewer.framing import ScreenProjection
-from mujoco_ros.viewer.marker_constraints import (
-    allowed,
-    control_handles,
-    moving_control,
-)
+from mujoco_ros.viewer.marker_constraints import allowed, control_handles, moving_control
 from mujoco_ros.viewer.marker_descriptions import (
     InteractionMode,
     InteractiveMarkerClient,

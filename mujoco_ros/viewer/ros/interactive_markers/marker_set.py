@@ -13,10 +13,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.marker_descriptions import (
-    InteractiveMarkerInfo,
-    MarkerServerInfo,
-)
+from mujoco_ros.viewer.marker_descriptions import InteractiveMarkerInfo, MarkerServerInfo
 from mujoco_ros.viewer.ros.drawn_messages import note_merged
 from mujoco_ros.viewer.ros.interactive_markers.marker_reader import (
     checked_pose,
