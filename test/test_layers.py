@@ -76,6 +76,7 @@ MAY_IMPORT = {
         *("controllers.ros.hosted_controller", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",
         *("controllers.runtime", "bridge", "wire", "rclpy_ext", "sim", "control", "model"),
+        "native",
     },
     "extensions": {"extensions", "native", "entry_points", "sim", "control", "model"},
     "extensions.ros.library": {"extensions", "model"},

@@ -47,6 +47,7 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.worlds import client_folders
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.uri import resolve
+from mujoco_ros.native import why_in_python
 from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes
 from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.sim.actuator_controls import Control, free_controls
@@ -264,6 +265,8 @@ def startup_summary(
             topic = in_namespace(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
             described = _gripper(simulation.model, robot, control.joints)
             yield f"{robot.name}: gripper on {topic}: {described}"
+    if reason := why_in_python(mujoco.mj_version()):
+        yield f"steps are taken in Python, which is slower: {reason}"
     pace = f"at factor {factor:g}" if factor else "as fast as possible"
     yield (
         f"simulating '{simulation.assembly.config.name}' with a step of "

@@ -34,6 +34,17 @@ def steps_type(engine_version: int) -> "type[Steps] | None":
     return compiled.Steps if engine_version == compiled.ENGINE_VERSION else None
 
 
+def why_in_python(engine_version: int) -> str:
+    """Return why `steps_type` has no steps; empty if it has some."""
+    if steps_type(engine_version) is not None:
+        return ""
+    if os.environ.get("MUJOCO_ROS_NATIVE") == "0":
+        return "MUJOCO_ROS_NATIVE is 0"
+    if messages_type() is None:
+        return "the package was installed without a C compiler"
+    return "the package was compiled for another version of MuJoCo; install it again"
+
+
 def library() -> ctypes.CDLL | None:
     """Return the compiled functions of ``callbacks.c``; None as for `messages_type`."""
     if messages_type() is None:
