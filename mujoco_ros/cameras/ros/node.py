@@ -1,9 +1,7 @@
 """The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -107,37 +105,18 @@ _OPENING_S = 60.0
 """Timeout of opening all topics, on a busy machine."""
 
 
-_DISCOVERY_S, _TRIES = 0.15, 4
-
-
 def camera_node(state: SharedState, backend: str, seed: int, subscribed: str) -> "CameraNode":
-    """Return the node; the first frame of a subscribed topic comes soon.
-
-    Fast DDS announces a process before it receives. An answer that comes in between is lost, about
-    every second time, and the next one comes after 3 s. So another process is announced until one
-    has discovered the subscription.
+    """Return the node; OpenGL opens while the middleware discovers the subscription of a topic.
 
     Args:
         backend: OpenGL backend: auto, egl or osmesa.
         subscribed: Full name of the topic; empty for none.
     """
     renderer = SharedRenderer(backend)
-    if not subscribed:
-        return CameraNode(state, renderer, seed)
-    nodes = ExitStack()
-    for number in range(_TRIES):
-        first = Node(f"_{NAME}", start_parameter_services=False, enable_rosout=False)
-        nodes.callback(first.destroy_node)
-        if not number and needs_opengl(subscribed):
-            renderer.get(state.model)
-        until = time.monotonic() + _DISCOVERY_S
-        while not (found := first.count_subscribers(subscribed)) and time.monotonic() < until:
-            time.sleep(_DISCOVERY_S / 50)
-        if found:
-            break
-        nodes.close()  # the process is announced anew with its next node
-    with nodes:
-        return CameraNode(state, renderer, seed)
+    node = CameraNode(state, renderer, seed)
+    if needs_opengl(subscribed):
+        renderer.get(state.model)
+    return node
 
 
 class CameraNode(Node, ParameterListener):
