@@ -48,6 +48,11 @@ class Playback(Simulation):
         """The present segment."""
         return self.log.segments[self._next[0]]
 
+    @property
+    def can_be_compiled(self) -> bool:
+        """Never: compiled steps compute the physics."""
+        return False
+
     def step(self) -> bool:
         """Load the next row; return whether there was one."""
         if self._awaited is not None:
