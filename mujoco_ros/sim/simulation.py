@@ -290,7 +290,8 @@ class Simulation:
 
     def note_idle_steps(self) -> None:
         """Follow compiled steps of `idle_steps`."""
-        self._feedback.update_controls(self.time)
+        assert self.compiled is not None
+        self._feedback.update_controls(self.compiled.begun)
 
     def complete_step(self, outcome: int) -> bool:
         """Do what a compiled step leaves to Python, by its `Outcome`; return as `step`."""

@@ -66,6 +66,8 @@ def overrides(
     return [getattr(each, name) for each in listeners if getattr(type(each), name) is not method]
 
 
+_BEGUN = Outcome.UNSOLVED, Outcome.WARNED, Outcome.PUBLISH
+"""Outcomes of a step that began, and that Python completes."""
 _LONGEST_SLEEP_S = 0.01
 _LONGEST_PAUSE_S = 0.1
 """Commands end a pause at once; this is for code that sets `Simulation.paused` directly."""
@@ -190,7 +192,10 @@ class PhysicsThread:
 
     def _idle_steps(self) -> int:
         """Return in how many steps no listener has to be called, at most `MANY`."""
-        if self._clock.now is not WallClock.now or not self._simulation.can_be_compiled:
+        simulation = self._simulation
+        # Messages that the thread takes itself are looked for at each step.
+        is_polled = simulation.commands.inlet is not None
+        if is_polled or self._clock.now is not WallClock.now or not simulation.can_be_compiled:
             return 0
         steps = MANY
         for listener in self._listeners:
@@ -214,7 +219,8 @@ class PhysicsThread:
         outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
-        simulation.note_idle_steps()
+        if steps or outcome in _BEGUN:
+            simulation.note_idle_steps()
         self._steps += steps
         if outcome == Outcome.IN_PYTHON:
             simulation.step()
