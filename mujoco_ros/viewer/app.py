@@ -185,10 +185,7 @@ class Application(studio.App):
             handle_keys(self, self._clients.simulation, self._state)
 
     def align_camera(self) -> None:
-        """Show all robots and objects, or the model's default camera if it defines one.
-
-        A model that is the whole scene is shown as it defines.
-        """
+        """Show all robots and objects; a model that is the whole scene shows what it defines."""
         super().align_camera()
         self._must_fit_camera = self.viewer.camera.type == _FREE
         state = self._state

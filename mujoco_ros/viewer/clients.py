@@ -254,14 +254,9 @@ class VelocityClient(Protocol):
     tool_topics: Sequence[str]  # topics ``target_twist`` of Cartesian controllers
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
-        """Publish a velocity until `stop`, or until a second after the last call.
+        """Publish a velocity until `stop` or until a second after the last call, as one request.
 
-        The request is the same one until then.
-
-        Args:
-            linear: Velocity [m/s]: forwards, left and up of a robot; of a tool, along the axes of
-                ``world``.
-            angular: Angular velocity about the same axes [rad/s].
+        A robot moves forwards, left and up, a tool along the axes of ``world`` [m/s, rad/s].
         """
 
     def stop(self, topic: str) -> None:

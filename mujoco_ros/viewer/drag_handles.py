@@ -79,14 +79,7 @@ def ring(handle: Handle, origin: np.ndarray) -> np.ndarray:
 
 
 def dragged(frame: Pose, handle: Handle, projection: ScreenProjection, pixels: np.ndarray) -> Pose:
-    """Return the frame after a drag of a handle.
-
-    Args:
-        frame: The frame at the start of the drag, like `handle` and `projection`.
-        handle: The dragged handle.
-        projection: The projection of the camera.
-        pixels: Motion of the mouse, right and down.  # (2,)
-    """
+    """Return a frame after a drag of a handle; the mouse moves `pixels` right and down. # (2,)"""
     if not handle.rotates and not handle.direction.any():
         motion = projection.drag_in_plane(handle.point, pixels)
         if handle.normal.any():
@@ -163,10 +156,7 @@ class DragHandles:
 
 
 def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bool:
-    """Build a handle; return whether the mouse has grabbed it.
-
-    It is a window: outside of windows the mouse moves the camera.
-    """
+    """Build a handle, which needs a window of its own; return whether the mouse has grabbed it."""
     pixel = projection.project(handle.point)
     if pixel is None:
         return False

@@ -59,10 +59,7 @@ class EntityDisplays:
         self.changes += _parts(after) != _parts(before)
 
     def displayed_model(self) -> mujoco.MjModel:
-        """Return the present model, or a copy with other groups where a part is switched.
-
-        The groups of a part that is not switched stay, as Studio's own options show them.
-        """
+        """Return the present model, or a copy with other groups for the parts that are switched."""
         model = self._state.model
         switched = {
             name: display

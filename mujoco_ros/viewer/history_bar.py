@@ -29,21 +29,12 @@ _LEAST_S = 0.1
 
 
 class HistoryBar:
-    """Shows the past states of the simulation instead of the present one.
-
-    The simulation runs on meanwhile. The label over the scene shows how old the shown state is.
-    """
+    """Shows past states, and their age, instead of the present one; the simulation runs on."""
 
     def __init__(
         self, state: SharedState, clients: Clients, camera: Callable[[], mujoco.MjvCamera]
     ) -> None:
-        """Show past states in `state`.
-
-        Args:
-            state: The shared state.
-            clients: Clients that return to a past state.
-            camera: Returns the camera of saved films and images.
-        """
+        """Show past states in `state`; `camera` returns the camera of saved films and images."""
         self._state, self._simulation = state, clients.simulation
         self._saving, self._camera = HistorySaving(state, clients.parameters), camera
         self._span = [-math.inf, math.inf]  # times of the first and the last saved state [s]

@@ -40,9 +40,9 @@ _COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}
 
 
 class HistorySaving:
-    """Reads and writes the past states in a thread of its own, from a shared state of its own.
+    """Reads and writes past states in a thread, from a shared state of its own, and in a process.
 
-    A child process writes bags, films and images. Nothing remains of a file that is not complete.
+    Nothing remains of a file that is not complete.
     """
 
     def __init__(
@@ -71,16 +71,9 @@ class HistorySaving:
         end: float = math.inf,
         camera: mujoco.MjvCamera | None = None,
     ) -> Request:
-        """Save one of `KINDS`, when no other request is in progress.
+        """Save one of `KINDS` from the first to the last time [s], if no request is in progress.
 
-        Args:
-            kind: One of `KINDS`.
-            start: Time of the first state [s].
-            end: Time of the last state [s].
-            camera: The camera of a film or an image.
-
-        Returns:
-            The request; its message is the path or the problem.
+        The message of the request is the path or the problem.
         """
         path = self._path(KINDS[kind])
         command = _COMMANDS.get(kind, "").format(path)
@@ -169,11 +162,7 @@ class HistorySaving:
         rows: Rows,
         state: SharedState,
     ) -> None:
-        """Have the exporter write the file, from a log in memory.
-
-        Raises:
-            UserInputError: It failed, or was cancelled.
-        """
+        """Have the exporter write the file, from a log in memory; raise its error."""
         create_folder(path.parent)
         with (
             os.fdopen(os.memfd_create("past states"), "wb", buffering=0) as log,
@@ -209,11 +198,7 @@ class HistorySaving:
 
 
 def _name(element: Any, kind: str) -> str:
-    """Return the name of a camera or body, by which the exporter finds it.
-
-    Raises:
-        UserInputError: It has none.
-    """
+    """Return the name of a camera or body, by which the exporter finds it; raise without one."""
     if not element.name:
         raise UserInputError(
             f"{kind} {element.id} of the model has no name; choose another view, or name it"

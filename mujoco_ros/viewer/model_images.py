@@ -70,11 +70,7 @@ class ModelImages:
                     _LOG.exception("the images of models are incomplete")
 
     def _make(self, uris: Sequence[str]) -> None:
-        """Add images, until another list is requested.
-
-        Raises:
-            NoImagesError: This machine cannot render.
-        """
+        """Add images, until another list is requested."""
         for uri in uris:
             if self._is_closed or not self._lists.empty():
                 return

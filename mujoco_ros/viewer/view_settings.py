@@ -138,14 +138,7 @@ class ViewSettings(plugin.ViewerPlugin):
         parts: Mapping[str, HasSettings],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Restore the settings of a scene.
-
-        Args:
-            folder: Folder of the files, which need not exist.
-            scene: Returns the name of the present scene.
-            parts: What has settings, by name in the file.
-            now: Returns monotonic time [s].
-        """
+        """Restore the settings of the present scene, for each part by its name in the file."""
         self._files = FileCache(folder, _SUFFIX)
         self._scene = scene
         self._parts, self._now = parts, now

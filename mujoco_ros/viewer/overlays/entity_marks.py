@@ -33,10 +33,7 @@ _MESH, _ELLIPSOID, *_PRIMITIVES = (
 
 
 class Ghost:
-    """Draws robots at their joint references.
-
-    Studio draws no meshes as decoration, so ellipsoids of their size replace them.
-    """
+    """Draws robots at their joint references; Studio draws no meshes, so these are ellipsoids."""
 
     def __init__(self, wants: Callable[[str], bool] = lambda _name: True) -> None:
         """Draw the robots whose names `wants` returns True for."""

@@ -74,10 +74,7 @@ def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
 
 
 def image_corners(data: mujoco.MjData, camera: Camera) -> list[np.ndarray]:
-    """Return the corners of the image in ``world``, clockwise from the top left [m].  # each (3,)
-
-    The x axis of MuJoCo's camera frame points to the right, y up, and z backwards.
-    """
+    """Return the corners of the image in ``world``, clockwise from the top left [m]. # each (3,)"""
     position, axes = data.cam_xpos[camera.camera], data.cam_xmat[camera.camera].reshape(3, 3)
     optics = camera.intrinsics
     horizontal = [(column - optics.cx) / optics.fx for column in (-0.5, camera.width - 0.5)]
@@ -134,13 +131,9 @@ def supports(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the smallest convex polygon around `points`, counterclockwise.
+    """Return the corners of the convex polygon around points of a plane, counterclockwise. # (n, 2)
 
-    Args:
-        points: Points of a plane.  # (n, 2)
-
-    Source:
-        A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
+    Source: A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
     """
     distinct = sorted({(float(x), float(y)) for x, y in points})
     if len(distinct) < 3:

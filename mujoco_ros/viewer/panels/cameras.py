@@ -54,12 +54,7 @@ class CamerasPanel(Panel):
     def __init__(
         self, state: SharedState, images: ImageClient, in_scene: Callable[[], bool]
     ) -> None:
-        """Show cameras of a state.
-
-        Args:
-            images: Receives the images.
-            in_scene: Returns whether the images are drawn in the scene, too.
-        """
+        """Show cameras of a state; `in_scene` returns whether images are in the scene, too."""
         super().__init__(state)
         self._in_scene = in_scene
         self.selected: set[CameraKey] = set()  # the selected cameras

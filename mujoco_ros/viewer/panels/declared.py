@@ -124,15 +124,9 @@ class DeclaredWindows(Panel):
     def _build_field(
         self, key: tuple[str, ...], node: str, item: FieldInfo
     ) -> tuple[ParameterInfo, Any, bool] | None:
-        """Build the field of a setting, with the edited value, else the value of the parameter.
+        """Build the field of a setting, with the value edited under a key, else of the parameter.
 
-        Args:
-            key: Key of the edited value.
-            node: Full name of the node with the parameter.
-            item: The setting.
-
-        Returns:
-            The parameter, the value, and whether its edit is done; None without a field.
+        Return the parameter, the value, and whether its edit is done; None without a field.
         """
         info = self._client.setting(node, item.parameter)
         if info is None:
@@ -161,10 +155,7 @@ class DeclaredWindows(Panel):
     ) -> None:
         """Build the fields of a form, which have no effect, and its button.
 
-        Args:
-            key: Topic of the panel, name of the group, and number of the form in it.
-            node: Full name of the node with the parameters.
-            is_active: Whether its service can be called.
+        The key has the topic of the panel, the name of the group, and the number of the form in it.
         """
         topic, group, number = key
         values: dict[str, Any] = {}

@@ -138,12 +138,6 @@ def _pad() -> tuple[float, float, bool]:
 
 
 def deflection(x: float, y: float, radius: float) -> tuple[float, float]:
-    """Return the deflection of a pad forwards and to the left, of a length of at most 1.
-
-    Args:
-        x: Place of the mouse to the right of the middle [px].
-        y: Place below the middle [px].
-        radius: Radius of the pad [px].
-    """
+    """Return how far a pad is held forwards and left, at most 1, by the mouse at x, y [px]."""
     reach = max(radius, hypot(x, y))
     return -y / reach, -x / reach

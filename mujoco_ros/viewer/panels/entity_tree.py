@@ -23,15 +23,7 @@ from mujoco_ros.viewer.panels.widgets import Numbers, PoseFields
 
 
 def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> dict[str, Any]:
-    """Return positions and velocities of an entity's joints, and its pose and twist, at the start.
-
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-
-    Returns:
-        Values by their names in ``~/set_joints``; none if the entity cannot move.
-    """
+    """Return what an entity has at the start, by names in ``~/set_joints``; it may be nothing."""
     model, start = assembly.model, initial_state(assembly, layout)
     values: dict[str, Any] = {}
     for name, settable in settable_joints(model, layout).items():
@@ -77,12 +69,7 @@ class EntityTree:
         self._fields: dict[str, PoseFields] = {}
 
     def build(self, entity: Entity, viewer: Any, *, acts: bool) -> None:
-        """Build the node of an entity.
-
-        Args:
-            viewer: The viewer, whose selection and camera change.
-            acts: Whether the entity can be changed.
-        """
+        """Build the node of an entity, which can be changed if it `acts`."""
         with widgets.tree(f"{entity.name} ({entity.kind})###{entity.name}") as is_open:
             if not is_open:
                 return

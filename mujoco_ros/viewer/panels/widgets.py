@@ -45,12 +45,8 @@ def table(
 ) -> Iterator[bool]:
     """Build a table; yield whether it is visible.
 
-    Args:
-        name: Its identifier in the window.
-        columns: From left to right.
-        headed: Whether the table has a row of labels, which does not scroll.
-        height: 0 for the height of the rows, else the rows scroll; negative counts from the end of
-            the window.
+    A row of labels does not scroll. With a height the rows scroll; a negative one counts from the
+    end of the window.
     """
     flags = int(imgui.TableFlags.SizingFixedFit)
     flags |= int(imgui.TableFlags.RowBg if headed else imgui.TableFlags.NoPadOuterX)
@@ -194,16 +190,9 @@ def button(label: str, *, width: float = 0.0, enabled: bool = True, tip: str = "
 def number_row(
     names: Sequence[str], values: Sequence[float], caption: str = "", tips: Sequence[str] = ()
 ) -> tuple[tuple[float, ...], bool]:
-    """Build a row of fields of equal width.
+    """Build a row of fields of equal width, and a caption after them.
 
-    Args:
-        names: Identifier of each field in the window.
-        values: The numbers.
-        caption: Text after the fields.
-        tips: Description of each number.
-
-    Returns:
-        The numbers, the same where nothing was entered, and whether an edit is done.
+    Return the numbers, the same where nothing was entered, and whether an edit is done.
     """
     numbers, is_done = [float(value) for value in values], False
     room = imgui.GetContentRegionAvail().x - (len(names) - 1) * COORDINATE_GAP
@@ -296,14 +285,10 @@ class PoseFields:
         self._entered: tuple[Numbers, Numbers] = ((), ())  # quaternion, and its angles [deg]
 
     def build(self, name: str, pose: Sequence[float]) -> tuple[Numbers, bool]:
-        """Build the fields.
+        """Build the fields of a position [m] and quaternion (xyzw). # (7,)
 
-        Args:
-            name: Their identifier in the window.
-            pose: Position [m] and quaternion (xyzw).  # (7,)
-
-        Returns:
-            The pose, with the same numbers where nothing was entered, and whether an edit is done.
+        Return the pose, with the same numbers where nothing was entered, and whether an edit is
+        done.
         """
         quat = tuple(pose[3:])
         shown = self._angles(quat)

@@ -99,13 +99,7 @@ class SpawnList(OfferedList):
         images: ModelImages,
         upload: Callable[[int, np.ndarray], int],
     ) -> None:
-        """List the models of a client.
-
-        Args:
-            client: Offers the models.
-            images: Their images.
-            upload: Writes an image to a texture, and returns it; 0 is a new one.
-        """
+        """List the models of a client; `upload` writes an image to a texture, 0 is a new one."""
         super().__init__(client)
         self._images, self._upload = images, upload
         self._textures: dict[str, tuple[np.ndarray, int]] = {}

@@ -64,11 +64,7 @@ class StateSetter:
         self._add({f"{frame}.pose": [*(float(value) for value in position), x, y, z, w]})
 
     def set(self, name: str, values: Mapping[str, Any]) -> Request:
-        """Set values by their names in ``~/set_joints``, at one instant.
-
-        Args:
-            name: The request as it is displayed.
-        """
+        """Set values by their names in ``~/set_joints`` at one instant, in a request `name`."""
         values = dict(values)
         return self._requests.submit(
             name, lambda request: self._call(values, request, request.complete)
@@ -127,14 +123,7 @@ class CommandPublisher:
         now: Callable[[], float],
         setter: StateSetter,
     ) -> None:
-        """Open each topic with its first command.
-
-        Args:
-            requests: Reports commands.
-            endpoints: Opens topics.
-            now: Returns the simulated time of target poses [s].
-            setter: Sets joints and poses.
-        """
+        """Open each topic with its first command; `now` is the simulated time of targets [s]."""
         self.set_joints, self.set_pose = setter.set_joints, setter.set_pose
         self._requests, self._endpoints, self._now = requests, endpoints, now
         self._post = partial(later, endpoints.node)

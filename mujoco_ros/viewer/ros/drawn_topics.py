@@ -85,9 +85,7 @@ class FrameTree:
     def tick(self, now: float, time: float) -> None:
         """Open or close the subscription, read the newest transforms, and drop old ones.
 
-        Args:
-            now: Monotonic time [s].
-            time: Simulated time [s].
+        `now` is monotonic, `time` simulated [s].
         """
         if time != self._last[1]:
             self._running_s += now - self._last[0]
@@ -140,11 +138,7 @@ def _first_and_last(serialized: bytes) -> bytes:
 def _read(
     message: TFMessage, frames: dict[str, TfFrame], needed: frozenset[str] | None, most: float
 ) -> list[str]:
-    """Add valid transforms from or to needed frames, or all, to at most `most` frames.
-
-    Returns:
-        The names of the added frames.
-    """
+    """Add transforms of needed frames, or all, to at most `most` frames; return their names."""
     added = []
     for transform in message.transforms:
         child, parent = transform.child_frame_id, transform.header.frame_id
@@ -198,13 +192,7 @@ class DrawnTopics:
     def __init__(
         self, endpoints: Endpoints, now: Callable[[], float], servers: MarkerServers
     ) -> None:
-        """Search topics.
-
-        Args:
-            endpoints: Opens subscriptions.
-            now: Returns the simulated time [s].
-            servers: Receives the topics of interactive markers.
-        """
+        """Search topics; `servers` has those of interactive markers, `now` is simulated [s]."""
         self.topics: Mapping[str, str] = {}  # types of the topics by name
         self._tree = FrameTree(endpoints)
         self._endpoints, self._now, self._servers = endpoints, now, servers

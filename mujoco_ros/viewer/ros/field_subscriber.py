@@ -56,11 +56,7 @@ def reader(path: str) -> Callable[[Any], float]:
 
 
 def message_time(message: Any, now: float) -> float:
-    """Return the time of a message: its stamp [s].
-
-    Args:
-        now: Simulated time, for a message without a stamp, or with one of another clock [s].
-    """
+    """Return the stamp of a message; the simulated time `now` if it has none of this clock [s]."""
     header = getattr(message, "header", message)
     stamp: Any = getattr(header, "stamp", None) or getattr(header, "clock", None)
     if not hasattr(stamp, "nanosec"):

@@ -78,7 +78,7 @@ _SHUTDOWN_S = 2.0
 
 
 class ViewerNode:
-    """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later."""
+    """The node ``mujoco_viewer``, and the clients of a simulator, which may start again."""
 
     def __init__(
         self,
@@ -87,16 +87,7 @@ class ViewerNode:
         *,
         now: Callable[[], float],
     ) -> None:
-        """Create the node.
-
-        Args:
-            simulator: Full name of the simulator's node.
-            arguments: Command-line arguments for ROS.
-            now: Returns the simulated time of target poses [s].
-
-        Raises:
-            UserInputError: ROS rejects the arguments.
-        """
+        """Create the node; `arguments` are for ROS, `now` returns the time of target poses [s]."""
         self._context = Context()
         try:
             rclpy.init(args=list(arguments), context=self._context)

@@ -130,15 +130,7 @@ class RunStateClient:
         *,
         timeout_s: float = TIMEOUT_S,
     ) -> Request:
-        """Call a service of simulation_interfaces.
-
-        Args:
-            name: The request as it is displayed.
-            interface: Name of the type of the service.
-            message: The request of the service.
-            on_success: Called with the response of a success.
-            timeout_s: Longest wait for the response.
-        """
+        """Call a service of simulation_interfaces by the name of its type; display it as `name`."""
 
         def send(request: Request) -> None:
             def on_response(response: Any) -> None:

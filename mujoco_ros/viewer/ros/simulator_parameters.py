@@ -76,12 +76,7 @@ class SimulatorParameters:
         return self._requests.submit(f"set {listing}", send)
 
     def send(self, values: Mapping[str, Any], on_done: Callable[[bool, str], object]) -> None:
-        """Set parameters atomically, in the executor's thread.
-
-        Args:
-            values: Values by name.
-            on_done: Called with whether they are set, and the reason if not.
-        """
+        """Set parameters atomically, in the executor's thread; report success or the reason."""
         if self._is_closed:
             on_done(False, f"{self.simulator} is gone")
             return

@@ -45,15 +45,7 @@ class TeleopServer:
         speeds: Speeds,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Serve a simulation.
-
-        Args:
-            clients: Clients of the simulator.
-            motion: Moves frames.
-            status: What the pages display.
-            speeds: Velocities at full deflection: forwards, left [m/s] and turn [rad/s].
-            now: Monotonic clock [s].
-        """
+        """Serve a simulation; speeds at full deflection are forwards, left [m/s], turn [rad/s]."""
         self._clients, self._motion, self._status = clients, motion, status
         self._speeds, self._now = speeds, now
         self._slot = ControlSlot()

@@ -36,14 +36,7 @@ class PageStatus:
         curves: Callable[[], Iterable[Curve]],
         frames: Callable[[], Sequence[str]],
     ) -> None:
-        """Collect the status of a simulation.
-
-        Args:
-            state: The shared state.
-            clients: Clients of the simulator.
-            curves: Returns the curves to sample, with their newest samples.
-            frames: Returns the names of the frames that can be moved.
-        """
+        """Collect the status, the newest samples of the curves, and the movable frames."""
         self.values: Mapping[str, Any] = {}  # the status by name, as values of JSON
         # The cameras of the scene by their name on the pages
         self.cameras: Mapping[str, CameraKey] = {}

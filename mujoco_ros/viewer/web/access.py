@@ -41,11 +41,7 @@ class AccessTokens:
 
     @classmethod
     def kept(cls, folder: Path) -> "AccessTokens":
-        """Return the tokens of the last server of this user; new ones without it.
-
-        Raises:
-            UserInputError: New tokens cannot be written.
-        """
+        """Return the tokens of the last server of this user; new ones without it."""
         files = FileCache(folder, _SUFFIX)  # readable by the user only
         path = files.find(_NAME)
         try:
@@ -102,11 +98,7 @@ class AccessTokens:
 
 
 def _valid(token: object) -> str:
-    """Return a token of a file.
-
-    Raises:
-        ValueError: It is no token.
-    """
+    """Return a token of a file; raise ValueError if it is none."""
     if not isinstance(token, str) or len(token) < _SHORTEST or not token.isascii():
         raise ValueError
     return token

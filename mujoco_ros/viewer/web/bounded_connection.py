@@ -218,11 +218,7 @@ class BoundedConnection(ServerConnection):
             await handler()
 
     async def close(self, code: int = CloseCode.NORMAL_CLOSURE, reason: str = "") -> None:
-        """Close, in a limited time.
-
-        A handler that refuses its client replaces a silent one instead, if there is one, and runs
-        again.
-        """
+        """Close soon; a client that is refused may replace a silent one, and is handled again."""
         if not (self._is_closing or self.transport.is_closing()):
             # Studio also closes connections of other tasks: their page loses control, for example.
             is_refusal = code in _REFUSALS and asyncio.current_task() is self._task

@@ -80,10 +80,7 @@ class DrawnFrames:
             self._condition.notify_all()
 
     def note_received(self, messages: float) -> None:
-        """Record how many messages the page has received so far; called by the server's thread.
-
-        A page that reports none has received all.
-        """
+        """Record how many messages the page has received, from another thread; infinite for all."""
         with self._condition:
             self._received = messages
             self._condition.notify_all()
@@ -213,17 +210,11 @@ class MarkedConnection:
         uncovered: Callable[[], Sequence[float]] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Mark the messages of a connection.
+        """Mark the messages of a connection, whose other methods are available here.
 
-        Args:
-            connection: The connection; its other methods are available here.
-            on_drawn: Called with each binary message of the page.
-            on_lag: Called with the age of what the page draws [s].
-            on_received: Called with the number of binary messages that the page has received.
-            frames: The frames that the viewer has begun.
-            uncovered: For a page's panels: returns the five numbers of the uncovered part, none if
-                that is unknown.
-            now: Clock [s].
+        `on_drawn` is called with each binary message of the page, `on_lag` with the age of what it
+        draws [s], `on_received` with the number of binary messages that it has received. For
+        panels, `uncovered` returns the five numbers of the uncovered part, none if that is unknown.
         """
         self._connection, self._now = connection, now
         self._on_drawn, self._on_lag, self._on_received = on_drawn, on_lag, on_received

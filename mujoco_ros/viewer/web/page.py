@@ -154,8 +154,8 @@ def open_page(
 def _private_socket(guard: WebServerGuard) -> PrivateSocket:
     """Return the socket to which Studio's panels connect inside this process.
 
-    It accepts while a page shows the panels: connected ones are built without a page, too. Their
-    thread polls at 3 kHz when connected, at 1 Hz otherwise. Studio reconnects them for every page.
+    It accepts while a page shows the panels: connected ones are built without a page, too, and poll
+    at 3 kHz, else at 1 Hz. Studio reconnects them for every page.
     """
     listening = PrivateSocket(is_open=lambda: guard.panel_connections > 0)
     listening.bind(("127.0.0.1", 0))

@@ -61,16 +61,10 @@ class History:
     def window(
         self, index: int, begin: float, end: float, points: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the part of a curve to draw: times [s] and values.  # (n,) each
+        """Return the part of a curve to draw: times [s] and values. # (n,) each
 
         More samples than `points` are grouped in time, and the extreme values of each group
-        returned, so that no peak is lost.
-
-        Args:
-            index: Index of the curve.
-            begin: Begin of the part [s]; a sample before it is added.
-            end: End [s]; a sample after it is added.
-            points: Largest number of points, but for one group.
+        returned, so that no peak is lost. A sample before the part, and one after it, are added.
         """
         times, values = self.times, self.curve(index)
         first = max(int(np.searchsorted(times, begin)) - 1, 0)

@@ -153,10 +153,6 @@ class PlotsPanel(Panel):
     """A plot per unit of the selected signals and fields, over one axis of time.
 
     A click in a plot shows the state of that time; wheel and drag zoom and pan.
-
-    Attributes:
-        signals: The selected signals of the shared state.
-        fields: The selected fields of messages.
     """
 
     title = "Plots"
@@ -286,14 +282,7 @@ class PlotsPanel(Panel):
         return is_moved
 
     def _handle_mouse(self, label: str, begin: float, end: float, *, is_moved: bool) -> None:
-        """Zoom and pan, or show the state of the time that is clicked.
-
-        Args:
-            label: Label of the plot.
-            begin: Begin of the axis [s].
-            end: Its end [s].
-            is_moved: Whether the mouse has moved the axis of this plot.
-        """
+        """Zoom and pan, also an axis that the mouse moved, or show the state of a clicked time."""
         if not implot.IsPlotHovered():
             return
         left = imgui.MouseButton.Left
@@ -334,10 +323,7 @@ class PlotsPanel(Panel):
 def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: bool) -> None:
     """Draw curves in a plot whose axes are set up, with margins above and below.
 
-    Args:
-        begin: Begin of the axis of time [s].
-        end: Its end [s].
-        is_fixed: Whether the axis is set to that, else the mouse has set it.
+    The axis of time is set to begin and end [s] if it is fixed, else the mouse has set it.
     """
     drawn = [
         (curve.name, *curve.history.window(curve.index, begin, end, _MAX_POINTS))

@@ -37,12 +37,7 @@ class Signal:
 
 
 def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal]:
-    """Return the signals of the current model.
-
-    Args:
-        state: The state, which must keep this model while the signals are read.
-        wrench_sign: Returns 1 for the load of the parent on the child, as in MuJoCo, else -1.
-    """
+    """Return the signals of the current model, which the state must keep while they are read."""
     layout = state.layout
     found: list[Signal] = []
     distances = Distances(state.model)

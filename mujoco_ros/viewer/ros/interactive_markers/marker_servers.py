@@ -70,9 +70,9 @@ class _Server:
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the first shapes of its markers; the shapes of bare controls are last.
+        """Return the first shapes of its markers, computed anew for changed ones.
 
-        Only the shapes of changed markers are computed.
+        The shapes of bare controls are last.
         """
         shapes: list[Shape] = []
         added: list[Shape] = []
@@ -103,7 +103,7 @@ class _Motion:
 
 
 class MarkerServers:
-    """Follows servers, and sends what the user does; any thread may call the methods of the client."""
+    """Follows servers, and sends what the user does; the client's methods are for any thread."""
 
     def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
         # The servers by namespace; replaced, never changed

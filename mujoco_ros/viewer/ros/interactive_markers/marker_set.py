@@ -76,15 +76,9 @@ class MarkerSet:
                 self.move(held, before.pose)
 
     def update(self, message: InteractiveMarkerUpdate, *, may_be_late: bool = False) -> bool:
-        """Apply an update.
+        """Apply an update; return False if all must be requested: one is missing, or has room now.
 
-        Args:
-            message: The update.
-            may_be_late: Whether the response may contain it, though it was received afterwards.
-
-        Returns:
-            False if all markers must be requested again: an earlier update is missing, or there is
-            a place for one that was not shown.
+        With `may_be_late` the response may contain it, though it was received afterwards.
         """
         number, present = int(message.seq_num), self.sequence
         if present is None:
@@ -237,14 +231,9 @@ class UpdateQueue:
         self.request_at = self._requested_at + _REQUEST_S
 
     def read(self, now: float, end: float) -> bool:
-        """Apply the updates that wait, until one is missing or cannot be read.
+        """Apply the updates that wait, one at least, until one is missing or wrong, or until `end`.
 
-        Args:
-            now: Monotonic time [s].
-            end: Monotonic time after which only one update is read [s].
-
-        Returns:
-            Whether anything was read.
+        Return whether there was one.
         """
         is_changed = False
         while self._waiting and self.markers.sequence is not None:
