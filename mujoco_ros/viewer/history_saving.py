@@ -18,14 +18,7 @@ from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.output_files import create_folder
 from mujoco_ros.process import child_process
-from mujoco_ros.sim.shared_memory.past_files import (
-    Rows,
-    collect,
-    shown_row,
-    write_log,
-    write_log_to,
-    write_table,
-)
+from mujoco_ros.sim.shared_memory import past_files
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import ParameterClient, Request
 
@@ -84,7 +77,7 @@ class HistorySaving:
         except UserInputError as error:
             request.fail(str(error))
             return request
-        shown = shown_row(self._state) if kind == IMAGE else None
+        shown = past_files.shown_row(self._state) if kind == IMAGE else None
         write = partial(self._write, request, kind, path, (start, end), shown, further)
         arguments = request, write
         threading.Thread(target=self._run, args=arguments, name="history", daemon=True).start()
@@ -140,17 +133,17 @@ class HistorySaving:
         kind: str,
         path: Path,
         span: tuple[float, float],
-        shown: Rows | None,
+        shown: past_files.Rows | None,
         arguments: tuple[str, ...],
     ) -> None:
         state = SharedState(self._state.name)
-        rows = collect(state, *span) if shown is None else shown
+        rows = past_files.collect(state, *span) if shown is None else shown
         if self._cancelled.is_set():
             raise UserInputError("cancelled")
         if kind == TABLE:
-            write_table(path, rows, state.metadata)
+            past_files.write_table(path, rows, state.metadata)
         elif kind == LOG:
-            write_log(path, rows, state.metadata, state.model)
+            past_files.write_log(path, rows, state.metadata, state.model)
         else:
             self._export(request, path, arguments, rows, state)
 
@@ -159,7 +152,7 @@ class HistorySaving:
         request: Request,
         path: Path,
         arguments: tuple[str, ...],
-        rows: Rows,
+        rows: past_files.Rows,
         state: SharedState,
     ) -> None:
         """Have the exporter write the file, from a log in memory; raise its error."""
@@ -168,7 +161,7 @@ class HistorySaving:
             os.fdopen(os.memfd_create("past states"), "wb", buffering=0) as log,
             TemporaryFile() as errors,
         ):
-            write_log_to(log, rows, state.metadata, state.model)
+            past_files.write_log_to(log, rows, state.metadata, state.model)
             readable, writable = os.pipe()
             with os.fdopen(readable) as progress:
                 try:

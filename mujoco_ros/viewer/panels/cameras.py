@@ -97,12 +97,10 @@ class CamerasPanel(Panel):
 
     @messages.handler
     def on_panels_hidden(self, _: PanelsHidden) -> None:
-        """End all subscriptions."""
         self._subscribe(set())
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """End all subscriptions."""
         self._subscribe(set())
 
     @messages.handler(priority=messages.Priority.USER)
@@ -146,7 +144,6 @@ class CamerasPanel(Panel):
         imgui.End()
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if the model has cameras."""
         if self._cameras:
             yield from super().windows()
 
@@ -167,7 +164,6 @@ class CamerasPanel(Panel):
             self.kind = ImageKind(settings["kind"])
 
     def build(self) -> None:
-        """Build the kind of image, a checkbox per camera and the thumbnails below."""
         self._is_visible = True
         if (kind := combo("image", self.kind, list(ImageKind))) is not None:
             self.kind = ImageKind(kind)
@@ -180,7 +176,6 @@ class CamerasPanel(Panel):
         self._build_thumbnails([camera for camera in self._cameras if camera in self.selected])
 
     def handle_escape(self) -> bool:
-        """Close the enlarged image; return whether there was one."""
         was_open, self.enlarged = self.enlarged is not None, None
         return was_open
 

@@ -181,12 +181,10 @@ class ControllerPanel(Panel):
             DOCKS.prefer_tab(self.area, self.title)
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if there is a controller."""
         if self._controllers.known:
             yield from super().windows()
 
     def build(self) -> None:
-        """Build the selected controller, and the selection if there are several."""
         controllers = self._controllers.known
         if self._selected not in controllers:
             self._selected = min(controllers)

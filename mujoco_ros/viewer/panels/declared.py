@@ -64,7 +64,6 @@ class DeclaredWindows(Panel):
         self._curves.update()
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield a window for each panel."""
         for topic, panel in sorted(self._client.known.items()):
             yield f"{panel.title} panel###{topic}", partial(self._build_panel, topic, panel)
 

@@ -40,18 +40,15 @@ class DrivePanel(Panel):
         self._request: Request | None = None
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if there is a robot to drive."""
         if self._velocities.topics:
             yield from super().windows()
         else:
             self._stop()
 
     def settings(self) -> dict[str, Any]:
-        """Return the velocities at full deflection."""
         return {"fastest": dict(self.fastest)}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         fastest = settings.get("fastest")
         if not isinstance(fastest, dict):
             return
@@ -71,7 +68,6 @@ class DrivePanel(Panel):
         self._stop()
 
     def build(self) -> None:
-        """Build the selection of the robot, the pad, the slider and the velocities."""
         topics = self._velocities.topics
         if self._selected not in topics:
             self._stop()

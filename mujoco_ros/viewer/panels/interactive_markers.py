@@ -66,7 +66,6 @@ class InteractiveMarkersPanel(Panel):
         self._refusal = ""
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if there is a server."""
         if self._markers.known:
             yield from super().windows()
 
@@ -127,7 +126,6 @@ class InteractiveMarkersPanel(Panel):
             self._has_more_handles = next(found, None) is not None
 
     def build(self) -> None:
-        """Build the list of markers, and what the selected one offers."""
         rows = [
             MarkerKey(server, name)
             for server, info in sorted(self._markers.known.items())

@@ -48,17 +48,14 @@ class LogPanel(Panel):
         ]
 
     def settings(self) -> dict[str, Any]:
-        """Return the lowest level."""
         return {"level": self.level}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         level = settings.get("level")
         if isinstance(level, int) and level in _NAMES:
             self.level = level
 
     def build(self) -> None:
-        """Build the filters and the lines below, newest last."""
         self.lines.extend(self._log(self._last))
         self._last = self.lines[-1].number if self.lines else self._last
         imgui.SetNextItemWidth(style.LEVEL_WIDTH)

@@ -204,7 +204,6 @@ class OverlaysPanel(Panel):
         }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         shown = settings.get("shown")
         if isinstance(shown, dict):
             self.shown = {name: shown.get(name) is True for name in self.shown}
@@ -219,7 +218,6 @@ class OverlaysPanel(Panel):
                 setattr(self.scale, name, length)
 
     def build(self) -> None:
-        """Build the checkboxes and the scales."""
         for name, (_draw, tip) in self._overlays.items():
             _, self.shown[name] = imgui.Checkbox(name, self.shown[name])
             imgui.SetItemTooltip(tip)

@@ -248,7 +248,6 @@ class RobotsPanel(Panel):
         self._rows: list[tuple[JointRow, ...]] = []
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield a window per robot."""
         layout = self.state.layout
         self._update_rows()
         for robot, columns, rows in zip(layout.robots, layout.columns, self._rows, strict=True):

@@ -70,7 +70,6 @@ class TargetsPanel(Panel):
                 self.put(name, moved)
 
     def build(self) -> None:
-        """Build a field for the name, a button, and the coordinates of each target."""
         imgui.SetNextItemWidth(-imgui.CalcTextSize("Add target").x - 20.0)
         _, self._name = imgui.InputText("##name", self._name)
         imgui.SameLine()

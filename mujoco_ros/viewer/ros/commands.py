@@ -144,7 +144,6 @@ class CommandPublisher:
             self._publish_pull(*self._pulled, InteractiveMarkerFeedback.POSE_UPDATE)
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
-        """Publish position references of joints of a robot [rad or m]."""
         message = JointState(
             name=list(positions), position=[float(value) for value in positions.values()]
         )
@@ -155,24 +154,20 @@ class CommandPublisher:
         return request
 
     def pull(self, frame: str, pull: Pull) -> None:
-        """Pull at a TF frame until `release`; a pull at another frame ends."""
         self._post(self._pull, frame, pull)
 
     def release(self) -> None:
-        """End the pull."""
         self._post(self._release)
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
     ) -> Request:
-        """Publish the pose of a mocap body."""
         topic = in_namespace(namespace, "mocap", topic_token(name), "pose")
         request = self._report(f"move {in_namespace(namespace, name)}")
         self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE, request)
         return request
 
     def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
-        """Publish the pose of a target frame, stamped with the simulated time."""
         message = _pose_stamped(position, quat_wxyz)
         message.header.stamp = stamp(self._now())
         request = self._report(f"move target {name}")
@@ -180,7 +175,6 @@ class CommandPublisher:
         return request
 
     def remove_target(self, name: str) -> None:
-        """Close the topic of a target frame."""
         self._post(self._close, _target_topic(name))
 
     def _pull(self, frame: str, pull: Pull) -> None:
@@ -286,10 +280,6 @@ class VelocityPublisher:
         return bool(self._commanded)
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
-        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s].
-
-        The request is the same one until then.
-        """
         commanded = self._commanded.get(topic)
         request = self._requests.report(f"drive {topic}") if commanded is None else commanded[2]
         end = time.monotonic() + _EXPIRES_S
@@ -297,12 +287,10 @@ class VelocityPublisher:
         return request
 
     def stop(self, topic: str) -> None:
-        """Publish a velocity of zero, once, if another one is commanded on the topic."""
         if self._commanded.pop(topic, None) is not None:
             later(self._endpoints.node, self._publish, topic, _ZERO, _ZERO)
 
     def stop_all(self) -> None:
-        """Stop on all topics."""
         for topic in list(self._commanded):
             self.stop(topic)
 

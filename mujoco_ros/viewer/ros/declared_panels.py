@@ -51,12 +51,10 @@ class DeclaredPanels:
         self._search_at = -inf
 
     def setting(self, node: str, parameter: str) -> ParameterInfo | None:
-        """Return a parameter of the node of a panel; None while it is unknown."""
         parameters = self._of(node)
         return None if parameters is None else parameters.known.get(parameter)
 
     def set(self, node: str, parameter: str, value: Any) -> Request:
-        """Set a parameter of the node of a panel."""
         parameters = self._of(node)
         if parameters is None:  # it ended in this moment
             return self._requests.submit(
@@ -65,14 +63,6 @@ class DeclaredPanels:
         return parameters.set({parameter: value})
 
     def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
-        """Set parameters of the node of a panel atomically, and then call a service.
-
-        Args:
-            label: Name of the request.
-            node: Full name of the node.
-            values: Values by parameter.
-            service: The service, called only if the parameters are set; empty for none.
-        """
         parameters = self._of(node)
         if parameters is None:
             return self._requests.submit(label, lambda request: request.fail(f"{node} is gone"))
@@ -94,7 +84,6 @@ class DeclaredPanels:
         return self._requests.submit(label, send)
 
     def press(self, label: str, service: str) -> Request:
-        """Call the service of a button."""
 
         def send(request: Request) -> None:
             request.command = service_call(Trigger, service, Trigger.Request())
@@ -103,13 +92,11 @@ class DeclaredPanels:
         return self._requests.submit(label, send)
 
     def watch(self, tables: Collection[str]) -> None:
-        """Receive these tables, values and alternatives, by their topics, and no others."""
         if self._watched != frozenset(tables):
             self._watched = frozenset(tables)
             later(self._endpoints.node, self._match_tables)
 
     def rows(self, table: str) -> Sequence[Sequence[str]]:
-        """Return the rows of what is watched, by its topic."""
         return self._rows.get(table, ())
 
     def tick(self, now: float) -> None:

@@ -142,7 +142,6 @@ class FieldSubscriber:
         self._refused: set[str] = set()  # and logged
 
     def inspect(self, topic: str) -> Sequence[str] | None:
-        """Return the paths of the numeric fields of a topic; None until a message has arrived."""
         if topic != self._inspected:
             self._inspected = topic
             later(self._endpoints.node, self._match)
@@ -150,7 +149,6 @@ class FieldSubscriber:
         return paths[1] if paths is not None and paths[0] == topic else None
 
     def watch(self, keys: Collection[FieldKey]) -> None:
-        """Receive all messages with these fields, and no others."""
         watched: dict[str, list[str]] = {}
         for key in keys:
             watched.setdefault(key.topic, []).append(key.path)
@@ -158,7 +156,6 @@ class FieldSubscriber:
         later(self._endpoints.node, self._match)
 
     def take_samples(self) -> Sequence[FieldSample]:
-        """Return the samples since the last call, oldest first."""
         samples = self._samples
         return [samples.popleft() for _ in range(len(samples))]
 

@@ -74,20 +74,16 @@ class RunStateClient:
             )
 
     def play(self) -> Request:
-        """Start or continue the simulation."""
         return self._set_state("play", SimulationState.STATE_PLAYING)
 
     def pause(self) -> Request:
-        """Pause the simulation."""
         return self._set_state("pause", SimulationState.STATE_PAUSED)
 
     def step(self, steps: int = 1) -> Request:
-        """Advance a paused simulation by `steps` steps."""
         message = simulation_interfaces.srv.StepSimulation.Request(steps=steps)
         return self.submit(f"step {steps}" if steps > 1 else "step", "StepSimulation", message)
 
     def reset(self, *scopes: str) -> Request:
-        """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
         name = " ".join(("reset", *scopes))
         unknown = [scope for scope in scopes if scope not in _SCOPES]
         if unknown:
@@ -98,21 +94,17 @@ class RunStateClient:
         return self.submit(name, "ResetSimulation", message)
 
     def save_keyframe(self, name: str) -> Request:
-        """Save the current state as a keyframe."""
         return self._keyframe("save", name)
 
     def load_keyframe(self, name: str) -> Request:
-        """Load a keyframe of the model or a saved one."""
         return self._keyframe("load", name)
 
     def load_past(self, time: float) -> Request:
-        """Pause in the last past state not later than `time` [s]."""
         if is_replay(self._parameters):
             return self._parameters.set({"paused": True, "time": time})
         return self._named(f"return to {time:.3f} s", {_PAST: time}, "load_past_state")
 
     def set_speed(self, factor: float) -> Request:
-        """Set the real-time factor; 0 is as fast as possible."""
         name = "rate" if is_replay(self._parameters) else "real_time_factor"
         return self._parameters.set({name: float(factor)})
 
@@ -151,7 +143,6 @@ class RunStateClient:
         return self._requests.submit(name, send)
 
     def prepare(self, *interfaces: str) -> None:
-        """Create the clients of services of simulation_interfaces that are called later."""
 
         def create() -> None:
             for interface in interfaces:
@@ -245,14 +236,12 @@ class EntityRequests:
         self._services, self._setter = services, setter
 
     def prepare(self) -> None:
-        """Discover the services, so that the first request of a user is not late."""
         self._services.prepare(*_SERVICES)
         # The response proves that the simulator has discovered the clients of the other services.
         message = simulation_interfaces.srv.GetEntities.Request()
         self._services.query("GetEntities", message, lambda _response: None)
 
     def list_spawnables(self) -> Request:
-        """Request the models that can be spawned."""
 
         def on_response(response: Any) -> None:
             self.spawnables = _offered(response.spawnables, _ENTITY)
@@ -260,7 +249,6 @@ class EntityRequests:
         return self._list("list models", "GetSpawnables", on_response, timeout_s=_MEASUREMENT_S)
 
     def list_worlds(self) -> Request:
-        """Request the worlds that can be loaded."""
 
         def on_response(response: Any) -> None:
             self.worlds = _offered(response.worlds, _WORLD)
@@ -268,7 +256,6 @@ class EntityRequests:
         return self._list("list worlds", "GetAvailableWorlds", on_response, timeout_s=_BUILD_S)
 
     def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
-        """Spawn a model at a position in the world [m]; a taken name gets a number."""
         message = simulation_interfaces.srv.SpawnEntity.Request(name=name, allow_renaming=True)
         write_resource(message, _ENTITY, uri)
         message.initial_pose.header.frame_id = "world"
@@ -276,12 +263,10 @@ class EntityRequests:
         return self._services.submit(f"spawn {name}", "SpawnEntity", message, timeout_s=_BUILD_S)
 
     def delete(self, name: str) -> Request:
-        """Delete an entity."""
         message = simulation_interfaces.srv.DeleteEntity.Request(entity=name)
         return self._services.submit(f"delete {name}", "DeleteEntity", message, timeout_s=_BUILD_S)
 
     def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
-        """Set the pose of an entity in the world."""
         message = simulation_interfaces.srv.SetEntityState.Request(entity=name)
         message.state.header.frame_id = "world"
         message.state.pose = pose_message(position, quat_wxyz)
@@ -290,11 +275,9 @@ class EntityRequests:
         return self._services.submit(f"place {name}", "SetEntityState", message)
 
     def reset(self, name: str, values: Mapping[str, Any]) -> Request:
-        """Set the initial state of an entity: values by their names in ``~/set_joints``."""
         return self._setter.set(f"reset {name}", values)
 
     def load_world(self, uri: str) -> Request:
-        """Replace the world with another one."""
         message = simulation_interfaces.srv.LoadWorld.Request()
         write_resource(message, _WORLD, uri)
         name = OfferedModel(uri=uri, description="").name

@@ -65,7 +65,6 @@ class SimulatorParameters:
         self._pending.clear()
 
     def set(self, values: Mapping[str, Any]) -> Request:
-        """Set parameters atomically."""
         values = dict(values)
         listing = ", ".join(f"{name} = {value}" for name, value in values.items())
 

@@ -44,11 +44,9 @@ class ThumbnailSubscriber:
         self._cameras: dict[ImageKey, _SubscribedCamera] = {}
 
     def subscribe(self, key: ImageKey) -> None:
-        """Subscribe to images of a camera."""
         later(self._endpoints.node, self._subscribe, key)
 
     def unsubscribe(self, key: ImageKey) -> None:
-        """End the subscription."""
         later(self._endpoints.node, self._unsubscribe, key)
 
     def tick(self, now: float) -> None:

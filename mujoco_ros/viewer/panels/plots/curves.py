@@ -139,7 +139,6 @@ class StateCurves:
         return [*self._histories, *self._absent] if self.is_chosen else None
 
     def select(self, key: SignalKey, is_selected: bool) -> None:
-        """Select or deselect a signal."""
         self.is_chosen = True
         if is_selected and key not in self._histories:
             self._histories[key] = self._new_history(key)
@@ -151,7 +150,6 @@ class StateCurves:
         self.is_chosen, self._absent = True, list(keys)
 
     def clear(self) -> None:
-        """Deselect all signals."""
         self.is_chosen = True
         self._histories.clear()
         self._absent.clear()
@@ -161,7 +159,6 @@ class StateCurves:
         return self._histories[key]
 
     def update(self) -> None:
-        """Sample the selected signals."""
         state = self._state
         if state.model is not self._model:
             self._follow_model()
@@ -230,7 +227,6 @@ class FieldCurves:
         return list(self._histories)
 
     def select(self, key: FieldKey, is_selected: bool) -> None:
-        """Select or deselect a field."""
         if is_selected and key not in self._histories:
             self._histories[key] = History(1, LONGEST_S)
         elif not is_selected:
@@ -243,7 +239,6 @@ class FieldCurves:
         self._fields.watch(self.selected)
 
     def clear(self) -> None:
-        """Deselect all fields."""
         self._histories.clear()
         self._fields.watch(())
 

@@ -78,7 +78,6 @@ class Choices:
         self._search = ""
 
     def build(self) -> None:
-        """Build the list."""
         with widgets.child("choices", *style.SIGNAL_LIST_SIZE) as is_visible:
             if not is_visible:
                 return
@@ -169,7 +168,6 @@ class PlotsPanel(Panel):
         self._is_double = False  # whether the last press of the mouse was a double-click
 
     def update(self) -> None:
-        """Sample what is selected."""
         self.sample()
 
     def sample(self) -> list[Curve]:
@@ -188,7 +186,6 @@ class PlotsPanel(Panel):
         }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         if isinstance(kept := settings.get("signals"), list):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
         fields = settings.get("fields")
@@ -199,7 +196,6 @@ class PlotsPanel(Panel):
             self.axis.span_s = float(settings["span_s"])
 
     def build(self) -> None:
-        """Build the settings and below a plot per unit, side by side."""
         plots = by_plot([*self.signals, *self.fields])
         newest = self._newest(plots)
         self._build_settings(newest)

@@ -127,11 +127,6 @@ class MarkerServers:
         return bool(self._feedback) or self._motion is not None
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
-        """Move a marker in its frame until `release`, or until some seconds after the last call.
-
-        Raises:
-            UserInputError: The pose is invalid.
-        """
         pose.check(f"marker '{key.name}'")
         with self._lock:
             found = self._find(key)
@@ -159,7 +154,6 @@ class MarkerServers:
                 motion.alive_at = 0.0  # again after its period
 
     def release(self) -> None:
-        """End the motion."""
         with self._lock:
             motion, self._motion = self._motion, None
             server = None if motion is None else self._servers.get(f"{motion.key.server}{UPDATES}")
@@ -172,17 +166,11 @@ class MarkerServers:
             self._set_known()
 
     def place(self, key: MarkerKey, control: str, pose: Pose) -> None:
-        """Move a marker in its frame at once.
-
-        Raises:
-            UserInputError: The pose is invalid.
-        """
         with self._lock:
             self.drag(key, control, pose)
             self.release()
 
     def click(self, key: MarkerKey, control: str) -> None:
-        """Press a button."""
         with self._lock:
             if (found := self._find(key)) is not None:
                 event = InteractiveMarkerFeedback.BUTTON_CLICK
@@ -190,7 +178,6 @@ class MarkerServers:
                 request.command = self._send(key, found[1], control, event)
 
     def select(self, key: MarkerKey, control: str, entry: int) -> None:
-        """Select an entry of the menu of a marker, by its id."""
         with self._lock:
             if (found := self._find(key)) is not None:
                 event = InteractiveMarkerFeedback.MENU_SELECT
