@@ -167,10 +167,7 @@ class ParameterClient(Protocol):
 
 
 class CommandClient(Protocol):
-    """Topics that command robots and move bodies.
-
-    Messages without a long pause between them, as of a drag, have the same request.
-    """
+    """Topics that command robots and move bodies; messages of one drag have the same request."""
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
         """Publish position references of joints of a robot [rad or m]."""

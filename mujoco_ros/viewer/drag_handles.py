@@ -79,7 +79,7 @@ def ring(handle: Handle, origin: np.ndarray) -> np.ndarray:
 
 
 def dragged(frame: Pose, handle: Handle, projection: ScreenProjection, pixels: np.ndarray) -> Pose:
-    """Return a frame after a drag of a handle; the mouse moves `pixels` right and down. # (2,)"""
+    """Return a frame after a drag of a handle; the mouse moves `pixels` right and down.  # (2,)"""
     if not handle.rotates and not handle.direction.any():
         motion = projection.drag_in_plane(handle.point, pixels)
         if handle.normal.any():

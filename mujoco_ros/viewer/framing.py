@@ -93,10 +93,7 @@ def followed(camera: mujoco.MjvCamera) -> int:
 
 
 def follow(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, body: int) -> int:
-    """Let a camera follow a body, or stay at its present look-at point; keep its distance.
-
-    `data` is after ``mj_kinematics``; body 0 is none. Return Studio's index of the camera.
-    """
+    """Let a camera follow a body, or stay at its look-at point for 0; return Studio's index."""
     if not 0 < body < model.nbody:
         previous = followed(camera)
         lookat = data.subtree_com[previous].copy() if previous else camera.lookat.copy()

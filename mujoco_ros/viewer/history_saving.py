@@ -33,10 +33,7 @@ _COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}
 
 
 class HistorySaving:
-    """Reads and writes past states in a thread, from a shared state of its own, and in a process.
-
-    Nothing remains of a file that is not complete.
-    """
+    """Reads past states and writes files, which are complete or absent, in a thread or process."""
 
     def __init__(
         self,

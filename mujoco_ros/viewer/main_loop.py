@@ -80,10 +80,7 @@ def serve_page(
     log: Callable[[str], object],
     on_lag: Callable[[float], object],
 ) -> None:
-    """Serve the page until the simulator ends, at `port` or the next free one; log its address.
-
-    `on_lag` is called with the age of what the page draws [s], from the server's thread.
-    """
+    """Serve the page until the simulator ends; `on_lag` is called with its age [s] in a thread."""
     guard = WebServerGuard(host, port, on_lag=on_lag, token_folder=state_folder("viewer_access"))
     displays = EntityDisplays(state)
     shown = panels(state, clients, displays)

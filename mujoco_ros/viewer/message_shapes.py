@@ -27,7 +27,7 @@ _SMALLEST = 1e-12
 
 
 def triangle_axes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which triangles have an area, and how MuJoCo draws these. # (n,) bool, (m, 3, 3)
+    """Return which triangles have an area, and how MuJoCo draws these.  # (n,) bool, (m, 3, 3)
 
     The columns are both edges at the first corner [m] and the normal.
     """

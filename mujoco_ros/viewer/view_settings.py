@@ -126,10 +126,7 @@ class HasSettings(Protocol):
 
 
 class ViewSettings(plugin.ViewerPlugin):
-    """Restores the settings of the last viewer of a scene, and writes them when they change.
-
-    After another world was loaded they belong to its scene.
-    """
+    """Restores the settings of the last viewer of the present scene, and writes them on changes."""
 
     def __init__(
         self,

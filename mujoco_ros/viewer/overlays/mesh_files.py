@@ -106,11 +106,7 @@ class _Expanded(NamedTuple):
 
 
 class MeshFiles:
-    """Triangles of mesh files, which are read once, by a process of their own.
-
-    A file that cannot be read is tried again while a topic uses it. Each topic has its
-    own file slots.
-    """
+    """Triangles of mesh files, read once by a process; each topic has its own number of files."""
 
     def __init__(self, files: FileAccess) -> None:
         """Read what `files` allows clients."""

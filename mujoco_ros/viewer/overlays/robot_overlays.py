@@ -91,10 +91,9 @@ _LIFT_M = 0.002
 
 
 def balance(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
-    """Return the centre of mass of each floating robot, its plumb line, and its support polygon.
+    """Return the centre of mass, plumb line and support polygon of floating robots.
 
-    They are green while the centre of mass is above the polygon: the horizontal hull of all
-    contacts that push the robot up.
+    They are green while the centre is above the hull of all contacts that push the robot up.
     """
     geoms: list[mujoco.MjvGeom] = []
     for robot in scene.layout.robots:

@@ -42,11 +42,7 @@ _ENLARGED_SHARE = 0.6
 
 
 class CamerasPanel(Panel):
-    """Thumbnails of the selected cameras, subscribed only while they are visible.
-
-    A click enlarges a thumbnail; the Escape key, a click or the window's button closes it. A tip at
-    the mouse displays the distance, or the name of the object.
-    """
+    """Thumbnails of the selected cameras, subscribed only while visible; a click enlarges one."""
 
     title = "Cameras"
     area = DockArea.LEFT_BELOW

@@ -160,10 +160,7 @@ _EVENTS = (("Time", 0.0), ("Transition", 1.0), ("From", 1.0), ("To", 1.0))
 
 
 class ControllerPanel(Panel):
-    """The graph with the active state highlighted, a button per transition, and recent events.
-
-    It appears with the first node that has the lifecycle_msgs services.
-    """
+    """The graph, transitions and events of nodes that have the lifecycle_msgs services."""
 
     title = "Controller"
     area = DockArea.RIGHT_BELOW

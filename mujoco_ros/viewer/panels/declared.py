@@ -123,10 +123,7 @@ class DeclaredWindows(Panel):
     def _build_field(
         self, key: tuple[str, ...], node: str, item: FieldInfo
     ) -> tuple[ParameterInfo, Any, bool] | None:
-        """Build the field of a setting, with the value edited under a key, else of the parameter.
-
-        Return the parameter, the value, and whether its edit is done; None without a field.
-        """
+        """Build a field with the value edited under a key; return also whether its edit is done."""
         info = self._client.setting(node, item.parameter)
         if info is None:
             widgets.text(f"{item.label}: {node} does not respond")
@@ -152,10 +149,7 @@ class DeclaredWindows(Panel):
     def _build_form(
         self, key: tuple[str, str, str], node: str, form: ItemInfo, *, is_active: bool
     ) -> None:
-        """Build the fields of a form, which have no effect, and its button.
-
-        The key has the topic of the panel, the name of the group, and the number of the form in it.
-        """
+        """Build fields without effect, and a button; the key is topic, group, and number there."""
         topic, group, number = key
         values: dict[str, Any] = {}
         is_complete = True

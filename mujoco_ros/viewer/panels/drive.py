@@ -22,10 +22,7 @@ _LARGEST = 10.0
 
 
 class DrivePanel(Panel):
-    """A round pad for the velocity in the plane and a slider for turning, while they are held.
-
-    The window appears with the first topic ``cmd_vel`` that a robot subscribes to.
-    """
+    """A round pad and a slider command velocities while held, if a robot subscribes to some."""
 
     title = "Drive"
     area = DockArea.RIGHT_BELOW

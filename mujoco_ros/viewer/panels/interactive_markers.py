@@ -45,10 +45,7 @@ _MOST_HANDLES = 40
 
 
 class InteractiveMarkersPanel(Panel):
-    """Lists the markers of all servers, and moves the selected one.
-
-    The window appears with the first server. The selected marker has handles in the scene.
-    """
+    """Lists the markers of all servers, and moves the selected one by its handles."""
 
     title = "Interactive markers"
     area = DockArea.RIGHT_BELOW

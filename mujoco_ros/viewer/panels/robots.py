@@ -133,10 +133,7 @@ _DEGREES = 180.0 / np.pi
 
 
 class JointTable:
-    """Shows positions, references and efforts; a slider commands a reference.
-
-    While the simulation is paused, a slider sets the joint itself. The last command is shown below.
-    """
+    """Shows positions, references and efforts; a slider commands a reference, while paused q."""
 
     def __init__(self, parameters: ParameterClient, commands: CommandClient) -> None:
         self._parameters, self._commands = parameters, commands

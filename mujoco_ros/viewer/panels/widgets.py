@@ -190,10 +190,7 @@ def button(label: str, *, width: float = 0.0, enabled: bool = True, tip: str = "
 def number_row(
     names: Sequence[str], values: Sequence[float], caption: str = "", tips: Sequence[str] = ()
 ) -> tuple[tuple[float, ...], bool]:
-    """Build a row of fields of equal width, and a caption after them.
-
-    Return the numbers, the same where nothing was entered, and whether an edit is done.
-    """
+    """Build a row of equal fields and a caption; return the numbers, and if an edit is done."""
     numbers, is_done = [float(value) for value in values], False
     room = imgui.GetContentRegionAvail().x - (len(names) - 1) * COORDINATE_GAP
     if caption:
@@ -276,20 +273,13 @@ Numbers = tuple[float, ...]
 
 
 class PoseFields:
-    """Builds the fields of a pose, and keeps the angles as they were entered.
-
-    Several angles can be the same orientation, so the others would change while one is entered.
-    """
+    """Builds the fields of a pose; the angles stay as entered: several are the same orientation."""
 
     def __init__(self) -> None:
         self._entered: tuple[Numbers, Numbers] = ((), ())  # quaternion, and its angles [deg]
 
     def build(self, name: str, pose: Sequence[float]) -> tuple[Numbers, bool]:
-        """Build the fields of a position [m] and quaternion (xyzw). # (7,)
-
-        Return the pose, with the same numbers where nothing was entered, and whether an edit is
-        done.
-        """
+        """Build position and quaternion (xyzw); return both, and whether an edit is done."""
         quat = tuple(pose[3:])
         shown = self._angles(quat)
         (position, is_moved), (angles, is_turned) = (

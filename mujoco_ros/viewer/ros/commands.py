@@ -31,10 +31,7 @@ from mujoco_ros.wire.service_caller import ServiceCaller
 
 
 class StateSetter:
-    """Sets values by ``~/set_joints``, one request at a time with the newest values.
-
-    A drag has more frames than the simulator needs to answer. Any thread may call the methods.
-    """
+    """Sets values by ``~/set_joints``, one request at a time: the newest, from any thread."""
 
     def __init__(
         self,
@@ -260,10 +257,7 @@ _ZERO: Vector = (0.0, 0.0, 0.0)
 
 
 class VelocityPublisher:
-    """Publishes the velocity of each topic again and again while it is commanded.
-
-    Any thread may call `command` and `stop`.
-    """
+    """Publishes each velocity while it is commanded; any thread may call `command` and `stop`."""
 
     def __init__(self, requests: Requests, endpoints: Endpoints, now: Callable[[], float]) -> None:
         """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""

@@ -123,10 +123,7 @@ class _Input:
 
 
 class FieldSubscriber:
-    """Finds all topics, and receives every message of topics with watched fields.
-
-    Any thread may call the public methods but `tick`.
-    """
+    """Finds all topics, and receives watched fields; any thread may call all but `tick`."""
 
     def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
         """Search with the node of `endpoints`; `now` returns the simulated time [s]."""

@@ -31,10 +31,7 @@ class Requests:
         self._has_warned &= seconds > STALE_S
 
     def submit(self, name: str, send: Callable[[Request], object]) -> Request:
-        """Return a request that `send` completes; an exception of `send` fails it.
-
-        The first request on an old image is a warning; a drag makes many.
-        """
+        """Return a request that `send` completes; the first one on an old image is a warning."""
         if self._is_old:
             name = self._with_age(name)
             if not self._has_warned:

@@ -39,10 +39,7 @@ _STATUS = {
 
 
 class RunStateClient:
-    """Polls the run state once a second and after each change, and changes it.
-
-    Any thread may call the methods that return a request.
-    """
+    """Polls the run state once a second and after each change; any thread may request changes."""
 
     def __init__(
         self, caller: ServiceCaller, requests: Requests, parameters: SimulatorParameters

@@ -32,10 +32,7 @@ _JPEG = (int(cv2.IMWRITE_JPEG_QUALITY), 75)
 
 
 class TeleopServer:
-    """Serves pages: their status ten times a second, images as they display them.
-
-    `tick` is for the thread of the shared state; connections are handled in the server's thread.
-    """
+    """Serves pages in the server's thread: status and images; the state's thread calls `tick`."""
 
     def __init__(
         self,

@@ -24,10 +24,7 @@ Row = tuple[int, float, Sequence[float | None]]
 
 
 class PageStatus:
-    """Collects the status ten times a second, in the thread of the shared state.
-
-    Other threads read the attributes, which are replaced and never changed.
-    """
+    """Collects the status in the state's thread, ten times a second; attributes are replaced."""
 
     def __init__(
         self,

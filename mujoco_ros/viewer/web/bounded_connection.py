@@ -35,10 +35,7 @@ _CODINGS: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def message_compression() -> ServerPerMessageDeflateFactory:
-    """Return the compression of WebSocket messages: a state shrinks to a third.
-
-    The first frame of the panels, with their fonts, shrinks from 4.9 to 0.4 MB.
-    """
+    """Return the compression of messages; the first frame shrinks from 4.9 to 0.4 MB."""
     return ServerPerMessageDeflateFactory(compress_settings={"level": 2, "memLevel": 8})
 
 

@@ -73,10 +73,7 @@ def address_of(listening: socket.socket) -> IPv4Address | IPv6Address:
 
 
 def _reaches(name: str, listening: socket.socket) -> bool:
-    """Return whether a connection to a name and the port of a listening socket leads to it.
-
-    It ends at once. The name may have several addresses; browsers take the first that answers.
-    """
+    """Return whether a name leads to a listening socket, at the first address that answers."""
     own, port = address_of(listening), int(listening.getsockname()[1])
     try:
         with socket.create_connection((name, port), timeout=_CONNECT_S) as connection:

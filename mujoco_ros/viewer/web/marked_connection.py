@@ -38,15 +38,12 @@ class DrawnFrames:
     Here few frames are on their way to the page. A fast one gets a frame for each that it draws. A
     slower one gets newer ones until it draws, which takes the newest; the first is early, because
     its drawings may come early or late. While a button or key is pressed, it gets one for each.
-
-    Attributes:
-        begun: Number of frames that were begun.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a page, when few frames are due; `now` is the clock [s]."""
         self._now = now
-        self.begun, self.is_pressed = 0, False
+        self.begun, self.is_pressed = 0, False  # `begun` is the number of frames
         self._built_at = float("-inf")
         self._condition = threading.Condition()
         self.set_page(False)

@@ -66,16 +66,11 @@ class WebServerGuard:
         on_lag: Callable[[float], object] | None = None,
         token_folder: Path | None = None,
     ) -> None:
-        """Bind to the first free port from `port` on, 0 is any; keep tokens in a folder, if given.
-
-        `on_lag` is called with the age of what the page in control draws, as it reports [s].
-        """
+        """Bind to the first free port from `port` on, 0 is any; keep tokens in a folder, if any."""
         self.socket = listen(host, port)  # the listening socket
         self._name, self._open = own_name(self.socket), OpenConnections()
         self._requested_port = port
-        # Number of those to other handlers
-        # Number of connections that show the panels
-        # Number of open WebSocket connections to Studio
+        # Numbers of open WebSocket connections: to Studio, those with panels, and to others
         self.connections = self.panel_connections = self.further_connections = 0
         # The tokens that clients need; None if only this machine can reach the server
         self.tokens: AccessTokens | None = None

@@ -61,7 +61,7 @@ class History:
     def window(
         self, index: int, begin: float, end: float, points: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the part of a curve to draw: times [s] and values. # (n,) each
+        """Return the part of a curve to draw: times [s] and values.  # (n,) each
 
         More samples than `points` are grouped in time, and the extreme values of each group
         returned, so that no peak is lost. A sample before the part, and one after it, are added.

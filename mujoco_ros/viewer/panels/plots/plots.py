@@ -149,10 +149,7 @@ _READOUT = (("curve", 1.0), ("A", 0.0), ("B", 0.0), ("B - A", 0.0))
 
 
 class PlotsPanel(Panel):
-    """A plot per unit of the selected signals and fields, over one axis of time.
-
-    A click in a plot shows the state of that time; wheel and drag zoom and pan.
-    """
+    """A plot per unit of what is selected; a click shows a time, wheel and drag zoom and pan."""
 
     title = "Plots"
     area = DockArea.BELOW
@@ -317,10 +314,7 @@ class PlotsPanel(Panel):
 
 
 def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: bool) -> None:
-    """Draw curves in a plot whose axes are set up, with margins above and below.
-
-    The axis of time is set to begin and end [s] if it is fixed, else the mouse has set it.
-    """
+    """Draw curves with margins; the axis of time [s] is fixed, or the mouse has set it."""
     drawn = [
         (curve.name, *curve.history.window(curve.index, begin, end, _MAX_POINTS))
         for curve in curves
