@@ -198,11 +198,8 @@ class Application(studio.App):
             self._kept_pose = pose if is_moved else None
         kept = self._kept_mount
         if kept is None:
-            kept = (
-                framing.CameraMount()
-                if self._attached is None
-                else framing.mount(self._attached, self.viewer.camera)
-            )
+            model, camera = self._attached, self.viewer.camera
+            kept = framing.CameraMount() if model is None else framing.mount(model, camera)
         return {
             "camera": self._kept_pose,
             "followed": kept.body,
@@ -279,19 +276,16 @@ class Application(studio.App):
         self._perturbation.attach(event.model, state.layout)
 
     def _mount(self, wanted: framing.CameraMount) -> None:
-        """Let the camera follow a body or be one of the model, if the model has it."""
         index = framing.set_mount(self.model, self.data, self.viewer.camera, wanted)
         if index is not None:
             self.ux_state.camera_index = index
 
     @messages.handler
     def _on_edited(self, event: ModelEdited) -> None:
-        """Copy options and gains of the simulated model."""
         scatter(self.model, gather(event.model))
 
     @messages.handler
     def _on_follow(self, event: framing.CameraFollows) -> None:
-        """Let the camera follow a body."""
         camera = self.viewer.camera
         self.ux_state.camera_index = framing.follow(self.model, self.data, camera, event.body)
 
@@ -332,6 +326,5 @@ def _is_pose(numbers: Sequence[Any]) -> bool:
 
 
 def _set_pose(camera: mujoco.MjvCamera, pose: Sequence[float]) -> None:
-    """Set what `_pose` returns."""
     camera.lookat[:] = pose[:3]
     camera.distance, camera.azimuth, camera.elevation = pose[3:]

@@ -96,16 +96,9 @@ def dragged(frame: Pose, handle: Handle, projection: ScreenProjection, pixels: n
     return replace(frame, quat_wxyz=quat)
 
 
-_FLAGS = imgui.WindowFlags
-_WINDOW = (
-    int(_FLAGS.NoDecoration)
-    | int(_FLAGS.NoBackground)
-    | int(_FLAGS.NoSavedSettings)
-    | int(_FLAGS.NoFocusOnAppearing)
-    | int(_FLAGS.NoBringToFrontOnFocus)
-    | int(_FLAGS.NoDocking)
-    | int(_FLAGS.NoMove)
-    | int(_FLAGS.NoNav)
+_WINDOW = style.window_flags(
+    *("NoDecoration", "NoBackground", "NoSavedSettings", "NoFocusOnAppearing"),
+    *("NoBringToFrontOnFocus", "NoDocking", "NoMove", "NoNav"),
 )
 
 
@@ -177,7 +170,6 @@ def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bo
 
 
 def _draw(name: str, frame: Pose, shown: Iterable[Handle], projection: ScreenProjection) -> None:
-    """Draw axes, rings and handles over the scene and below all windows."""
     origin = projection.project(frame.position)
     if origin is None:
         return

@@ -84,10 +84,8 @@ class EntityDisplays:
 
     def settings(self) -> dict[str, Any]:
         """Return what differs from the default, by name."""
-        changed = {
-            name: asdict(display) for name, display in self._shown.items() if display != _DEFAULT
-        }
-        return {"entities": changed}
+        shown = self._shown.items()
+        return {"entities": {name: asdict(each) for name, each in shown if each != _DEFAULT}}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""

@@ -6,7 +6,6 @@ import subprocess
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -41,7 +40,6 @@ class HistorySaving:
         parameters: ParameterClient,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        """Save the past states of `state`; `now` returns the time for names of files."""
         # The last request; while it is in progress, its message is the finished share
         self.request: Request | None = None
         self._state, self._parameters, self._now = state, parameters, now
@@ -75,7 +73,19 @@ class HistorySaving:
             request.fail(str(error))
             return request
         shown = past_files.shown_row(self._state) if kind == IMAGE else None
-        write = partial(self._write, request, kind, path, (start, end), shown, further)
+
+        def write() -> None:
+            state = SharedState(self._state.name)
+            rows = past_files.collect(state, start, end) if shown is None else shown
+            if self._cancelled.is_set():
+                raise UserInputError("cancelled")
+            if kind == TABLE:
+                past_files.write_table(path, rows, state.metadata)
+            elif kind == LOG:
+                past_files.write_log(path, rows, state.metadata, state.model)
+            else:
+                self._export(request, path, further, rows, state)
+
         arguments = request, write
         threading.Thread(target=self._run, args=arguments, name="history", daemon=True).start()
         return request
@@ -94,11 +104,8 @@ class HistorySaving:
         return output_folder("" if folder is None else str(folder.value)) / name
 
     def _arguments(self, kind: str, camera: mujoco.MjvCamera | None) -> tuple[str, ...]:
-        if kind == BAG:
-            return self._bag_arguments()
-        return self._camera_arguments(camera) if kind in (FILM, IMAGE) else ()
-
-    def _bag_arguments(self) -> tuple[str, ...]:
+        if kind != BAG:
+            return self._camera_arguments(camera) if kind in (FILM, IMAGE) else ()
         namespace = self._parameters.simulator.rpartition("/")[0]
         sign = self._parameters.known.get("wrench_sign")
         signs = () if sign is None else ("--wrench-sign", str(sign.value))
@@ -123,26 +130,6 @@ class HistorySaving:
             request.fail("cancelled" if self._cancelled.is_set() else str(error))
         else:
             request.complete(True, "saved")
-
-    def _write(
-        self,
-        request: Request,
-        kind: str,
-        path: Path,
-        span: tuple[float, float],
-        shown: past_files.Rows | None,
-        arguments: tuple[str, ...],
-    ) -> None:
-        state = SharedState(self._state.name)
-        rows = past_files.collect(state, *span) if shown is None else shown
-        if self._cancelled.is_set():
-            raise UserInputError("cancelled")
-        if kind == TABLE:
-            past_files.write_table(path, rows, state.metadata)
-        elif kind == LOG:
-            past_files.write_log(path, rows, state.metadata, state.model)
-        else:
-            self._export(request, path, arguments, rows, state)
 
     def _export(
         self,

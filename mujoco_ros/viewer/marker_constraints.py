@@ -108,7 +108,6 @@ def _axes(
     frame: Pose,
     projection: ScreenProjection | None,
 ) -> np.ndarray:
-    """Return the axes of a control as columns.  # (3, 3)"""
     own = Pose(quat_wxyz=control.quat_wxyz).matrix
     if control.orientation is ControlOrientation.FIXED:
         fixed = reference @ Pose(quat_wxyz=marker.initial_quat)

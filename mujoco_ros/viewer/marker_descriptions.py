@@ -161,7 +161,6 @@ def default_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
 
 
 def _pose(marker: InteractiveMarkerInfo, control: MarkerControl) -> Pose:
-    """Return the pose of a control in the frame of its marker."""
     if control.orientation is ControlOrientation.FIXED:
         return replace(marker.pose, quat_wxyz=marker.initial_quat)
     return marker.pose

@@ -148,10 +148,6 @@ class Shape:
     has_file_colour: bool = False  # whether a mesh has the colour of its file, if that has one
     carrier: Carrier | None = None  # what the shape moves with, unless it is the frame
 
-    def moved(self, pose: Pose, frame: str) -> "Shape":
-        """Return the shape in another frame, in which the present frame has the `pose`."""
-        return self.turned(pose.matrix, pose.position, frame)
-
     def turned(self, rotation: np.ndarray, origin: np.ndarray, frame: str) -> "Shape":
         """Return the shape in another frame; in it, the present one has these axes and origin."""
         return replace(

@@ -72,7 +72,6 @@ class DisplayFlags(plugin.ViewerPlugin):
 
 
 def _displayed(viewer: viewer_protocol.Viewer) -> Display:
-    """Return the present display."""
     options, rendering = viewer.vis_options, viewer.render_flags.flags
     display: Display = {
         name: bool(getattr(options, field)[index]) for name, (field, index) in _SWITCHES.items()
@@ -85,7 +84,6 @@ def _displayed(viewer: viewer_protocol.Viewer) -> Display:
 
 
 def _set(viewer: viewer_protocol.Viewer, display: Display) -> None:
-    """Set a part of the display."""
     options, rendering = viewer.vis_options, list(viewer.render_flags.flags)
     for name, value in display.items():
         if name in _CHOICES:
@@ -160,7 +158,6 @@ class ViewSettings(plugin.ViewerPlugin):
 
     @property
     def _name(self) -> str:
-        """Name of the file of the present scene."""
         return re.sub(r"[^\w-]+", "_", self._scene())[:_LONGEST_NAME]
 
     def _collect(self) -> bytes:

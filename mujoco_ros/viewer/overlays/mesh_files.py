@@ -109,7 +109,6 @@ class MeshFiles:
     """Triangles of mesh files, read once by a process; each topic has its own number of files."""
 
     def __init__(self, files: FileAccess) -> None:
-        """Read what `files` allows clients."""
         self._files = files
         self._known: dict[str, _File] = {}
         self._expanded: dict[str, _Expanded] = {}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+import cv2
 import mujoco
 import numpy as np
 
@@ -130,42 +131,16 @@ def supports(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex polygon around points of a plane, counterclockwise. # (n, 2)
-
-    Source: A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
-    """
-    distinct = sorted({(float(x), float(y)) for x, y in points})
-    if len(distinct) < 3:
-        return np.array(distinct).reshape(-1, 2)
-    chains = []
-    for ordered in (distinct, distinct[::-1]):
-        chain: list[tuple[float, float]] = []
-        for point in ordered:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0.0:
-                chain.pop()
-            chain.append(point)
-        chains.append(chain[:-1])
-    return np.array(chains[0] + chains[1])
+    """Return the corners of the convex polygon around points, counterclockwise.  # (n, 2)"""
+    if not len(points):
+        return np.zeros((0, 2))
+    return np.asarray(cv2.convexHull(points.astype(np.float32)).reshape(-1, 2).astype(float))
 
 
 def inside(hull: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a point is in a convex polygon of three or more corners, counterclockwise."""
-    if len(hull) < 3:
-        return False
-    corners = [*hull, hull[0]]
-    return all(_turn(start, end, point) >= 0.0 for start, end in pairwise(corners))
-
-
-def _turn(
-    first: tuple[float, float] | np.ndarray,
-    second: tuple[float, float] | np.ndarray,
-    third: tuple[float, float] | np.ndarray,
-) -> float:
-    """Return twice the signed area of a triangle; positive if counterclockwise."""
-    return float(
-        (second[0] - first[0]) * (third[1] - first[1])
-        - (second[1] - first[1]) * (third[0] - first[0])
-    )
+    """Return whether a point is in a convex polygon of three or more corners."""
+    place = float(point[0]), float(point[1])
+    return len(hull) > 2 and cv2.pointPolygonTest(hull.astype(np.float32), place, False) >= 0
 
 
 _PATH_RADIUS = 0.4

@@ -14,24 +14,16 @@ from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.docks import DOCKS, DockArea
-from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.overlays.robot_overlays import image_corners
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
-from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT
+from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT, window_flags
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 _INITIALLY_SELECTED = 2
-_FLAGS = imgui.WindowFlags
-_IMAGE_WINDOW = (
-    int(_FLAGS.NoDecoration)
-    | int(_FLAGS.NoInputs)
-    | int(_FLAGS.NoBackground)
-    | int(_FLAGS.NoBringToFrontOnFocus)
-    | int(_FLAGS.NoFocusOnAppearing)
-    | int(_FLAGS.NoNav)
-    | int(_FLAGS.NoDocking)
-    | int(_FLAGS.NoSavedSettings)
+_IMAGE_WINDOW = window_flags(
+    *("NoDecoration", "NoInputs", "NoBackground", "NoBringToFrontOnFocus"),
+    *("NoFocusOnAppearing", "NoNav", "NoDocking", "NoSavedSettings"),
 )
 _LEAST_WIDTH = 48.0
 """Of an image in the scene [px]."""
@@ -101,17 +93,13 @@ class CamerasPanel(Panel):
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_images(self, _: messages.BuildGuiEvent) -> None:
-        """Build the images in the scene, behind all windows."""
         if self._in_scene() and self.state.shown is None:
             self._guard("images in the scene", self._build_images)
 
     def _build_images(self) -> None:
-        viewer, page = self.viewer, imgui.GetIO().DisplaySize
-        if page.x <= 0.0 or page.y <= 0.0 or viewer.model.ncam != self.state.model.ncam:
+        viewer, projection = self.viewer, self._projection()
+        if projection is None or viewer.model.ncam != self.state.model.ncam:
             return
-        projection = ScreenProjection.of_camera(
-            *(viewer.model, viewer.data, viewer.camera), width=page.x, height=page.y
-        )
         for camera in self.state.layout.every_camera:
             key = self._thumbnail((camera.namespace, camera.name))
             image = self._images.newest.get(key)
@@ -181,7 +169,6 @@ class CamerasPanel(Panel):
             self._guard("enlarged image", self._build_enlarged)
 
     def _build_thumbnails(self, cameras: list[CameraKey]) -> None:
-        """Build as many thumbnails per row as fit."""
         room, gap = imgui.GetContentRegionAvail().x, imgui.GetStyle().ItemSpacing.x
         columns = int((room + gap) // (MIN_THUMBNAIL_WIDTH + gap))
         columns = max(min(columns, len(cameras)), 1)
@@ -194,7 +181,6 @@ class CamerasPanel(Panel):
                     self.enlarged = None if self.enlarged == camera else camera
 
     def _build_enlarged(self) -> None:
-        """Build the window of the enlarged image."""
         assert self.enlarged is not None
         page = imgui.GetIO().DisplaySize
         middle = imgui.Vec2(0.5 * page.x, 0.5 * page.y)
@@ -241,7 +227,6 @@ class CamerasPanel(Panel):
         imgui.TextUnformatted(right)
 
     def _under_mouse(self, image: Thumbnail) -> str:
-        """Return the value of the pixel under the mouse; empty for colour."""
         if image.values is None:
             return ""
         mouse, corner, size = imgui.GetMousePos(), imgui.GetItemRectMin(), imgui.GetItemRectSize()
@@ -290,7 +275,6 @@ def _label(camera: CameraKey) -> str:
 
 
 def _keys(kept: Any) -> list[CameraKey]:
-    """Return the valid ones among kept cameras."""
     pairs = [entry for entry in kept if isinstance(entry, list)] if isinstance(kept, list) else []
     return [
         (pair[0], pair[1])

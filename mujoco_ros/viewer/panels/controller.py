@@ -143,7 +143,6 @@ def _curve(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _draw_box(state: str, place: DiagramBox, origin: Point, active: style.Colour | None) -> None:
-    """Draw a state, in a colour if it is active."""
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
     high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)
@@ -173,7 +172,6 @@ class ControllerPanel(Panel):
         self._graph = StateGraph()
 
     def update(self) -> None:
-        """Bring the window to the front when a controller appears."""
         if self._controllers.known:
             DOCKS.prefer_tab(self.area, self.title)
 

@@ -48,7 +48,6 @@ class DeclaredWindows(Panel):
         self._visible: set[str] = set()  # topics of visible items
 
     def update(self) -> None:
-        """Receive what is visible, and add the samples of its plots."""
         visible, self._visible = self._visible, set()
         items = [
             item
@@ -214,7 +213,6 @@ class DeclaredWindows(Panel):
 
 
 def _with_fields(items: Iterable[ItemInfo]) -> Iterator[FieldInfo]:
-    """Yield items, and the settings of forms."""
     for item in items:
         yield item
         yield from item.fields
@@ -269,7 +267,6 @@ def _integer(item: FieldInfo, info: ParameterInfo, shown: Any) -> tuple[Any, boo
 
 
 def _number(item: FieldInfo, info: ParameterInfo, shown: Any) -> tuple[Any, bool]:
-    """Build a slider for a bounded number, else a field."""
     imgui.SetNextItemWidth(style.SETTING_WIDTH)
     if info.low is not None and info.high is not None:
         _, value = imgui.SliderFloat(_label(item), float(shown), info.low, info.high, "%.4g")

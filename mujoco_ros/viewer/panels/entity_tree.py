@@ -34,9 +34,8 @@ def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> d
         q, v = entity.free
         quat = start.qpos[q + 3 : q + 7]
         values[f"{entity.name}.pose"] = _pose(start.qpos[q : q + 3], quat)
-        turning = (
-            Pose(quat_wxyz=quat).matrix @ start.qvel[v + 3 : v + 6]
-        )  # from the axes of the body
+        in_body = start.qvel[v + 3 : v + 6]
+        turning = Pose(quat_wxyz=quat).matrix @ in_body
         values[f"{entity.name}.twist"] = [*map(float, (*start.qvel[v : v + 3], *turning))]
     elif entity.mocap is not None:
         mocap = entity.mocap
@@ -150,7 +149,6 @@ class EntityTree:
             self._build_selectable(f"{_INDENT * _depth(model, body)}{label}", body, viewer)
 
     def _build_selectable(self, label: str, body: int, viewer: Any) -> None:
-        """Build a line, which selects a body of the scene."""
         if imgui.Selectable(f"{label}##{body}", viewer.perturb.select == body):
             viewer.perturb.select = body
 
@@ -170,7 +168,6 @@ class EntityTree:
                 yield f"{lidar.name} (lidar)", lidar.body
 
     def _trail_body(self, entity: Entity, viewer: Any) -> str:
-        """Return the name of the body whose path is drawn."""
         model, selected = self._state.model, int(viewer.perturb.select)
         if selected in entity.bodies:
             body = selected
@@ -194,7 +191,6 @@ def _check_box(label: str, is_on: bool, tip: str) -> bool:
 
 
 def _depth(model: mujoco.MjModel, body: int) -> int:
-    """Return the number of bodies between a body and the root of its tree."""
     depth = 0
     while model.body_parentid[body]:
         body, depth = int(model.body_parentid[body]), depth + 1

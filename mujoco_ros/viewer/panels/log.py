@@ -39,7 +39,6 @@ class LogPanel(Panel):
 
     @property
     def shown(self) -> list[LogLine]:
-        """The lines that pass level and filter."""
         wanted = self.filter.casefold()
         return [
             line

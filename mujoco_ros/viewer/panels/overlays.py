@@ -123,7 +123,6 @@ class OverlaysPanel(Panel):
         self._draw_topics(scene)
 
     def _draw_topics(self, scene: OverlayScene) -> None:
-        """Draw the messages of the shown topics."""
         geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
         frames = self._frames
         found = self._drawings.shapes()
@@ -155,21 +154,16 @@ class OverlaysPanel(Panel):
 
     @property
     def shows_cameras(self) -> bool:
-        """Whether the fields of view of the cameras are drawn."""
         return self.shown["Cameras"]
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
         """Write the texts of the shown topics over the scene and below all windows."""
-        size = imgui.GetIO().DisplaySize
-        if self._texts and size.x > 0.0 and size.y > 0.0:
-            self._guard("texts", lambda: self._build_texts(size.x, size.y))
+        if self._texts and (projection := self._projection()) is not None:
+            self._guard("texts", lambda: self._build_texts(projection))
 
-    def _build_texts(self, width: float, height: float) -> None:
-        viewer, canvas = self.viewer, imgui.GetBackgroundDrawList()
-        projection = ScreenProjection.of_camera(
-            *(viewer.model, viewer.data, viewer.camera), width=width, height=height
-        )
+    def _build_texts(self, projection: ScreenProjection) -> None:
+        canvas = imgui.GetBackgroundDrawList()
         for position, words, colour in self._texts:
             pixel = projection.project(position)
             if pixel is None:
@@ -191,7 +185,6 @@ class OverlaysPanel(Panel):
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """End the process that reads meshes."""
         self._meshes.close()
 
     def settings(self) -> dict[str, Any]:
@@ -243,7 +236,6 @@ class OverlaysPanel(Panel):
                 imgui.TextUnformatted(f"More than {MOST_DRAWN} shapes are not drawn.")
 
     def _scene(self) -> OverlayScene | None:
-        """Return the scene to draw; None until the viewer has the model of the state."""
         self.scale.sensor_sign = wrench_sign(self._parameters)
         return viewed_scene(self.viewer.model, self.viewer.data, self.state)
 

@@ -63,7 +63,6 @@ class SimulationPanel(Panel):
 
     @property
     def status(self) -> str:
-        """Run state of the simulation."""
         return run_status(self._simulation, paused=self.state.paused)
 
     @property

@@ -1,6 +1,6 @@
 """Blocks of Dear ImGui as context managers, widgets that several panels use, and formats."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from contextlib import AbstractContextManager as Block
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
@@ -207,6 +207,17 @@ def number_row(
         imgui.SameLine(0.0, COORDINATE_GAP)
         imgui.TextUnformatted(caption)
     return tuple(numbers), is_done
+
+
+def drag_position(position: MutableSequence[float] | np.ndarray, metres_per_pixel: float) -> None:
+    """Build a row of coordinates, which the mouse drags."""
+    width = (imgui.GetContentRegionAvail().x - 2 * COORDINATE_GAP) / 3
+    for axis, letter in enumerate("xyz"):
+        if axis:
+            imgui.SameLine(0.0, COORDINATE_GAP)
+        imgui.SetNextItemWidth(width)
+        label, shown, speed = f"##{letter}", f"{letter} %.3f", metres_per_pixel
+        _, position[axis] = imgui.DragFloat(label, position[axis], speed, 0.0, 0.0, shown)
 
 
 def text(words: str, colour: Colour | None = None) -> None:

@@ -55,7 +55,6 @@ class OfferedList(ABC):
         self.chosen = chosen.uri
 
     def build(self) -> None:
-        """Build a button that requests the list, or the list."""
         models = self.offered()
         if not models:
             is_listing = self._listing is not None and self._listing.ok is None
@@ -126,14 +125,7 @@ class SpawnList(OfferedList):
         self.name = chosen.name
 
     def build_action(self, chosen: OfferedModel | None) -> None:
-        width = (imgui.GetContentRegionAvail().x - 2 * style.COORDINATE_GAP) / 3
-        for axis, letter in enumerate("xyz"):
-            if axis:
-                imgui.SameLine(0.0, style.COORDINATE_GAP)
-            imgui.SetNextItemWidth(width)
-            _, self.position[axis] = imgui.DragFloat(
-                f"##{letter}", self.position[axis], _SPEED_M, 0.0, 0.0, f"{letter} %.3f"
-            )
+        widgets.drag_position(self.position, _SPEED_M)
         imgui.SetNextItemWidth(-imgui.CalcTextSize("Spawn").x - 20.0)
         _, self.name = imgui.InputTextWithHint("##entity", "name", self.name)
         imgui.SameLine()
@@ -183,7 +175,6 @@ class WorldPanel(Panel):
         self._is_prepared = False
 
     def update(self) -> None:
-        """Discover the services when the simulator responds; request images of new lists."""
         responds = bool(self._clients.simulation.status)
         if responds and not self._is_prepared and not is_replay(self._clients.parameters):
             self._clients.entities.prepare()
@@ -196,7 +187,6 @@ class WorldPanel(Panel):
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """End the process that makes images."""
         self._images.close()
 
     def settings(self) -> dict[str, Any]:

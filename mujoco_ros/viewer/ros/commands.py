@@ -27,22 +27,15 @@ from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.conversions import pose_message, stamp
 from mujoco_ros.wire.names import MOVE, PULL, TURN, WORLD
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
-from mujoco_ros.wire.service_caller import ServiceCaller
 
 
 class StateSetter:
     """Sets values by ``~/set_joints``, one request at a time: the newest, from any thread."""
 
-    def __init__(
-        self,
-        node: Node,
-        caller: ServiceCaller,
-        requests: Requests,
-        parameters: SimulatorParameters,
-    ) -> None:
+    def __init__(self, node: Node, requests: Requests, parameters: SimulatorParameters) -> None:
         """Use the service of the node that has the `parameters`; `node` is the viewer's own."""
         self._post = partial(later, node)
-        self._caller, self._requests, self._parameters = caller, requests, parameters
+        self._requests, self._parameters = requests, parameters
         self._wanted: dict[str, Any] = {}
         self._is_waiting = False
 
@@ -95,13 +88,7 @@ class StateSetter:
     ) -> None:
         service, message = f"{self._parameters.simulator}/set_joints", atomic_request(values)
         request.command = service_call(SetParametersAtomically, service, message)
-        self._caller.call(
-            SetParametersAtomically,
-            service,
-            message,
-            lambda response: on_done(response.result.successful, response.result.reason),
-            lambda reason: on_done(False, reason),
-        )
+        self._parameters.send(values, on_done, "set_joints")
 
 
 REPEAT_S = 0.05
@@ -131,7 +118,6 @@ class CommandPublisher:
 
     @property
     def is_pulling(self) -> bool:
-        """Whether a pull is active."""
         return self._pulled is not None
 
     def tick(self, now: float) -> None:
@@ -260,7 +246,6 @@ class VelocityPublisher:
     """Publishes each velocity while it is commanded; any thread may call `command` and `stop`."""
 
     def __init__(self, requests: Requests, endpoints: Endpoints, now: Callable[[], float]) -> None:
-        """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Sequence[str] = ()  # the topics ``cmd_vel`` that something subscribes to
         self.tool_topics: Sequence[str] = ()  # topics ``target_twist`` of Cartesian controllers
         self._requests, self._endpoints, self._now = requests, endpoints, now
@@ -270,7 +255,6 @@ class VelocityPublisher:
 
     @property
     def is_driving(self) -> bool:
-        """Whether a velocity is commanded."""
         return bool(self._commanded)
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:

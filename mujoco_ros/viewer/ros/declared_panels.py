@@ -15,7 +15,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
-from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.names import PANEL
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
@@ -68,20 +68,7 @@ class DeclaredPanels:
             return self._requests.submit(label, lambda request: request.fail(f"{node} is gone"))
         if not service:
             return parameters.set(values)
-
-        def send(request: Request) -> None:
-            call = service_call(Trigger, service, Trigger.Request())
-            request.command = f"{parameter_set(node, values)} && {call}"
-
-            def proceed(is_set: bool, reason: str) -> None:
-                if is_set:
-                    self._trigger(service, request)
-                else:
-                    request.fail(reason)
-
-            parameters.send(values, proceed)
-
-        return self._requests.submit(label, send)
+        return parameters.set_first(label, values, service, partial(self._trigger, service))
 
     def press(self, label: str, service: str) -> Request:
 
@@ -122,7 +109,6 @@ class DeclaredPanels:
             )
 
     def _trigger(self, service: str, request: Request) -> None:
-        """Call the service of a button or form, which completes the request."""
         self._pressed.add(service)
         self._caller.call(
             Trigger,
@@ -147,7 +133,6 @@ class DeclaredPanels:
         self.known = {**self.known, topic: info}
 
     def _of(self, node: str) -> SimulatorParameters | None:
-        """Return the parameters of a node with a panel."""
         return self._simulator if node == self._simulator.simulator else self._parameters.get(node)
 
     def _close_unused(self) -> None:

@@ -284,7 +284,6 @@ def _kept(kind: int, items: Any) -> Any:
 
 
 def _thinned(items: Any) -> Any:
-    """Return every n-th of too many items."""
     return items[:: _step(len(items))]
 
 
@@ -293,7 +292,6 @@ def _step(count: int) -> int:
 
 
 def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:
-    """Yield the shapes whose numbers are finite."""
     for shape in shapes:
         numbers = (
             shape.position,

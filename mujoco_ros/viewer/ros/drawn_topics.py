@@ -51,7 +51,6 @@ class FrameTree:
     """
 
     def __init__(self, endpoints: Endpoints) -> None:
-        """Subscribe with the node of `endpoints`."""
         self._endpoints = endpoints
         self._static: dict[str, TfFrame] = {}
         self._moving: dict[str, TfFrame] = {}
@@ -183,6 +182,7 @@ class DrawnTopics:
         """Search topics; `servers` has those of interactive markers, `now` is simulated [s]."""
         self.topics: Mapping[str, str] = {}  # types of the topics by name
         self._tree = FrameTree(endpoints)
+        self.need_frames = self._tree.need
         self._endpoints, self._now, self._servers = endpoints, now, servers
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
@@ -193,7 +193,6 @@ class DrawnTopics:
 
     @property
     def frames(self) -> Mapping[str, TfFrame]:
-        """TF frames by name."""
         return self._tree.frames
 
     def is_shown(self, topic: str) -> bool:
@@ -208,9 +207,6 @@ class DrawnTopics:
 
     def joint_paths(self) -> Mapping[str, JointPath]:
         return dict(self._paths)
-
-    def need_frames(self, names: Collection[str] | None) -> None:
-        self._tree.need(names)
 
     def tick(self, now: float) -> None:
         """Search topics and deserialize messages that are due; `now` is monotonic [s]."""
@@ -256,7 +252,6 @@ class DrawnTopics:
         self._match()
 
     def _has_others(self, name: str, kind: str) -> bool:
-        """Return whether something else subscribes to a topic of trajectories."""
         subscribers = self._endpoints.node.count_subscribers(name)
         return kind == drawn_messages.JOINT_PATH and subscribers > (name in self._drawn)
 
@@ -330,11 +325,9 @@ class DrawnTopics:
 
 
 def _is_drawn(topic: str, kind: str) -> bool:
-    return (
-        topic.endswith(UPDATES)
-        if kind == drawn_messages.INTERACTIVE
-        else kind in drawn_messages.TYPES
-    )
+    if kind == drawn_messages.INTERACTIVE:
+        return topic.endswith(UPDATES)
+    return kind in drawn_messages.TYPES
 
 
 def _in_time(items: Sized) -> Iterator[None]:

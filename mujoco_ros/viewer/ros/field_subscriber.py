@@ -126,7 +126,6 @@ class FieldSubscriber:
     """Finds all topics, and receives watched fields; any thread may call all but `tick`."""
 
     def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
-        """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Sequence[str] = ()  # topics that something publishes
         self._endpoints, self._now = endpoints, now
         self._kinds: Mapping[str, str] = {}
@@ -168,14 +167,12 @@ class FieldSubscriber:
         self._match()
 
     def _kind(self, topic: str, kinds: Sequence[str]) -> str:
-        """Return the type of a topic: of several, the first that is published."""
         if len(kinds) > 1:
             offers = self._endpoints.node.get_publishers_info_by_topic(topic)
             kinds = sorted({offer.topic_type for offer in offers}) or kinds
         return kinds[0]
 
     def _match(self) -> None:
-        """Open and close subscriptions."""
         wanted = {*self._watched, *([self._inspected] if self._inspected else [])}
         for topic, known in list(self._inputs.items()):
             if topic not in wanted or self._kinds.get(topic) != known.kind:

@@ -101,7 +101,7 @@ class ViewerNode:
         self._velocities = velocities = commands.VelocityPublisher(requests, endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
         declared = DeclaredPanels(caller, requests, endpoints, parameters)
-        setter = commands.StateSetter(self.node, caller, requests, parameters)
+        setter = commands.StateSetter(self.node, requests, parameters)
         self._commands = commands.CommandPublisher(requests, endpoints, now, setter)
         inputs = (images, drawings, markers, velocities, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
@@ -129,7 +129,6 @@ class ViewerNode:
         self._thread = threading.Thread(target=self._spin, name="viewer node", daemon=True)
 
     def note_image_age(self, seconds: float) -> None:
-        """Record the age of the displayed image [s], for requests on an old one."""
         self._requests.note_image_age(seconds)
 
     def start(self) -> None:

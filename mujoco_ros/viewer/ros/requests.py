@@ -64,7 +64,6 @@ class Requests:
         return f"{name}, on an image {self._image_age_s:.1f} s old"
 
     def post(self, call: Callable[[], object]) -> None:
-        """Call a function in the executor's thread."""
         later(self._node, call)
 
 
@@ -122,7 +121,6 @@ def topic_pub(
 
 
 def _fields(message: Any) -> dict[str, Any]:
-    """Return the fields of a message that differ from its defaults."""
     default = type(message)()
     found = {}
     for name in message.get_fields_and_field_types():

@@ -1,6 +1,6 @@
 """Run state, entities and worlds, requested from services of the simulator."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
 from mujoco_ros.viewer.ros.commands import StateSetter
-from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.names import service_name, write_resource
@@ -44,7 +44,6 @@ class RunStateClient:
     def __init__(
         self, caller: ServiceCaller, requests: Requests, parameters: SimulatorParameters
     ) -> None:
-        """Use the services of the node that has the `parameters`."""
         # ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond
         self.status = ""
         self._caller, self._requests, self._parameters = caller, requests, parameters
@@ -155,7 +154,6 @@ class RunStateClient:
         self._requests.post(lambda: call(self._service(interface), message, on_response))
 
     def _keyframe(self, action: str, name: str) -> Request:
-        """Set the parameter with the name of the keyframe, then save or load it."""
         label = f"{action} keyframe '{name}'"
         return self._named(label, {_KEYFRAME: name}, f"{action}_keyframe")
 
@@ -163,23 +161,14 @@ class RunStateClient:
         """Set parameters, then call a service that acts on what they name."""
         service = f"{self._parameters.simulator}/{action}"
 
-        def send(request: Request) -> None:
-            set_name = parameter_set(self._parameters.simulator, named)
-            request.command = f"{set_name} && {service_call(Trigger, service, Trigger.Request())}"
-
+        def call(request: Request) -> None:
             def on_response(response: Trigger.Response) -> None:
                 request.complete(response.success, response.message)
                 self._poll_at = 0.0
 
-            def on_named(ok: bool, reason: str) -> None:
-                if not ok:
-                    request.fail(reason)
-                    return
-                self._caller.call(Trigger, service, Trigger.Request(), on_response, request.fail)
+            self._caller.call(Trigger, service, Trigger.Request(), on_response, request.fail)
 
-            self._parameters.send(named, on_named)
-
-        return self._requests.submit(name, send)
+        return self._parameters.set_first(name, named, service, call)
 
     def _service(self, interface: str) -> str:
         namespace, _, node = self._parameters.simulator.rpartition("/")
@@ -240,17 +229,11 @@ class EntityRequests:
 
     def list_spawnables(self) -> Request:
 
-        def on_response(response: Any) -> None:
-            self.spawnables = _offered(response.spawnables, _ENTITY)
-
-        return self._list("list models", "GetSpawnables", on_response, timeout_s=_MEASUREMENT_S)
+        return self._list("models", "GetSpawnables", "spawnables", _ENTITY, _MEASUREMENT_S)
 
     def list_worlds(self) -> Request:
 
-        def on_response(response: Any) -> None:
-            self.worlds = _offered(response.worlds, _WORLD)
-
-        return self._list("list worlds", "GetAvailableWorlds", on_response, timeout_s=_BUILD_S)
+        return self._list("worlds", "GetAvailableWorlds", "worlds", _WORLD, _BUILD_S)
 
     def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
         message = simulation_interfaces.srv.SpawnEntity.Request(name=name, allow_renaming=True)
@@ -281,16 +264,18 @@ class EntityRequests:
         return self._services.submit(f"load world {name}", "LoadWorld", message, timeout_s=_BUILD_S)
 
     def _list(
-        self, name: str, interface: str, on_response: Callable[[Any], object], *, timeout_s: float
+        self, what: str, interface: str, attribute: str, resource: str, timeout_s: float
     ) -> Request:
+        """Request a list; keep it as the attribute that the response has, by names of files."""
+
+        def on_response(response: Any) -> None:
+            found = (
+                OfferedModel(uri=getattr(item, resource, item).uri, description=item.description)
+                for item in getattr(response, attribute)
+            )
+            setattr(self, attribute, tuple(sorted(found, key=lambda model: model.file)))
+
         message = getattr(simulation_interfaces.srv, interface).Request()
-        return self._services.submit(name, interface, message, on_response, timeout_s=timeout_s)
-
-
-def _offered(messages: Iterable[Any], field: str) -> tuple[OfferedModel, ...]:
-    """Return the models or worlds of a response, sorted by the names of their files."""
-    found = (
-        OfferedModel(uri=getattr(message, field, message).uri, description=message.description)
-        for message in messages
-    )
-    return tuple(sorted(found, key=lambda model: model.file))
+        return self._services.submit(
+            f"list {what}", interface, message, on_response, timeout_s=timeout_s
+        )

@@ -79,7 +79,6 @@ class ThumbnailSubscriber:
 
 
 def _thumbnail(image: Image, key: ImageKey, number: int) -> Thumbnail:
-    """Return an image with every n-th pixel."""
     if image.encoding not in _PIXELS:
         known = ", ".join(_PIXELS)
         raise ValueError(f"the encoding of an image is {image.encoding}; it must be {known}")

@@ -51,7 +51,6 @@ class FrameMotion:
         targets: MutableMapping[str, Pose],
         put_target: Callable[[str, Pose], object],
     ) -> None:
-        """Move the mocap bodies and the targets of a scene."""
         self.names: Sequence[str] = ()  # the frames that can be moved, since the last `tick`
         self._state, self._commands = state, commands
         self._targets, self._put_target = targets, put_target

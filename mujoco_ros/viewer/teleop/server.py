@@ -160,7 +160,6 @@ class TeleopServer:
         return newest.number
 
     def _subscribe(self) -> None:
-        """Subscribe to the images that a page displays, and to no others."""
         wanted = {key for session in self._sessions if (key := session.image_key()) is not None}
         for key in self._images - wanted:
             self._clients.images.unsubscribe(key)

@@ -181,14 +181,11 @@ class TeleopSession:
             parsed = json.loads(message)
         except (ValueError, RecursionError) as error:
             raise UserInputError(f"a message is no JSON: {error}") from error
-        if (
-            not isinstance(parsed, dict)
-            or len(parsed) != 1
-            or next(iter(parsed)) not in (self._actions)
-        ):
+        names = list(parsed) if isinstance(parsed, dict) else []
+        if len(names) != 1 or names[0] not in self._actions:
             known = ", ".join(self._actions)
             raise UserInputError(f"a message must be an object with one of: {known}")
-        return next(iter(parsed.items()))
+        return names[0], parsed[names[0]]
 
     def _known(self, kind: str, value: Any) -> str:
         """Return a name that is in a list of the status."""
@@ -246,7 +243,6 @@ class TeleopSession:
             self._motion.command(name, linear, angular, self._commanded_at + _MOTION_S)
 
     def _fastest(self, name: str) -> tuple[Vector, Vector]:
-        """Return the velocities of a robot or tool at full deflection [m/s, rad/s]."""
         if is_tool(name):
             return (SPEED_M_S,) * 3, (SPEED_RAD_S,) * 3
         speeds = self._speeds
@@ -259,7 +255,6 @@ def _scaled(deflections: Vector, fastest: Vector) -> Vector:
 
 
 def _deflections(name: str, value: Any) -> Vector:
-    """Return three deflections."""
     if not isinstance(value, list) or not (
         len(value) == 3 and all(type(number) in (int, float) for number in value)
     ):

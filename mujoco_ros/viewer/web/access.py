@@ -34,7 +34,6 @@ class AccessTokens:
     """A token for each role. A link contains it; the browser then keeps it as a cookie."""
 
     def __init__(self, tokens: Mapping[Role, str] | None = None, file: Path | None = None) -> None:
-        """Use these tokens, or new ones."""
         self.file = file  # where they are kept; None if they are not
         # The token of each role
         self.tokens = tokens or {role: secrets.token_urlsafe(_TOKEN_BYTES) for role in Role}
@@ -98,7 +97,6 @@ class AccessTokens:
 
 
 def _valid(token: object) -> str:
-    """Return a token of a file; raise ValueError if it is none."""
     if not isinstance(token, str) or len(token) < _SHORTEST or not token.isascii():
         raise ValueError
     return token

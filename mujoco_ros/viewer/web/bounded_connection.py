@@ -74,7 +74,6 @@ class ResponseCompression:
 
 
 def _accepted(request: Request) -> set[str]:
-    """Return the codings that a client accepts, in lower case."""
     found = set()
     for each in ",".join(request.headers.get_all("Accept-Encoding")).lower().split(","):
         coding, _, quality = each.replace(" ", "").partition(";q=")
@@ -167,7 +166,6 @@ class OpenConnections:
         return False
 
     async def _end(self, connection: "BoundedConnection") -> None:
-        """Abort a connection, and wait for the end of its handler."""
         connection.transport.abort()
         while connection in self._handled:
             await asyncio.sleep(_POLL_S)

@@ -88,7 +88,6 @@ class PrivateSocket(socket.socket):
     """A listening socket on loopback that accepts connections of the own user only."""
 
     def __init__(self, *, is_open: Callable[[], bool]) -> None:
-        """Accept connections while `is_open` returns true."""
         super().__init__()
         self._is_open = is_open
 

@@ -303,7 +303,6 @@ class MarkedConnection:
         return self._read
 
     def _is_report(self, message: str | bytes) -> bool:
-        """Return whether the message is a report, and evaluate it."""
         if isinstance(message, bytes):
             self._received += 1
             self._unread.append((self._received, self._frames.begun))

@@ -212,7 +212,6 @@ class WebServerGuard:
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
     def _role(self, request: Request) -> Role | None:
-        """Return what the client of a request may do; None without a valid token."""
         if self.tokens is None:
             return Role.CONTROL
         return self.tokens.role(request.headers, self.cookie)

@@ -47,7 +47,6 @@ class TimeAxis:
         self.held = middle - half, middle + half
 
     def follow(self) -> None:
-        """Follow the newest sample."""
         self.held = None
 
     def put_cursors(self, newest: float) -> None:
@@ -73,7 +72,6 @@ class Choices:
     """Selects signals and fields."""
 
     def __init__(self, signals: StateCurves, fields: FieldCurves, client: FieldClient) -> None:
-        """Select `signals`, and `fields` of the topics of a client."""
         self._signals, self._fields, self._client = signals, fields, client
         self._search = ""
 
@@ -211,7 +209,6 @@ class PlotsPanel(Panel):
                 self._build_readout([curve for curves in plots.values() for curve in curves])
 
     def _newest(self, plots: Mapping[str, Sequence[Curve]]) -> float:
-        """Return the time of the newest sample [s]."""
         times = (curve.history.times for curves in plots.values() for curve in curves)
         return max((float(column[-1]) for column in times if len(column)), default=self.state.time)
 
@@ -296,7 +293,6 @@ class PlotsPanel(Panel):
             self.state.show(float(implot.GetPlotMousePos().x))
 
     def _build_readout(self, curves: Sequence[Curve]) -> None:
-        """Build a table of the values at the cursors, and of the differences."""
         assert self.axis.cursors is not None
         first, second = self.axis.cursors
         with widgets.child("readout", style.READOUT_WIDTH) as is_visible:
@@ -330,13 +326,11 @@ def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: 
 
 
 def _line(identifier: int, time: float, colour: style.Colour) -> float:
-    """Build a vertical line that the mouse can move; return its time [s]."""
     is_moved = implot.DragLineX(identifier, time, style.vec4(colour))
     return float(implot.GetPlotMousePos().x) if is_moved else time
 
 
 def _extremes(curves: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Return the smallest and the largest finite value; zeros without any."""
     finite = [curve[np.isfinite(curve)] for curve in curves]
     low = min((float(values.min()) for values in finite if len(values)), default=inf)
     high = max((float(values.max()) for values in finite if len(values)), default=-inf)

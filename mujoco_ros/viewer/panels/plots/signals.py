@@ -69,13 +69,11 @@ def _of_bases(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
 
 def _base_velocity(state: SharedState, base: FloatingBase) -> np.ndarray:
     quat = state.data.qpos[base.qpos + 3 : base.qpos + 7]
-    velocity: np.ndarray = Pose(quat_wxyz=quat).matrix.T @ state.data.qvel[base.dof : base.dof + 3]
-    return velocity
+    return np.asarray(Pose(quat_wxyz=quat).matrix.T @ state.data.qvel[base.dof : base.dof + 3])
 
 
 def _base_turning(state: SharedState, base: FloatingBase) -> np.ndarray:
-    turning: np.ndarray = state.data.qvel[base.dof + 3 : base.dof + 6]
-    return turning
+    return np.asarray(state.data.qvel[base.dof + 3 : base.dof + 6])
 
 
 def _of_joints(state: SharedState, robot: RobotLayout, first: int) -> Iterator[Signal]:
@@ -140,8 +138,7 @@ def _of_states(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
 
 
 def _numbers(state: SharedState, place: slice) -> np.ndarray:
-    values: np.ndarray = state.data.sensordata[place]
-    return values
+    return np.asarray(state.data.sensordata[place])
 
 
 def _reader(

@@ -102,7 +102,8 @@ def _control(message: InteractiveMarkerControl, attachment: Attachment, what: st
         if not frame:
             shapes += found
         elif frame.removeprefix("/") == attachment.frame.removeprefix("/"):
-            shapes += (each.moved(attachment.pose.inverse(), "") for each in found)
+            inverse = attachment.pose.inverse()
+            shapes += (each.turned(inverse.matrix, inverse.position, "") for each in found)
         else:
             placed += found
         if len(shapes) + len(placed) > _MOST_SHAPES:

@@ -61,12 +61,10 @@ class _Server:
 
     @property
     def markers(self) -> MarkerSet:
-        """Its markers."""
         return self.updates.markers
 
     @property
     def service(self) -> str:
-        """Name of the service that returns all markers."""
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
@@ -123,7 +121,6 @@ class MarkerServers:
 
     @property
     def is_sending(self) -> bool:
-        """Whether feedback waits, or the user moves a marker."""
         return bool(self._feedback) or self._motion is not None
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
@@ -131,9 +128,8 @@ class MarkerServers:
         with self._lock:
             found = self._find(key)
             motion = self._motion
-            if motion is not None and (
-                found is None or (motion.key, motion.control) != (key, control)
-            ):
+            is_other = motion is not None and (motion.key, motion.control) != (key, control)
+            if found is None or is_other:
                 self.release()
                 motion = None
             if found is None:
@@ -185,7 +181,6 @@ class MarkerServers:
                 request.command = self._send(key, found[1], control, event, entry)
 
     def close(self) -> None:
-        """End the motion, and publish what waits."""
         self.release()
         self._feedback.finish()
 
@@ -264,7 +259,6 @@ class MarkerServers:
                 self._endpoints.close(self._publishers.pop(namespace))
 
     def _request(self, topic: str, server: _Server, now: float) -> None:
-        """Request all markers; updates wait for the response."""
         server.updates.request(now)
 
         def is_open() -> bool:
@@ -286,7 +280,6 @@ class MarkerServers:
         self._caller.call(GetInteractiveMarkers, server.service, request, respond, fail, retry=True)
 
     def _continue_motion(self, now: float) -> None:
-        """Keep the motion alive, or end it if the user moves no longer."""
         motion = self._motion
         if motion is None:
             return

@@ -30,7 +30,6 @@ class MarkerSet:
     """Markers of a server."""
 
     def __init__(self, server: str) -> None:
-        """Begin without markers; `server` is the namespace."""
         self.markers: dict[str, InteractiveMarkerInfo] = {}  # the markers by name
         # Number of the last update that they contain; None until the response
         self.sequence: int | None = None
@@ -46,7 +45,6 @@ class MarkerSet:
 
     @property
     def info(self) -> MarkerServerInfo:
-        """What panels display."""
         problems = tuple(self._problems.values())
         return MarkerServerInfo(markers=dict(self.markers), problems=problems)
 
@@ -115,7 +113,6 @@ class MarkerSet:
         self._later = None
 
     def move(self, name: str, pose: Pose) -> None:
-        """Set the pose of a marker in its frame."""
         self.markers[name] = replace(self.markers[name], pose=pose)
 
     def _add(self, messages: Sequence[InteractiveMarker]) -> None:
@@ -146,7 +143,6 @@ class MarkerSet:
             self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
 
     def _remove(self, name: str) -> None:
-        """Remove a marker; a motion of it ends."""
         self.markers.pop(name, None)
         if name == self.held:
             self.held, self._later = "", None
@@ -174,7 +170,6 @@ class MarkerSet:
 
 
 def _about(name: str) -> str:
-    """Return what a problem of a marker is about."""
     return f"marker '{name}'"
 
 
@@ -221,7 +216,6 @@ class UpdateQueue:
         self.request_at, self._requested_at = None, now
 
     def respond(self, response: GetInteractiveMarkers.Response) -> None:
-        """Take the markers of the response."""
         self.markers.reset(response)
         self._responded_at = time.monotonic()
 
