@@ -198,8 +198,9 @@ class Application(studio.App):
             self._kept_pose = pose if is_moved else None
         kept = self._kept_mount
         if kept is None:
-            model, camera = self._attached, self.viewer.camera
-            kept = framing.CameraMount() if model is None else framing.mount(model, camera)
+            kept = framing.CameraMount()
+            if self._attached is not None:
+                kept = framing.mount(self._attached, self.viewer.camera)
         return {
             "camera": self._kept_pose,
             "followed": kept.body,

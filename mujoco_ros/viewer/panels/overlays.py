@@ -15,7 +15,6 @@ from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sig
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
-from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN
 from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts, tf_frames
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks, Ghost
@@ -159,11 +158,13 @@ class OverlaysPanel(Panel):
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
         """Write the texts of the shown topics over the scene and below all windows."""
-        if self._texts and (projection := self._projection()) is not None:
-            self._guard("texts", lambda: self._build_texts(projection))
+        if self._texts:
+            self._guard("texts", self._build_texts)
 
-    def _build_texts(self, projection: ScreenProjection) -> None:
-        canvas = imgui.GetBackgroundDrawList()
+    def _build_texts(self) -> None:
+        canvas, projection = imgui.GetBackgroundDrawList(), self._projection()
+        if projection is None:
+            return
         for position, words, colour in self._texts:
             pixel = projection.project(position)
             if pixel is None:
