@@ -11,19 +11,11 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.state.model_edits import gather, scatter
+from mujoco_ros.viewer import framing
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import ControllerInfo, is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS, DockArea
 from mujoco_ros.viewer.feed import ModelEdited
-from mujoco_ros.viewer.framing import (
-    CameraFollows,
-    CameraMount,
-    fit_camera,
-    follow,
-    frame_bodies,
-    mount,
-    set_mount,
-)
 from mujoco_ros.viewer.history_bar import HistoryBar
 from mujoco_ros.viewer.keys import TITLE, KeyHelp, MousePerturbation, handle_keys
 from mujoco_ros.viewer.panels import widgets
@@ -157,7 +149,8 @@ class Application(studio.App):
         self._history = HistoryBar(state, clients, lambda: self.viewer.camera)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
-        self._kept_mount: CameraMount | None = None  # of the last viewer, until the first page
+        # Of the last viewer, until the first page
+        self._kept_mount: framing.CameraMount | None = None
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -185,10 +178,7 @@ class Application(studio.App):
             handle_keys(self, self._clients.simulation, self._state)
 
     def align_camera(self) -> None:
-        """Show all robots and objects, or the model's default camera if it defines one.
-
-        A model that is the whole scene is shown as it defines.
-        """
+        """Show all robots and objects; a model that is the whole scene shows what it defines."""
         super().align_camera()
         self._must_fit_camera = self.viewer.camera.type == _FREE
         state = self._state
@@ -197,7 +187,7 @@ class Application(studio.App):
             data = mujoco.MjData(self.model)  # the viewer's data may not have a state yet
             data.qpos[:] = state.data.qpos
             mujoco.mj_kinematics(self.model, data)
-            frame_bodies(self.model, data, self.viewer.camera)
+            framing.frame_bodies(self.model, data, self.viewer.camera)
 
     def settings(self) -> dict[str, Any]:
         """Return the pose of a moved free camera, its mount, and the open windows of Studio."""
@@ -208,11 +198,9 @@ class Application(studio.App):
             self._kept_pose = pose if is_moved else None
         kept = self._kept_mount
         if kept is None:
-            kept = (
-                CameraMount()
-                if self._attached is None
-                else mount(self._attached, self.viewer.camera)
-            )
+            kept = framing.CameraMount()
+            if self._attached is not None:
+                kept = framing.mount(self._attached, self.viewer.camera)
         return {
             "camera": self._kept_pose,
             "followed": kept.body,
@@ -227,7 +215,7 @@ class Application(studio.App):
             self._kept_pose = pose
         names = settings.get("followed"), settings.get("model_camera")
         if all(isinstance(name, str) for name in names) and any(names):
-            self._kept_mount = CameraMount(*map(str, names))
+            self._kept_mount = framing.CameraMount(*map(str, names))
         if isinstance(windows, dict):
             set_open_windows(self, windows)
 
@@ -239,7 +227,7 @@ class Application(studio.App):
         scene = DOCKS.begin_frame()
         if self._must_fit_camera and scene is not None:
             self._must_fit_camera = False
-            fit_camera(self.model, self.viewer.camera, scene, imgui.GetIO().DisplaySize.y)
+            framing.fit_camera(self.model, self.viewer.camera, scene, imgui.GetIO().DisplaySize.y)
             self._fitted_pose = _pose(self.viewer.camera)
             if self._kept_pose is not None:
                 _set_pose(self.viewer.camera, self._kept_pose)
@@ -270,13 +258,13 @@ class Application(studio.App):
         if state.model is old:  # only its appearance changed
             super()._on_post_model(event)
             return
-        kept = CameraMount()
+        kept = framing.CameraMount()
         if (
             old is not None
             and old_data is not None
-            and (kept := mount(old, camera)) != CameraMount()
+            and (kept := framing.mount(old, camera)) != framing.CameraMount()
         ):
-            self.ux_state.camera_index = follow(old, old_data, camera, 0)
+            self.ux_state.camera_index = framing.follow(old, old_data, camera, 0)
         super()._on_post_model(event)
         scene = str(state.metadata["scene"])
         if scene == self._scene:
@@ -288,22 +276,19 @@ class Application(studio.App):
         self.viewer.perturb.select = self.viewer.perturb.active = 0
         self._perturbation.attach(event.model, state.layout)
 
-    def _mount(self, wanted: CameraMount) -> None:
-        """Let the camera follow a body or be one of the model, if the model has it."""
-        index = set_mount(self.model, self.data, self.viewer.camera, wanted)
+    def _mount(self, wanted: framing.CameraMount) -> None:
+        index = framing.set_mount(self.model, self.data, self.viewer.camera, wanted)
         if index is not None:
             self.ux_state.camera_index = index
 
     @messages.handler
     def _on_edited(self, event: ModelEdited) -> None:
-        """Copy options and gains of the simulated model."""
         scatter(self.model, gather(event.model))
 
     @messages.handler
-    def _on_follow(self, event: CameraFollows) -> None:
-        """Let the camera follow a body."""
+    def _on_follow(self, event: framing.CameraFollows) -> None:
         camera = self.viewer.camera
-        self.ux_state.camera_index = follow(self.model, self.data, camera, event.body)
+        self.ux_state.camera_index = framing.follow(self.model, self.data, camera, event.body)
 
     @messages.handler
     def _on_panels_hidden(self, event: PanelsHidden) -> None:
@@ -342,6 +327,5 @@ def _is_pose(numbers: Sequence[Any]) -> bool:
 
 
 def _set_pose(camera: mujoco.MjvCamera, pose: Sequence[float]) -> None:
-    """Set what `_pose` returns."""
     camera.lookat[:] = pose[:3]
     camera.distance, camera.azimuth, camera.elevation = pose[3:]

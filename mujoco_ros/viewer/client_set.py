@@ -7,17 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from mujoco_ros.viewer.clients import (
-    CommandClient,
-    ControllerClient,
-    DrawingClient,
-    ImageClient,
-    LogLine,
-    ParameterClient,
-    Request,
-    SimulationClient,
-    VelocityClient,
-)
+from mujoco_ros.viewer import clients
 from mujoco_ros.viewer.marker_descriptions import InteractiveMarkerClient
 from mujoco_ros.viewer.panel_descriptions import PanelClient
 
@@ -50,25 +40,25 @@ class EntityClient(Protocol):
     def prepare(self) -> None:
         """Discover the services, so that the first request of a user is not late."""
 
-    def list_spawnables(self) -> Request:
+    def list_spawnables(self) -> clients.Request:
         """Request the models that can be spawned."""
 
-    def list_worlds(self) -> Request:
+    def list_worlds(self) -> clients.Request:
         """Request the worlds that can be loaded."""
 
-    def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
+    def spawn(self, name: str, uri: str, position: Sequence[float]) -> clients.Request:
         """Spawn a model at a position in the world [m]; a taken name gets a number."""
 
-    def delete(self, name: str) -> Request:
+    def delete(self, name: str) -> clients.Request:
         """Delete an entity."""
 
-    def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
+    def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> clients.Request:
         """Set the pose of an entity in the world."""
 
-    def reset(self, name: str, values: Mapping[str, Any]) -> Request:
+    def reset(self, name: str, values: Mapping[str, Any]) -> clients.Request:
         """Set the initial state of an entity: values by their names in ``~/set_joints``."""
 
-    def load_world(self, uri: str) -> Request:
+    def load_world(self, uri: str) -> clients.Request:
         """Replace the world with another one."""
 
 
@@ -111,18 +101,18 @@ class FieldClient(Protocol):
 class Clients:
     """All clients of a simulator. Calls never block; any thread may send requests and commands."""
 
-    simulation: SimulationClient
-    parameters: ParameterClient
-    commands: CommandClient
-    controllers: ControllerClient
+    simulation: clients.SimulationClient
+    parameters: clients.ParameterClient
+    commands: clients.CommandClient
+    controllers: clients.ControllerClient
     entities: EntityClient
-    images: ImageClient
-    drawings: DrawingClient
+    images: clients.ImageClient
+    drawings: clients.DrawingClient
     markers: InteractiveMarkerClient
-    velocities: VelocityClient
+    velocities: clients.VelocityClient
     fields: FieldClient  # fields of messages of the panel Plots
     panels: PanelClient
     panel_fields: FieldClient  # fields of messages of the plots of declared panels
     # Returns the log lines after a sequence number, oldest first
-    log: Callable[[int], Sequence[LogLine]]
-    latest_request: Callable[[], Request | None]  # returns the latest request of any client
+    log: Callable[[int], Sequence[clients.LogLine]]
+    latest_request: Callable[[], clients.Request | None]  # returns the latest request of any client

@@ -167,10 +167,7 @@ class ParameterClient(Protocol):
 
 
 class CommandClient(Protocol):
-    """Topics that command robots and move bodies.
-
-    Messages without a long pause between them, as of a drag, have the same request.
-    """
+    """Topics that command robots and move bodies; messages of one drag have the same request."""
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
         """Publish position references of joints of a robot [rad or m]."""
@@ -254,14 +251,9 @@ class VelocityClient(Protocol):
     tool_topics: Sequence[str]  # topics ``target_twist`` of Cartesian controllers
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
-        """Publish a velocity until `stop`, or until a second after the last call.
+        """Publish a velocity until `stop` or until a second after the last call, as one request.
 
-        The request is the same one until then.
-
-        Args:
-            linear: Velocity [m/s]: forwards, left and up of a robot; of a tool, along the axes of
-                ``world``.
-            angular: Angular velocity about the same axes [rad/s].
+        A robot moves forwards, left and up, a tool along the axes of ``world`` [m/s, rad/s].
         """
 
     def stop(self, topic: str) -> None:

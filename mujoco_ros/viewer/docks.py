@@ -164,7 +164,6 @@ class DockLayout:
         self._size, self._frames = (size.x, size.y), 0
 
     def _update_uncovered(self, page: tuple[float, float], *, is_settling: bool) -> None:
-        """Determine what the windows of the last frame did not cover."""
         docked, self._docked = self._docked, []
         if is_settling or min(page) <= 0.0:
             self.uncovered, self._covered = (), []
@@ -210,7 +209,6 @@ def _uncovered(page: Rectangle, covered: Sequence[Rectangle]) -> Rectangle:
 
 
 def _cuts(first: float, last: float, inner: Sequence[float]) -> list[float]:
-    """Return `first`, `last`, and all in between, sorted."""
     return [first, *sorted({position for position in inner if first < position < last}), last]
 
 

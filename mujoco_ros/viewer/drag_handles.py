@@ -79,14 +79,7 @@ def ring(handle: Handle, origin: np.ndarray) -> np.ndarray:
 
 
 def dragged(frame: Pose, handle: Handle, projection: ScreenProjection, pixels: np.ndarray) -> Pose:
-    """Return the frame after a drag of a handle.
-
-    Args:
-        frame: The frame at the start of the drag, like `handle` and `projection`.
-        handle: The dragged handle.
-        projection: The projection of the camera.
-        pixels: Motion of the mouse, right and down.  # (2,)
-    """
+    """Return a frame after a drag of a handle; the mouse moves `pixels` right and down.  # (2,)"""
     if not handle.rotates and not handle.direction.any():
         motion = projection.drag_in_plane(handle.point, pixels)
         if handle.normal.any():
@@ -103,16 +96,9 @@ def dragged(frame: Pose, handle: Handle, projection: ScreenProjection, pixels: n
     return replace(frame, quat_wxyz=quat)
 
 
-_FLAGS = imgui.WindowFlags
-_WINDOW = (
-    int(_FLAGS.NoDecoration)
-    | int(_FLAGS.NoBackground)
-    | int(_FLAGS.NoSavedSettings)
-    | int(_FLAGS.NoFocusOnAppearing)
-    | int(_FLAGS.NoBringToFrontOnFocus)
-    | int(_FLAGS.NoDocking)
-    | int(_FLAGS.NoMove)
-    | int(_FLAGS.NoNav)
+_WINDOW = style.window_flags(
+    *("NoDecoration", "NoBackground", "NoSavedSettings", "NoFocusOnAppearing"),
+    *("NoBringToFrontOnFocus", "NoDocking", "NoMove", "NoNav"),
 )
 
 
@@ -163,10 +149,7 @@ class DragHandles:
 
 
 def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bool:
-    """Build a handle; return whether the mouse has grabbed it.
-
-    It is a window: outside of windows the mouse moves the camera.
-    """
+    """Build a handle, which needs a window of its own; return whether the mouse has grabbed it."""
     pixel = projection.project(handle.point)
     if pixel is None:
         return False
@@ -187,7 +170,6 @@ def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bo
 
 
 def _draw(name: str, frame: Pose, shown: Iterable[Handle], projection: ScreenProjection) -> None:
-    """Draw axes, rings and handles over the scene and below all windows."""
     origin = projection.project(frame.position)
     if origin is None:
         return

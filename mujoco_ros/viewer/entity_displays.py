@@ -59,10 +59,7 @@ class EntityDisplays:
         self.changes += _parts(after) != _parts(before)
 
     def displayed_model(self) -> mujoco.MjModel:
-        """Return the present model, or a copy with other groups where a part is switched.
-
-        The groups of a part that is not switched stay, as Studio's own options show them.
-        """
+        """Return the present model, or a copy with other groups for the parts that are switched."""
         model = self._state.model
         switched = {
             name: display
@@ -87,10 +84,8 @@ class EntityDisplays:
 
     def settings(self) -> dict[str, Any]:
         """Return what differs from the default, by name."""
-        changed = {
-            name: asdict(display) for name, display in self._shown.items() if display != _DEFAULT
-        }
-        return {"entities": changed}
+        shown = self._shown.items()
+        return {"entities": {name: asdict(each) for name, each in shown if each != _DEFAULT}}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""

@@ -32,11 +32,7 @@ class ModelEdited(messages.Event):
 
 
 class Feed:
-    """Feeds Studio with the shared state.
-
-    It implements Studio's ``ViewerEndpoint``. The viewer needs no second thread and never steps;
-    commands to the simulation go over ROS.
-    """
+    """Feeds Studio with the shared state, as a ``ViewerEndpoint``: without a thread or steps."""
 
     def __init__(
         self,
@@ -45,15 +41,7 @@ class Feed:
         now: Callable[[], float] = time.monotonic,
         on_frame: Callable[[bool], object] | None = None,
     ) -> None:
-        """Feed from a shared state.
-
-        Args:
-            state: The shared state.
-            displays: What is shown of its entities.
-            now: Clock of the appearance updates [s].
-            on_frame: Called once per frame, with whether the frame has new content, which may take
-                long.
-        """
+        """Feed from a state; `on_frame` may take long, and learns if a frame has new content."""
         self._state, self._now, self._on_frame = state, now, on_frame
         self._displays, self._display_changes = displays, 0
         self._shown: mujoco.MjModel | None = None

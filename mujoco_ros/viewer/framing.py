@@ -20,12 +20,9 @@ _VISIBLE_GROUPS = 3
 
 
 def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
-    """Move a free camera so that it shows all bodies, without those fixed in the world.
+    """Move a free camera to show all bodies but those fixed in the world, after ``mj_kinematics``.
 
     The look-at point and the distance change; azimuth and elevation do not.
-
-    Args:
-        data: Its state, after ``mj_kinematics``.
     """
     shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
     shown &= np.isfinite(data.geom_xpos).all(axis=1)
@@ -57,13 +54,9 @@ def _axes(camera: mujoco.MjvCamera) -> np.ndarray:
 def fit_camera(
     model: mujoco.MjModel, camera: mujoco.MjvCamera, scene: Rectangle, page_height: float
 ) -> None:
-    """Move a free camera that shows the model on the whole page so that `scene` shows it.
+    """Move a free camera that shows the model on the whole page so that `scene` shows it [px].
 
     The distance and the height of the look-at point change; azimuth and elevation do not.
-
-    Args:
-        scene: Part of the page without panels [px].
-        page_height: [px].
     """
     _, top, _, height = scene
     if height <= 0.0:
@@ -81,7 +74,7 @@ _FIXED = int(mujoco.mjtCamera.mjCAMERA_FIXED)
 
 
 class CameraMount(NamedTuple):
-    """What determines the view, by name, which is the same in another model; empty if nothing does."""
+    """What determines the view, by name, which is the same in another model; empty for nothing."""
 
     body: str = ""  # the body that the camera follows
     camera: str = ""  # the camera of the model
@@ -100,15 +93,7 @@ def followed(camera: mujoco.MjvCamera) -> int:
 
 
 def follow(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, body: int) -> int:
-    """Let a camera follow a body, or stay at its present look-at point; keep its distance.
-
-    Args:
-        data: Its state, after ``mj_kinematics``.
-        body: Id of the body; 0 is none.
-
-    Returns:
-        Studio's index of the camera.
-    """
+    """Let a camera follow a body, or stay at its look-at point for 0; return Studio's index."""
     if not 0 < body < model.nbody:
         previous = followed(camera)
         lookat = data.subtree_com[previous].copy() if previous else camera.lookat.copy()
@@ -131,13 +116,7 @@ def mount(model: mujoco.MjModel, camera: mujoco.MjvCamera) -> CameraMount:
 def set_mount(
     model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, wanted: CameraMount
 ) -> int | None:
-    """Let a camera follow a body or be one of the model, by name.
-
-    It has the same arguments as `follow`.
-
-    Returns:
-        Studio's index of the camera; None if the model has no such body or camera.
-    """
+    """Let a camera follow a body or be one of the model, by name; return Studio's index or None."""
     kinds = mujoco.mjtObj
     body = mujoco.mj_name2id(model, kinds.mjOBJ_BODY, wanted.body) if wanted.body else 0
     if body > 0:
@@ -203,11 +182,7 @@ class ScreenProjection:
         return (1.0 if self.orthographic else self.depth(point)) / self.focal
 
     def project(self, point: np.ndarray) -> np.ndarray | None:
-        """Return the pixel of a point from the top left, also beyond the edges.  # (2,)
-
-        Returns:
-            None for a point behind the camera.
-        """
+        """Return the pixel of a point from the top left, also beyond the edges; None behind."""
         if self.depth(point) < _MIN_DEPTH:
             return None
         scale = self.metres_per_pixel(point)
@@ -220,13 +195,7 @@ class ScreenProjection:
         )
 
     def drag_along(self, point: np.ndarray, direction: np.ndarray, pixels: np.ndarray) -> float:
-        """Return the distance along a direction that keeps a point closest to the mouse [m].
-
-        Args:
-            point: Start of the drag.  # (3,)
-            direction: Unit vector.  # (3,)
-            pixels: Motion of the mouse, right and down.  # (2,)
-        """
+        """Return the distance along a unit vector that keeps a point closest to the mouse [m]."""
         offset, ray = self._drag(point, pixels)
         # The point of the line through `point` that is closest to the ray of the mouse.
         cosine = float(direction @ ray)
@@ -238,13 +207,7 @@ class ScreenProjection:
     def drag_on_plane(
         self, point: np.ndarray, normal: np.ndarray, pixels: np.ndarray
     ) -> np.ndarray:
-        """Return the motion of a point with the mouse, in a plane [m].  # (3,)
-
-        Args:
-            point: Start of the drag.  # (3,)
-            normal: Unit vector.  # (3,)
-            pixels: Motion of the mouse, right and down.  # (2,)
-        """
+        """Return the motion of a point with the mouse, in a plane with a unit `normal` [m]."""
         offset, ray = self._drag(point, pixels)
         slope = float(normal @ ray)
         slope = np.copysign(max(abs(slope), np.sqrt(_MIN_SINE_SQUARED)), slope)

@@ -14,14 +14,8 @@ from mujoco_ros.viewer.docks import Rectangle
 from mujoco_ros.viewer.history_saving import IMAGE, KINDS, HistorySaving
 from mujoco_ros.viewer.panels import widgets
 
-_FLAGS = imgui.WindowFlags
-_WINDOW = (
-    int(_FLAGS.NoDecoration)
-    | int(_FLAGS.NoSavedSettings)
-    | int(_FLAGS.NoFocusOnAppearing)
-    | int(_FLAGS.NoDocking)
-    | int(_FLAGS.NoMove)
-    | int(_FLAGS.NoNav)
+_WINDOW = style.window_flags(
+    *("NoDecoration", "NoSavedSettings", "NoFocusOnAppearing", "NoDocking", "NoMove", "NoNav")
 )
 _RETURN, _LIVE, _SAVE = "Continue from here", "Live", "Save"
 _LEAST_S = 0.1
@@ -29,21 +23,12 @@ _LEAST_S = 0.1
 
 
 class HistoryBar:
-    """Shows the past states of the simulation instead of the present one.
-
-    The simulation runs on meanwhile. The label over the scene shows how old the shown state is.
-    """
+    """Shows past states, and their age, instead of the present one; the simulation runs on."""
 
     def __init__(
         self, state: SharedState, clients: Clients, camera: Callable[[], mujoco.MjvCamera]
     ) -> None:
-        """Show past states in `state`.
-
-        Args:
-            state: The shared state.
-            clients: Clients that return to a past state.
-            camera: Returns the camera of saved films and images.
-        """
+        """Show past states in `state`; `camera` returns the camera of saved films and images."""
         self._state, self._simulation = state, clients.simulation
         self._saving, self._camera = HistorySaving(state, clients.parameters), camera
         self._span = [-math.inf, math.inf]  # times of the first and the last saved state [s]
@@ -150,7 +135,6 @@ class HistoryBar:
                 saving.cancel()
 
     def _build_span(self) -> None:
-        """Build the choice of the first and the last state that are saved."""
         now = self._state.peek()[0]
         oldest = float(self._state.past.times[0]) - now
         for index, (label, edge, none) in enumerate(
@@ -164,7 +148,6 @@ class HistoryBar:
         self._span[1] = max(self._span)
 
     def _step(self, states: int) -> None:
-        """Show the state that is some states after the shown one."""
         times, shown = self._state.past.times, self._state.shown
         at = len(times) if shown is None else int(times.searchsorted(shown.time))
         at += states
@@ -191,6 +174,5 @@ class HistoryBar:
 
 
 def _button_width(label: str) -> float:
-    """Return the width of a button in a row, with the gap before it."""
     look = imgui.GetStyle()
     return float(imgui.CalcTextSize(label).x + 2.0 * look.FramePadding.x + look.ItemSpacing.x)

@@ -6,7 +6,6 @@ import subprocess
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -18,14 +17,7 @@ from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.output_files import create_folder
 from mujoco_ros.process import child_process
-from mujoco_ros.sim.shared_memory.past_files import (
-    Rows,
-    collect,
-    shown_row,
-    write_log,
-    write_log_to,
-    write_table,
-)
+from mujoco_ros.sim.shared_memory import past_files
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import ParameterClient, Request
 
@@ -40,10 +32,7 @@ _COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}
 
 
 class HistorySaving:
-    """Reads and writes the past states in a thread of its own, from a shared state of its own.
-
-    A child process writes bags, films and images. Nothing remains of a file that is not complete.
-    """
+    """Reads past states and writes files, which are complete or absent, in a thread or process."""
 
     def __init__(
         self,
@@ -51,7 +40,6 @@ class HistorySaving:
         parameters: ParameterClient,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        """Save the past states of `state`; `now` returns the time for names of files."""
         # The last request; while it is in progress, its message is the finished share
         self.request: Request | None = None
         self._state, self._parameters, self._now = state, parameters, now
@@ -71,16 +59,9 @@ class HistorySaving:
         end: float = math.inf,
         camera: mujoco.MjvCamera | None = None,
     ) -> Request:
-        """Save one of `KINDS`, when no other request is in progress.
+        """Save one of `KINDS` from the first to the last time [s], if no request is in progress.
 
-        Args:
-            kind: One of `KINDS`.
-            start: Time of the first state [s].
-            end: Time of the last state [s].
-            camera: The camera of a film or an image.
-
-        Returns:
-            The request; its message is the path or the problem.
+        The message of the request is the path or the problem.
         """
         path = self._path(KINDS[kind])
         command = _COMMANDS.get(kind, "").format(path)
@@ -91,8 +72,20 @@ class HistorySaving:
         except UserInputError as error:
             request.fail(str(error))
             return request
-        shown = shown_row(self._state) if kind == IMAGE else None
-        write = partial(self._write, request, kind, path, (start, end), shown, further)
+        shown = past_files.shown_row(self._state) if kind == IMAGE else None
+
+        def write() -> None:
+            state = SharedState(self._state.name)
+            rows = past_files.collect(state, start, end) if shown is None else shown
+            if self._cancelled.is_set():
+                raise UserInputError("cancelled")
+            if kind == TABLE:
+                past_files.write_table(path, rows, state.metadata)
+            elif kind == LOG:
+                past_files.write_log(path, rows, state.metadata, state.model)
+            else:
+                self._export(request, path, further, rows, state)
+
         arguments = request, write
         threading.Thread(target=self._run, args=arguments, name="history", daemon=True).start()
         return request
@@ -111,11 +104,8 @@ class HistorySaving:
         return output_folder("" if folder is None else str(folder.value)) / name
 
     def _arguments(self, kind: str, camera: mujoco.MjvCamera | None) -> tuple[str, ...]:
-        if kind == BAG:
-            return self._bag_arguments()
-        return self._camera_arguments(camera) if kind in (FILM, IMAGE) else ()
-
-    def _bag_arguments(self) -> tuple[str, ...]:
+        if kind != BAG:
+            return self._camera_arguments(camera) if kind in (FILM, IMAGE) else ()
         namespace = self._parameters.simulator.rpartition("/")[0]
         sign = self._parameters.known.get("wrench_sign")
         signs = () if sign is None else ("--wrench-sign", str(sign.value))
@@ -141,45 +131,21 @@ class HistorySaving:
         else:
             request.complete(True, "saved")
 
-    def _write(
-        self,
-        request: Request,
-        kind: str,
-        path: Path,
-        span: tuple[float, float],
-        shown: Rows | None,
-        arguments: tuple[str, ...],
-    ) -> None:
-        state = SharedState(self._state.name)
-        rows = collect(state, *span) if shown is None else shown
-        if self._cancelled.is_set():
-            raise UserInputError("cancelled")
-        if kind == TABLE:
-            write_table(path, rows, state.metadata)
-        elif kind == LOG:
-            write_log(path, rows, state.metadata, state.model)
-        else:
-            self._export(request, path, arguments, rows, state)
-
     def _export(
         self,
         request: Request,
         path: Path,
         arguments: tuple[str, ...],
-        rows: Rows,
+        rows: past_files.Rows,
         state: SharedState,
     ) -> None:
-        """Have the exporter write the file, from a log in memory.
-
-        Raises:
-            UserInputError: It failed, or was cancelled.
-        """
+        """Have the exporter write the file, from a log in memory; raise its error."""
         create_folder(path.parent)
         with (
             os.fdopen(os.memfd_create("past states"), "wb", buffering=0) as log,
             TemporaryFile() as errors,
         ):
-            write_log_to(log, rows, state.metadata, state.model)
+            past_files.write_log_to(log, rows, state.metadata, state.model)
             readable, writable = os.pipe()
             with os.fdopen(readable) as progress:
                 try:
@@ -209,11 +175,7 @@ class HistorySaving:
 
 
 def _name(element: Any, kind: str) -> str:
-    """Return the name of a camera or body, by which the exporter finds it.
-
-    Raises:
-        UserInputError: It has none.
-    """
+    """Return the name of a camera or body, by which the exporter finds it; raise without one."""
     if not element.name:
         raise UserInputError(
             f"{kind} {element.id} of the model has no name; choose another view, or name it"

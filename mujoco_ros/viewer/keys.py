@@ -43,10 +43,7 @@ _ACTIONS: dict[imgui.Key, Callable[[SimulationClient, SharedState], object]] = {
 
 
 def handle_keys(app: studio.App, simulation: SimulationClient, state: SharedState) -> None:
-    """Handle the pressed key, unless a text field takes it.
-
-    Run state and speed come from `state`, because the services' values are older.
-    """
+    """Handle the pressed key, unless a text field takes it; `state` is newer than the services."""
     if imgui.GetIO().WantCaptureKeyboard:
         return
     for key, act in _ACTIONS.items():
@@ -178,8 +175,8 @@ class MousePerturbation:
     ) -> None:
         """Pull, move or release the selected body; a body that moves does so in `data` too.
 
-        The displayed `model` has as many bodies as the attached one. Free bodies, and robots with a
-        floating base, move while the simulation is `paused`; no force would.
+        Free bodies, and robots with a floating base, move while the simulation is `paused`; no
+        force would.
         """
         if perturb.active and (mocap := self._mocap.get(perturb.select)):
             self.release()

@@ -44,11 +44,7 @@ class NoDisplayError(UserInputError):
 
 
 def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_protocol.Viewer:
-    """Return the window.
-
-    Raises:
-        NoDisplayError: If there is no display.
-    """
+    """Return the window; raise NoDisplayError without a display."""
     if not any(os.environ.get(name) for name in _DISPLAYS):
         raise NoDisplayError(
             f"no display for the viewer's window: {' and '.join(_DISPLAYS)} are not set; "
@@ -84,19 +80,7 @@ def serve_page(
     log: Callable[[str], object],
     on_lag: Callable[[float], object],
 ) -> None:
-    """Serve the page until the simulator ends.
-
-    Args:
-        state: The shared state.
-        clients: Clients of the simulator.
-        host: Name or address of the interface.
-        port: TCP port, or the next free one.
-        log: Called with the address of the page.
-        on_lag: Called with the age of what the page draws [s], from the server's thread.
-
-    Raises:
-        UserInputError: If the address cannot be bound.
-    """
+    """Serve the page until the simulator ends; `on_lag` is called with its age [s] in a thread."""
     guard = WebServerGuard(host, port, on_lag=on_lag, token_folder=state_folder("viewer_access"))
     displays = EntityDisplays(state)
     shown = panels(state, clients, displays)
@@ -123,11 +107,7 @@ def _announce(guard: WebServerGuard, log: Callable[[str], object]) -> None:
 
 
 def show_window(state: SharedState, clients: Clients) -> None:
-    """Show the window until it is closed or the simulator ends.
-
-    Raises:
-        NoDisplayError: If there is no display.
-    """
+    """Show the window until it is closed or the simulator ends."""
     displays = EntityDisplays(state)
     plugins = _plugins(state, clients, panels(state, clients, displays))
     viewer_protocol.run_viewer_loop(open_window(_feed(state, displays), plugins))

@@ -36,10 +36,7 @@ _RANK = 1e-3
 def moving_control(
     marker: InteractiveMarkerInfo, wanted: Pose | None = None
 ) -> MarkerControl | None:
-    """Return the control that moves the marker nearest to a pose in its frame.
-
-    It is the first one of several, and without a pose; None if no control moves the marker.
-    """
+    """Return the control that moves the marker nearest to a pose in its frame, or the first one."""
     moving = [control for control in marker.controls if control.mode > _MODE.BUTTON]
     if wanted is None:
         return moving[0] if moving else None
@@ -53,12 +50,9 @@ def moving_control(
 def control_handles(
     marker: InteractiveMarkerInfo, reference: Pose, frame: Pose, projection: ScreenProjection
 ) -> Iterator[Handle]:
-    """Yield the handles of the controls that move a marker.
+    """Yield the handles of the controls that move a marker, from poses in ``world``.
 
-    Args:
-        reference: Pose in ``world`` of the TF frame of the marker.
-        frame: Pose in ``world`` of the marker.
-        projection: The projection of the camera.
+    `reference` is the TF frame of the marker, `frame` the marker itself.
     """
     length = handle_length(frame, projection)
     is_centre_free = not any(control.mode in _FREE for control in marker.controls)
@@ -114,7 +108,6 @@ def _axes(
     frame: Pose,
     projection: ScreenProjection | None,
 ) -> np.ndarray:
-    """Return the axes of a control as columns.  # (3, 3)"""
     own = Pose(quat_wxyz=control.quat_wxyz).matrix
     if control.orientation is ControlOrientation.FIXED:
         fixed = reference @ Pose(quat_wxyz=marker.initial_quat)

@@ -132,10 +132,7 @@ def default_count(control: MarkerControl) -> int:
 
 
 def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
-    """Yield the shapes that its server describes, and its description.
-
-    Shapes of a control that faces the camera have the orientation of the marker.
-    """
+    """Yield what its server describes, as if no control faced the camera, and its description."""
     for control in marker.controls:
         pose = _pose(marker, control)
         rotation = pose.matrix
@@ -164,7 +161,6 @@ def default_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
 
 
 def _pose(marker: InteractiveMarkerInfo, control: MarkerControl) -> Pose:
-    """Return the pose of a control in the frame of its marker."""
     if control.orientation is ControlOrientation.FIXED:
         return replace(marker.pose, quat_wxyz=marker.initial_quat)
     return marker.pose

@@ -13,10 +13,7 @@ from mujoco_ros.model.pose import Pose
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    """Return a text whose characters are printable or in `keep`; the others are replaced.
-
-    Dear ImGui would break a line at some of them.
-    """
+    """Return a text without characters at which Dear ImGui may break a line, but for `keep`."""
     return "".join(
         character if character.isprintable() or character in keep else "\N{REPLACEMENT CHARACTER}"
         for character in text
@@ -30,16 +27,9 @@ _SMALLEST = 1e-12
 
 
 def triangle_axes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how triangles are drawn; triangles without an area are left out.
+    """Return which triangles have an area, and how MuJoCo draws these.  # (n,) bool, (m, 3, 3)
 
-    MuJoCo's triangle has corners in the origin, on the x axis and on the y axis; its normal is z.
-
-    Args:
-        corners: Corners of the triangles [m].  # (n, 3, 3)
-
-    Returns:
-        Which triangles have an area, and their axes: both edges at the first corner [m] and the
-        normal, as columns.  # (n,) bool, (m, 3, 3)
+    The columns are both edges at the first corner [m] and the normal.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -53,15 +43,9 @@ def triangle_axes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def simplified(
     vertices: np.ndarray, faces: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, NDArray[np.intp]]:
-    """Return a mesh of at most `most` triangles: near vertices are merged into their mean.
+    """Merge near vertices into their mean until at most `most` triangles remain.
 
-    Args:
-        vertices: [m].  # (n, 3)
-        faces: Indices of the vertices of each triangle.  # (m, 3)
-        most: Triangles above which vertices are merged.
-
-    Returns:
-        Vertices, faces, and the index of each face among the given ones.
+    Return the vertices [m], the faces, and the index of each face among the given ones.
     """
     kept = np.arange(len(faces))
     if len(faces) <= most:
@@ -80,9 +64,8 @@ def _merged(
 ) -> tuple[np.ndarray, np.ndarray, NDArray[np.intp]]:
     """Merge the vertices in each of `count` cells along the longest side.
 
-    Returns:
-        Merged vertices, their indices for the given ones, and the faces that keep three corners,
-        without duplicates.
+    Return merged vertices, their indices for the given ones, and the faces that keep three corners,
+    without duplicates.
     """
     low, extent = vertices.min(axis=0), np.ptp(vertices, axis=0).max()
     cells = ((vertices - low) * (count / max(extent, _SMALLEST))).astype(np.int64)
@@ -125,12 +108,7 @@ class Attachment:
     found: dict[str, Pose] = field(default_factory=dict)
 
     def pose_of(self, other: str, find: Callable[[str], Pose | None]) -> Pose | None:
-        """Return the pose of another frame in the object; None if a frame is not known.
-
-        Args:
-            other: The other frame.
-            find: Returns the pose of a frame in ``world``.
-        """
+        """Return the pose of another frame in the object; None if `find` does not know one."""
         if other not in self.found:
             frame, wanted = find(self.frame), find(other)
             if frame is None or wanted is None:
@@ -170,18 +148,8 @@ class Shape:
     has_file_colour: bool = False  # whether a mesh has the colour of its file, if that has one
     carrier: Carrier | None = None  # what the shape moves with, unless it is the frame
 
-    def moved(self, pose: Pose, frame: str) -> "Shape":
-        """Return the shape in another frame, in which the present frame has the `pose`."""
-        return self.turned(pose.matrix, pose.position, frame)
-
     def turned(self, rotation: np.ndarray, origin: np.ndarray, frame: str) -> "Shape":
-        """Return the shape in another frame.
-
-        Args:
-            rotation: Axes of the present frame in the other one, as columns.  # (3, 3)
-            origin: Origin of the present frame in the other one [m].  # (3,)
-            frame: The other frame.
-        """
+        """Return the shape in another frame; in it, the present one has these axes and origin."""
         return replace(
             self,
             frame=frame,
@@ -191,11 +159,7 @@ class Shape:
         )
 
     def pose(self, find: Callable[[str], Pose | None]) -> Pose | None:
-        """Return the pose of its frame in ``world``; None if a frame is not known.
-
-        Args:
-            find: Returns the pose of a frame in ``world``.
-        """
+        """Return the pose of its frame in ``world``; None if `find` does not know a frame there."""
         if self.carrier is None:
             return find(self.frame)
         carrying = find(self.carrier.frame)

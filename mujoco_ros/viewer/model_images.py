@@ -37,7 +37,6 @@ class ModelImages:
     """Images of models, from the cache or rendered, both by a process of low priority."""
 
     def __init__(self, files: FileAccess) -> None:
-        """Have no images; read what `files` allows clients."""
         # Images by URI; replaced, never changed.  # (height, width, 3) uint8
         self.found: Mapping[str, np.ndarray] = {}
         self._files = files
@@ -70,11 +69,6 @@ class ModelImages:
                     _LOG.exception("the images of models are incomplete")
 
     def _make(self, uris: Sequence[str]) -> None:
-        """Add images, until another list is requested.
-
-        Raises:
-            NoImagesError: This machine cannot render.
-        """
         for uri in uris:
             if self._is_closed or not self._lists.empty():
                 return

@@ -34,13 +34,10 @@ class FieldInfo:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemInfo(FieldInfo):
-    """An item of a panel.
+    """A setting, or an item whose kind is ``button``, ``form``, ``value``, ``table`` or ``plot``.
 
-    Attributes:
-        kind: Kind of a setting, or ``button``, ``form``, ``value``, ``table`` or ``plot``.
-        topic: Topic of a value, table, plot or choice.
-        columns: Names of the entries of a value, columns of a table, or curves of a plot; of a
-            setting, as in `FieldInfo`.
+    It has the topic of a value, table or plot, and columns: the names of the entries of a value,
+    columns of a table, or curves of a plot.
     """
 
     service: str = ""  # service that a button or form calls; empty for a form without one
@@ -78,14 +75,7 @@ class PanelClient(Protocol):
         """Set a parameter of the node of a panel."""
 
     def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
-        """Set parameters of the node of a panel atomically, and then call a service.
-
-        Args:
-            label: Name of the request.
-            node: Full name of the node.
-            values: Values by parameter.
-            service: The service, called only if the parameters are set; empty for none.
-        """
+        """Set parameters of the node of a panel atomically, and then call a service, if any."""
 
     def press(self, label: str, service: str) -> Request:
         """Call the service of a button."""
@@ -98,11 +88,7 @@ class PanelClient(Protocol):
 
 
 def panel_info(text: str) -> PanelInfo:
-    """Return a panel from its description.
-
-    Raises:
-        UserInputError: It is none, has an invalid name, or is too large.
-    """
+    """Return a panel from its description, if that is one with valid names and not too large."""
     info = from_dict(PanelInfo, _json(text), "description of a panel")
     items = [item for group in info.groups for item in group.items]
     if sum(1 + len(item.fields) for item in items) > _MOST_ITEMS:
@@ -116,11 +102,7 @@ def panel_info(text: str) -> PanelInfo:
 
 
 def table_rows(text: str) -> list[list[str]]:
-    """Return the first rows of a table, value or list of alternatives from its message.
-
-    Raises:
-        UserInputError: It is none.
-    """
+    """Return the first rows of a table, value or list of alternatives from its message."""
     rows = _json(text)
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise UserInputError("the message is not a list of rows")

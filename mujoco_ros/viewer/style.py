@@ -1,4 +1,7 @@
-"""Colours and widget sizes of the viewer."""
+"""Colours, widget sizes and flags of windows of the viewer."""
+
+from functools import reduce
+from operator import or_
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
@@ -70,6 +73,11 @@ SAVING_WIDTH = 500.0
 PAST_FRAME = 3.0
 """Width of the frame around the scene while it shows a past state."""
 COORDINATE_GAP = 4.0
+
+
+def window_flags(*names: str) -> int:
+    """Return the sum of flags of windows of Dear ImGui."""
+    return reduce(or_, (int(getattr(imgui.WindowFlags, name)) for name in names))
 
 
 def vec4(colour: Colour) -> imgui.Vec4:

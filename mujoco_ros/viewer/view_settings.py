@@ -72,7 +72,6 @@ class DisplayFlags(plugin.ViewerPlugin):
 
 
 def _displayed(viewer: viewer_protocol.Viewer) -> Display:
-    """Return the present display."""
     options, rendering = viewer.vis_options, viewer.render_flags.flags
     display: Display = {
         name: bool(getattr(options, field)[index]) for name, (field, index) in _SWITCHES.items()
@@ -85,7 +84,6 @@ def _displayed(viewer: viewer_protocol.Viewer) -> Display:
 
 
 def _set(viewer: viewer_protocol.Viewer, display: Display) -> None:
-    """Set a part of the display."""
     options, rendering = viewer.vis_options, list(viewer.render_flags.flags)
     for name, value in display.items():
         if name in _CHOICES:
@@ -126,10 +124,7 @@ class HasSettings(Protocol):
 
 
 class ViewSettings(plugin.ViewerPlugin):
-    """Restores the settings of the last viewer of a scene, and writes them when they change.
-
-    After another world was loaded they belong to its scene.
-    """
+    """Restores the settings of the last viewer of the present scene, and writes them on changes."""
 
     def __init__(
         self,
@@ -138,14 +133,7 @@ class ViewSettings(plugin.ViewerPlugin):
         parts: Mapping[str, HasSettings],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Restore the settings of a scene.
-
-        Args:
-            folder: Folder of the files, which need not exist.
-            scene: Returns the name of the present scene.
-            parts: What has settings, by name in the file.
-            now: Returns monotonic time [s].
-        """
+        """Restore the settings of the present scene, for each part by its name in the file."""
         self._files = FileCache(folder, _SUFFIX)
         self._scene = scene
         self._parts, self._now = parts, now
@@ -170,7 +158,6 @@ class ViewSettings(plugin.ViewerPlugin):
 
     @property
     def _name(self) -> str:
-        """Name of the file of the present scene."""
         return re.sub(r"[^\w-]+", "_", self._scene())[:_LONGEST_NAME]
 
     def _collect(self) -> bytes:

@@ -33,10 +33,7 @@ _MESH, _ELLIPSOID, *_PRIMITIVES = (
 
 
 class Ghost:
-    """Draws robots at their joint references.
-
-    Studio draws no meshes as decoration, so ellipsoids of their size replace them.
-    """
+    """Draws robots at their joint references; Studio draws no meshes, so these are ellipsoids."""
 
     def __init__(self, wants: Callable[[str], bool] = lambda _name: True) -> None:
         """Draw the robots whose names `wants` returns True for."""
@@ -68,7 +65,6 @@ class Ghost:
         ]
 
     def _shape(self, geom: int) -> mujoco.MjvGeom:
-        """Return a geom at the references; an ellipsoid for a mesh."""
         assert self._model is not None
         model, data = self._model, self._data
         axes, position = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
@@ -118,7 +114,6 @@ class EntityMarks:
     """Draws what is switched on for the entities."""
 
     def __init__(self, state: SharedState, displays: EntityDisplays) -> None:
-        """Draw what `displays` shows of the entities of a state."""
         self._state, self._displays = state, displays
         self._model: mujoco.MjModel | None = None
         self._trails: dict[tuple[str, str], _Trail] = {}

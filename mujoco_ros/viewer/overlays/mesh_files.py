@@ -47,11 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def read_drawn_mesh(request: FileRequest) -> DrawnMesh:
-    """Read a mesh.
-
-    Raises:
-        UserInputError: The URI is wrong, or the file cannot be read or must not be.
-    """
+    """Read a mesh, if it may be read."""
     with allowed_files(request.files):
         return _read(request.uri)
 
@@ -110,14 +106,9 @@ class _Expanded(NamedTuple):
 
 
 class MeshFiles:
-    """Triangles of mesh files, which are read once, by a process of their own.
-
-    A file that cannot be read is tried again while a topic uses it. Each topic has its
-    own file slots.
-    """
+    """Triangles of mesh files, read once by a process; each topic has its own number of files."""
 
     def __init__(self, files: FileAccess) -> None:
-        """Read what `files` allows clients."""
         self._files = files
         self._known: dict[str, _File] = {}
         self._expanded: dict[str, _Expanded] = {}
@@ -151,13 +142,7 @@ class MeshFiles:
                 self._request(uri, file)
 
     def triangles(self, topic: str, shapes: Sequence[Shape]) -> Sequence[Shape]:
-        """Return the shapes of a topic with triangles instead of the meshes that are read.
-
-        After more shapes than can be drawn, further meshes have no triangles.
-
-        Args:
-            shapes: Its shapes; the same object if they are the same.
-        """
+        """Return the shapes of a topic with triangles for meshes: for the same object, the same."""
         version = self._version  # before the meshes are used: they may arrive meanwhile
         before = self._expanded.get(topic)
         if before is not None and before.shapes is shapes and before.version == version:

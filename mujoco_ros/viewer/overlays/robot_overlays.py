@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+import cv2
 import mujoco
 import numpy as np
 
@@ -74,10 +75,7 @@ def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
 
 
 def image_corners(data: mujoco.MjData, camera: Camera) -> list[np.ndarray]:
-    """Return the corners of the image in ``world``, clockwise from the top left [m].  # each (3,)
-
-    The x axis of MuJoCo's camera frame points to the right, y up, and z backwards.
-    """
+    """Return the corners of the image in ``world``, clockwise from the top left [m]. # each (3,)"""
     position, axes = data.cam_xpos[camera.camera], data.cam_xmat[camera.camera].reshape(3, 3)
     optics = camera.intrinsics
     horizontal = [(column - optics.cx) / optics.fx for column in (-0.5, camera.width - 0.5)]
@@ -94,10 +92,9 @@ _LIFT_M = 0.002
 
 
 def balance(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
-    """Return the centre of mass of each floating robot, its plumb line, and its support polygon.
+    """Return the centre of mass, plumb line and support polygon of floating robots.
 
-    They are green while the centre of mass is above the polygon: the horizontal hull of all
-    contacts that push the robot up.
+    They are green while the centre is above the hull of all contacts that push the robot up.
     """
     geoms: list[mujoco.MjvGeom] = []
     for robot in scene.layout.robots:
@@ -134,46 +131,16 @@ def supports(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the smallest convex polygon around `points`, counterclockwise.
-
-    Args:
-        points: Points of a plane.  # (n, 2)
-
-    Source:
-        A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
-    """
-    distinct = sorted({(float(x), float(y)) for x, y in points})
-    if len(distinct) < 3:
-        return np.array(distinct).reshape(-1, 2)
-    chains = []
-    for ordered in (distinct, distinct[::-1]):
-        chain: list[tuple[float, float]] = []
-        for point in ordered:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0.0:
-                chain.pop()
-            chain.append(point)
-        chains.append(chain[:-1])
-    return np.array(chains[0] + chains[1])
+    """Return the corners of the convex polygon around points, counterclockwise.  # (n, 2)"""
+    if not len(points):
+        return np.zeros((0, 2))
+    return np.asarray(cv2.convexHull(points.astype(np.float32)).reshape(-1, 2).astype(float))
 
 
 def inside(hull: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a point is in a convex polygon of three or more corners, counterclockwise."""
-    if len(hull) < 3:
-        return False
-    corners = [*hull, hull[0]]
-    return all(_turn(start, end, point) >= 0.0 for start, end in pairwise(corners))
-
-
-def _turn(
-    first: tuple[float, float] | np.ndarray,
-    second: tuple[float, float] | np.ndarray,
-    third: tuple[float, float] | np.ndarray,
-) -> float:
-    """Return twice the signed area of a triangle; positive if counterclockwise."""
-    return float(
-        (second[0] - first[0]) * (third[1] - first[1])
-        - (second[1] - first[1]) * (third[0] - first[0])
-    )
+    """Return whether a point is in a convex polygon of three or more corners."""
+    place = float(point[0]), float(point[1])
+    return len(hull) > 2 and cv2.pointPolygonTest(hull.astype(np.float32), place, False) >= 0
 
 
 _PATH_RADIUS = 0.4

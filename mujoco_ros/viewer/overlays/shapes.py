@@ -95,13 +95,7 @@ def frame_length(model: mujoco.MjModel) -> float:
 
 
 def axes_at(origin: np.ndarray, axes: np.ndarray, length: float) -> list[mujoco.MjvGeom]:
-    """Return the axes of a frame.
-
-    Args:
-        origin: [m].  # (3,)
-        axes: Rotation matrix.  # (3, 3)
-        length: Of each axis [m].
-    """
+    """Return the axes of a frame, each of a length [m]."""
     return [
         geom
         for axis, colour in enumerate(AXES)
@@ -112,14 +106,9 @@ def axes_at(origin: np.ndarray, axes: np.ndarray, length: float) -> list[mujoco.
 def solid(
     kind: int, size: np.ndarray, centre: np.ndarray, axes: np.ndarray, colour: Colour
 ) -> mujoco.MjvGeom:
-    """Return a decoration geom.
+    """Return a decoration geom of a type that the page draws: no mesh, plane or height field.
 
-    Args:
-        kind: Its mjtGeom; the page draws no meshes, planes or height fields as decoration.
-        size: As ``geom_size`` for that kind [m].  # (3,)
-        centre: [m].  # (3,)
-        axes: Rotation matrix, or the edges and the normal of a triangle of size 1.  # (3, 3)
-        colour: Of its surface.
+    A triangle has size 1, and its edges and normal as axes; other sizes are as ``geom_size``.
     """
     geom, rgba = mujoco.MjvGeom(), np.array(colour, dtype=np.float32)
     mujoco.mjv_initGeom(geom, kind, size, centre, axes.reshape(9), rgba)

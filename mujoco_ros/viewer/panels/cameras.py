@@ -14,24 +14,16 @@ from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.docks import DOCKS, DockArea
-from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.overlays.robot_overlays import image_corners
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
-from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT
+from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT, window_flags
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 _INITIALLY_SELECTED = 2
-_FLAGS = imgui.WindowFlags
-_IMAGE_WINDOW = (
-    int(_FLAGS.NoDecoration)
-    | int(_FLAGS.NoInputs)
-    | int(_FLAGS.NoBackground)
-    | int(_FLAGS.NoBringToFrontOnFocus)
-    | int(_FLAGS.NoFocusOnAppearing)
-    | int(_FLAGS.NoNav)
-    | int(_FLAGS.NoDocking)
-    | int(_FLAGS.NoSavedSettings)
+_IMAGE_WINDOW = window_flags(
+    *("NoDecoration", "NoInputs", "NoBackground", "NoBringToFrontOnFocus"),
+    *("NoFocusOnAppearing", "NoNav", "NoDocking", "NoSavedSettings"),
 )
 _LEAST_WIDTH = 48.0
 """Of an image in the scene [px]."""
@@ -42,11 +34,7 @@ _ENLARGED_SHARE = 0.6
 
 
 class CamerasPanel(Panel):
-    """Thumbnails of the selected cameras, subscribed only while they are visible.
-
-    A click enlarges a thumbnail; the Escape key, a click or the window's button closes it. A tip at
-    the mouse displays the distance, or the name of the object.
-    """
+    """Thumbnails of the selected cameras, subscribed only while visible; a click enlarges one."""
 
     title = "Cameras"
     area = DockArea.LEFT_BELOW
@@ -54,12 +42,7 @@ class CamerasPanel(Panel):
     def __init__(
         self, state: SharedState, images: ImageClient, in_scene: Callable[[], bool]
     ) -> None:
-        """Show cameras of a state.
-
-        Args:
-            images: Receives the images.
-            in_scene: Returns whether the images are drawn in the scene, too.
-        """
+        """Show cameras of a state; `in_scene` returns whether images are in the scene, too."""
         super().__init__(state)
         self._in_scene = in_scene
         self.selected: set[CameraKey] = set()  # the selected cameras
@@ -102,27 +85,21 @@ class CamerasPanel(Panel):
 
     @messages.handler
     def on_panels_hidden(self, _: PanelsHidden) -> None:
-        """End all subscriptions."""
         self._subscribe(set())
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """End all subscriptions."""
         self._subscribe(set())
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_images(self, _: messages.BuildGuiEvent) -> None:
-        """Build the images in the scene, behind all windows."""
         if self._in_scene() and self.state.shown is None:
             self._guard("images in the scene", self._build_images)
 
     def _build_images(self) -> None:
-        viewer, page = self.viewer, imgui.GetIO().DisplaySize
-        if page.x <= 0.0 or page.y <= 0.0 or viewer.model.ncam != self.state.model.ncam:
+        viewer, projection = self.viewer, self._projection()
+        if projection is None or viewer.model.ncam != self.state.model.ncam:
             return
-        projection = ScreenProjection.of_camera(
-            *(viewer.model, viewer.data, viewer.camera), width=page.x, height=page.y
-        )
         for camera in self.state.layout.every_camera:
             key = self._thumbnail((camera.namespace, camera.name))
             image = self._images.newest.get(key)
@@ -151,7 +128,6 @@ class CamerasPanel(Panel):
         imgui.End()
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if the model has cameras."""
         if self._cameras:
             yield from super().windows()
 
@@ -172,7 +148,6 @@ class CamerasPanel(Panel):
             self.kind = ImageKind(settings["kind"])
 
     def build(self) -> None:
-        """Build the kind of image, a checkbox per camera and the thumbnails below."""
         self._is_visible = True
         if (kind := combo("image", self.kind, list(ImageKind))) is not None:
             self.kind = ImageKind(kind)
@@ -185,7 +160,6 @@ class CamerasPanel(Panel):
         self._build_thumbnails([camera for camera in self._cameras if camera in self.selected])
 
     def handle_escape(self) -> bool:
-        """Close the enlarged image; return whether there was one."""
         was_open, self.enlarged = self.enlarged is not None, None
         return was_open
 
@@ -195,7 +169,6 @@ class CamerasPanel(Panel):
             self._guard("enlarged image", self._build_enlarged)
 
     def _build_thumbnails(self, cameras: list[CameraKey]) -> None:
-        """Build as many thumbnails per row as fit."""
         room, gap = imgui.GetContentRegionAvail().x, imgui.GetStyle().ItemSpacing.x
         columns = int((room + gap) // (MIN_THUMBNAIL_WIDTH + gap))
         columns = max(min(columns, len(cameras)), 1)
@@ -208,7 +181,6 @@ class CamerasPanel(Panel):
                     self.enlarged = None if self.enlarged == camera else camera
 
     def _build_enlarged(self) -> None:
-        """Build the window of the enlarged image."""
         assert self.enlarged is not None
         page = imgui.GetIO().DisplaySize
         middle = imgui.Vec2(0.5 * page.x, 0.5 * page.y)
@@ -255,7 +227,6 @@ class CamerasPanel(Panel):
         imgui.TextUnformatted(right)
 
     def _under_mouse(self, image: Thumbnail) -> str:
-        """Return the value of the pixel under the mouse; empty for colour."""
         if image.values is None:
             return ""
         mouse, corner, size = imgui.GetMousePos(), imgui.GetItemRectMin(), imgui.GetItemRectSize()
@@ -304,7 +275,6 @@ def _label(camera: CameraKey) -> str:
 
 
 def _keys(kept: Any) -> list[CameraKey]:
-    """Return the valid ones among kept cameras."""
     pairs = [entry for entry in kept if isinstance(entry, list)] if isinstance(kept, list) else []
     return [
         (pair[0], pair[1])

@@ -143,7 +143,6 @@ def _curve(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _draw_box(state: str, place: DiagramBox, origin: Point, active: style.Colour | None) -> None:
-    """Draw a state, in a colour if it is active."""
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
     high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)
@@ -160,10 +159,7 @@ _EVENTS = (("Time", 0.0), ("Transition", 1.0), ("From", 1.0), ("To", 1.0))
 
 
 class ControllerPanel(Panel):
-    """The graph with the active state highlighted, a button per transition, and recent events.
-
-    It appears with the first node that has the lifecycle_msgs services.
-    """
+    """The graph, transitions and events of nodes that have the lifecycle_msgs services."""
 
     title = "Controller"
     area = DockArea.RIGHT_BELOW
@@ -176,17 +172,14 @@ class ControllerPanel(Panel):
         self._graph = StateGraph()
 
     def update(self) -> None:
-        """Bring the window to the front when a controller appears."""
         if self._controllers.known:
             DOCKS.prefer_tab(self.area, self.title)
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if there is a controller."""
         if self._controllers.known:
             yield from super().windows()
 
     def build(self) -> None:
-        """Build the selected controller, and the selection if there are several."""
         controllers = self._controllers.known
         if self._selected not in controllers:
             self._selected = min(controllers)

@@ -48,7 +48,6 @@ class DeclaredWindows(Panel):
         self._visible: set[str] = set()  # topics of visible items
 
     def update(self) -> None:
-        """Receive what is visible, and add the samples of its plots."""
         visible, self._visible = self._visible, set()
         items = [
             item
@@ -64,7 +63,6 @@ class DeclaredWindows(Panel):
         self._curves.update()
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield a window for each panel."""
         for topic, panel in sorted(self._client.known.items()):
             yield f"{panel.title} panel###{topic}", partial(self._build_panel, topic, panel)
 
@@ -124,16 +122,7 @@ class DeclaredWindows(Panel):
     def _build_field(
         self, key: tuple[str, ...], node: str, item: FieldInfo
     ) -> tuple[ParameterInfo, Any, bool] | None:
-        """Build the field of a setting, with the edited value, else the value of the parameter.
-
-        Args:
-            key: Key of the edited value.
-            node: Full name of the node with the parameter.
-            item: The setting.
-
-        Returns:
-            The parameter, the value, and whether its edit is done; None without a field.
-        """
+        """Build a field with the value edited under a key; return also whether its edit is done."""
         info = self._client.setting(node, item.parameter)
         if info is None:
             widgets.text(f"{item.label}: {node} does not respond")
@@ -159,13 +148,7 @@ class DeclaredWindows(Panel):
     def _build_form(
         self, key: tuple[str, str, str], node: str, form: ItemInfo, *, is_active: bool
     ) -> None:
-        """Build the fields of a form, which have no effect, and its button.
-
-        Args:
-            key: Topic of the panel, name of the group, and number of the form in it.
-            node: Full name of the node with the parameters.
-            is_active: Whether its service can be called.
-        """
+        """Build fields without effect, and a button; the key is topic, group, and number there."""
         topic, group, number = key
         values: dict[str, Any] = {}
         is_complete = True
@@ -230,7 +213,6 @@ class DeclaredWindows(Panel):
 
 
 def _with_fields(items: Iterable[ItemInfo]) -> Iterator[FieldInfo]:
-    """Yield items, and the settings of forms."""
     for item in items:
         yield item
         yield from item.fields
@@ -285,7 +267,6 @@ def _integer(item: FieldInfo, info: ParameterInfo, shown: Any) -> tuple[Any, boo
 
 
 def _number(item: FieldInfo, info: ParameterInfo, shown: Any) -> tuple[Any, bool]:
-    """Build a slider for a bounded number, else a field."""
     imgui.SetNextItemWidth(style.SETTING_WIDTH)
     if info.low is not None and info.high is not None:
         _, value = imgui.SliderFloat(_label(item), float(shown), info.low, info.high, "%.4g")

@@ -22,10 +22,7 @@ _LARGEST = 10.0
 
 
 class DrivePanel(Panel):
-    """A round pad for the velocity in the plane and a slider for turning, while they are held.
-
-    The window appears with the first topic ``cmd_vel`` that a robot subscribes to.
-    """
+    """A round pad and a slider command velocities while held, if a robot subscribes to some."""
 
     title = "Drive"
     area = DockArea.RIGHT_BELOW
@@ -40,18 +37,15 @@ class DrivePanel(Panel):
         self._request: Request | None = None
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if there is a robot to drive."""
         if self._velocities.topics:
             yield from super().windows()
         else:
             self._stop()
 
     def settings(self) -> dict[str, Any]:
-        """Return the velocities at full deflection."""
         return {"fastest": dict(self.fastest)}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         fastest = settings.get("fastest")
         if not isinstance(fastest, dict):
             return
@@ -71,7 +65,6 @@ class DrivePanel(Panel):
         self._stop()
 
     def build(self) -> None:
-        """Build the selection of the robot, the pad, the slider and the velocities."""
         topics = self._velocities.topics
         if self._selected not in topics:
             self._stop()
@@ -138,12 +131,6 @@ def _pad() -> tuple[float, float, bool]:
 
 
 def deflection(x: float, y: float, radius: float) -> tuple[float, float]:
-    """Return the deflection of a pad forwards and to the left, of a length of at most 1.
-
-    Args:
-        x: Place of the mouse to the right of the middle [px].
-        y: Place below the middle [px].
-        radius: Radius of the pad [px].
-    """
+    """Return how far a pad is held forwards and left, at most 1, by the mouse at x, y [px]."""
     reach = max(radius, hypot(x, y))
     return -y / reach, -x / reach

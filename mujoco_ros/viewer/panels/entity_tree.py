@@ -23,15 +23,7 @@ from mujoco_ros.viewer.panels.widgets import Numbers, PoseFields
 
 
 def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> dict[str, Any]:
-    """Return positions and velocities of an entity's joints, and its pose and twist, at the start.
-
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-
-    Returns:
-        Values by their names in ``~/set_joints``; none if the entity cannot move.
-    """
+    """Return what an entity has at the start, by names in ``~/set_joints``; it may be nothing."""
     model, start = assembly.model, initial_state(assembly, layout)
     values: dict[str, Any] = {}
     for name, settable in settable_joints(model, layout).items():
@@ -42,9 +34,8 @@ def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> d
         q, v = entity.free
         quat = start.qpos[q + 3 : q + 7]
         values[f"{entity.name}.pose"] = _pose(start.qpos[q : q + 3], quat)
-        turning = (
-            Pose(quat_wxyz=quat).matrix @ start.qvel[v + 3 : v + 6]
-        )  # from the axes of the body
+        in_body = start.qvel[v + 3 : v + 6]
+        turning = Pose(quat_wxyz=quat).matrix @ in_body
         values[f"{entity.name}.twist"] = [*map(float, (*start.qvel[v : v + 3], *turning))]
     elif entity.mocap is not None:
         mocap = entity.mocap
@@ -77,12 +68,7 @@ class EntityTree:
         self._fields: dict[str, PoseFields] = {}
 
     def build(self, entity: Entity, viewer: Any, *, acts: bool) -> None:
-        """Build the node of an entity.
-
-        Args:
-            viewer: The viewer, whose selection and camera change.
-            acts: Whether the entity can be changed.
-        """
+        """Build the node of an entity, which can be changed if it `acts`."""
         with widgets.tree(f"{entity.name} ({entity.kind})###{entity.name}") as is_open:
             if not is_open:
                 return
@@ -163,7 +149,6 @@ class EntityTree:
             self._build_selectable(f"{_INDENT * _depth(model, body)}{label}", body, viewer)
 
     def _build_selectable(self, label: str, body: int, viewer: Any) -> None:
-        """Build a line, which selects a body of the scene."""
         if imgui.Selectable(f"{label}##{body}", viewer.perturb.select == body):
             viewer.perturb.select = body
 
@@ -183,7 +168,6 @@ class EntityTree:
                 yield f"{lidar.name} (lidar)", lidar.body
 
     def _trail_body(self, entity: Entity, viewer: Any) -> str:
-        """Return the name of the body whose path is drawn."""
         model, selected = self._state.model, int(viewer.perturb.select)
         if selected in entity.bodies:
             body = selected
@@ -207,7 +191,6 @@ def _check_box(label: str, is_on: bool, tip: str) -> bool:
 
 
 def _depth(model: mujoco.MjModel, body: int) -> int:
-    """Return the number of bodies between a body and the root of its tree."""
     depth = 0
     while model.body_parentid[body]:
         body, depth = int(model.body_parentid[body]), depth + 1

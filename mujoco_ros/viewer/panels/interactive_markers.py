@@ -26,17 +26,8 @@ from mujoco_ros.viewer.marker_descriptions import (
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.overlays.drawn import Frames
 from mujoco_ros.viewer.overlays.shapes import viewed_scene
+from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import (
-    PoseFields,
-    button,
-    child,
-    disabled,
-    scope,
-    text,
-    tree,
-    visible_rows,
-)
 from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
 
@@ -45,10 +36,7 @@ _MOST_HANDLES = 40
 
 
 class InteractiveMarkersPanel(Panel):
-    """Lists the markers of all servers, and moves the selected one.
-
-    The window appears with the first server. The selected marker has handles in the scene.
-    """
+    """Lists the markers of all servers, and moves the selected one by its handles."""
 
     title = "Interactive markers"
     area = DockArea.RIGHT_BELOW
@@ -59,14 +47,13 @@ class InteractiveMarkersPanel(Panel):
         super().__init__(state)
         self.selected: MarkerKey | None = None  # the selected marker
         self._markers, self._drawings = markers, drawings
-        self._fields = PoseFields()
+        self._fields = widgets.PoseFields()
         self._handles: DragHandles | None = None
         self._reference = Pose()
         self._is_moving = self._is_unplaced = self._has_more_handles = False
         self._refusal = ""
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the window, if there is a server."""
         if self._markers.known:
             yield from super().windows()
 
@@ -84,19 +71,18 @@ class InteractiveMarkersPanel(Panel):
         """Select a marker; a motion of another one ends."""
         self._release()
         self.selected, self._refusal = key, ""
-        self._fields = PoseFields()
+        self._fields = widgets.PoseFields()
         self._handles = DragHandles(printable(key.name), self._handles_of)
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_handles(self, _: messages.BuildGuiEvent) -> None:
-        """Build the handles of the selected marker over the scene."""
         if self.selected is not None:
             self._guard("handles", self._build_handles)
 
     def _build_handles(self) -> None:
-        viewer, size, key = self.viewer, imgui.GetIO().DisplaySize, self.selected
+        viewer, key, projection = self.viewer, self.selected, self._projection()
         marker, scene = self._marker(), viewed_scene(viewer.model, viewer.data, self.state)
-        if key is None or self._handles is None or scene is None or size.x <= 0 or size.y <= 0:
+        if key is None or self._handles is None or scene is None or projection is None:
             return
         frames = Frames(scene, self._drawings.frames)
         reference = None if marker is None else frames.pose(marker.frame)
@@ -105,9 +91,6 @@ class InteractiveMarkersPanel(Panel):
             self._release()  # frames of a past state are elsewhere now
             return
         self._reference = reference
-        projection = ScreenProjection.of_camera(
-            viewer.model, viewer.data, viewer.camera, size.x, size.y
-        )
         frame = reference @ marker.pose
         moved = self._handles.build(frame, projection)
         held = self._handles.held
@@ -127,7 +110,6 @@ class InteractiveMarkersPanel(Panel):
             self._has_more_handles = next(found, None) is not None
 
     def build(self) -> None:
-        """Build the list of markers, and what the selected one offers."""
         rows = [
             MarkerKey(server, name)
             for server, info in sorted(self._markers.known.items())
@@ -135,25 +117,25 @@ class InteractiveMarkersPanel(Panel):
         ]
         for server, info in sorted(self._markers.known.items()):
             for problem in info.problems:
-                text(f"{server or '/'}: {problem}", WARNING)
+                widgets.text(f"{server or '/'}: {problem}", WARNING)
         if self._markers.left_out:
-            text(f"{self._markers.left_out} more servers are not shown.", WARNING)
+            widgets.text(f"{self._markers.left_out} more servers are not shown.", WARNING)
         if not rows:
-            text("The servers have no markers.")
+            widgets.text("The servers have no markers.")
             return
         height = min(len(rows) * imgui.GetTextLineHeightWithSpacing(), MODEL_LIST_HEIGHT)
-        with child("markers", height=height) as is_visible:
-            for row in visible_rows(len(rows)) if is_visible else ():
+        with widgets.child("markers", height=height) as is_visible:
+            for row in widgets.visible_rows(len(rows)) if is_visible else ():
                 self._build_row(rows[row], row)
         marker = self._marker()
         if marker is None:
-            text("Select a marker to move it.")
+            widgets.text("Select a marker to move it.")
         elif self.selected is not None:
-            with scope(f"{self.selected.server} {self.selected.name}"):
+            with widgets.scope(f"{self.selected.server} {self.selected.name}"):
                 self._build_marker(self.selected, marker)
 
     def _build_row(self, key: MarkerKey, row: int) -> None:
-        with scope(str(row)):
+        with widgets.scope(str(row)):
             label = f"{key.server}: {key.name}"
             if imgui.Selectable(f"##{label}", key == self.selected):
                 self.select(key)
@@ -162,21 +144,21 @@ class InteractiveMarkersPanel(Panel):
 
     def _build_marker(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
         imgui.SeparatorText("Marker")
-        text(printable(marker.name))
+        widgets.text(printable(marker.name))
         if marker.description and marker.description != marker.name:
-            text(marker.description)
+            widgets.text(marker.description)
         frame = printable(marker.frame)
-        text(f"Pose in '{frame}'")
+        widgets.text(f"Pose in '{frame}'")
         if self._is_unplaced:
-            text(f"Frame '{frame}' is not known.", WARNING)
+            widgets.text(f"Frame '{frame}' is not known.", WARNING)
         elif self._has_more_handles:
-            text(f"Only the first {_MOST_HANDLES} handles are shown.", WARNING)
+            widgets.text(f"Only the first {_MOST_HANDLES} handles are shown.", WARNING)
         self._build_pose(key, marker)
         for index, control in enumerate(marker.controls):
             if control.mode is InteractionMode.BUTTON:
-                with scope(str(index)):
+                with widgets.scope(str(index)):
                     label = control.description or control.name or "Press"
-                    if button(label, tip=control.name):
+                    if widgets.button(label, tip=control.name):
                         self._markers.click(key, control.name)
         if marker.menu:
             imgui.SeparatorText("Menu")
@@ -193,12 +175,12 @@ class InteractiveMarkersPanel(Panel):
     def _build_pose(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
         is_fixed = moving_control(marker) is None
         w, x, y, z = marker.pose.quat_wxyz
-        with disabled(is_fixed):
+        with widgets.disabled(is_fixed):
             numbers, is_done = self._fields.build("pose", (*marker.pose.position, x, y, z, w))
         if is_done and not is_fixed:
             self._place(key, marker, numbers)
         if self._refusal:
-            text(self._refusal, BAD)
+            widgets.text(self._refusal, BAD)
 
     def _place(
         self, key: MarkerKey, marker: InteractiveMarkerInfo, numbers: Sequence[float]
@@ -219,16 +201,15 @@ class InteractiveMarkersPanel(Panel):
         self, entries: Sequence[MarkerMenuEntry], choose: Callable[[int], object]
     ) -> None:
         for entry in entries:
-            with scope(str(entry.number)):
+            with widgets.scope(str(entry.number)):
                 if entry.entries:
-                    with tree(entry.title) as is_open:
+                    with widgets.tree(entry.title) as is_open:
                         if is_open:
                             self._build_menu(entry.entries, choose)
-                elif button(entry.title, enabled=entry.is_selectable, tip=_tip(entry)):
+                elif widgets.button(entry.title, enabled=entry.is_selectable, tip=_tip(entry)):
                     choose(entry.number)
 
     def _marker(self) -> InteractiveMarkerInfo | None:
-        """Return the selected marker, if it is there."""
         if self.selected is None:
             return None
         server = self._markers.known.get(self.selected.server)

@@ -39,7 +39,6 @@ class LogPanel(Panel):
 
     @property
     def shown(self) -> list[LogLine]:
-        """The lines that pass level and filter."""
         wanted = self.filter.casefold()
         return [
             line
@@ -48,17 +47,14 @@ class LogPanel(Panel):
         ]
 
     def settings(self) -> dict[str, Any]:
-        """Return the lowest level."""
         return {"level": self.level}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         level = settings.get("level")
         if isinstance(level, int) and level in _NAMES:
             self.level = level
 
     def build(self) -> None:
-        """Build the filters and the lines below, newest last."""
         self.lines.extend(self._log(self._last))
         self._last = self.lines[-1].number if self.lines else self._last
         imgui.SetNextItemWidth(style.LEVEL_WIDTH)

@@ -15,7 +15,6 @@ from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sig
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
-from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN
 from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts, tf_frames
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks, Ghost
@@ -123,7 +122,6 @@ class OverlaysPanel(Panel):
         self._draw_topics(scene)
 
     def _draw_topics(self, scene: OverlayScene) -> None:
-        """Draw the messages of the shown topics."""
         geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
         frames = self._frames
         found = self._drawings.shapes()
@@ -155,21 +153,18 @@ class OverlaysPanel(Panel):
 
     @property
     def shows_cameras(self) -> bool:
-        """Whether the fields of view of the cameras are drawn."""
         return self.shown["Cameras"]
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
         """Write the texts of the shown topics over the scene and below all windows."""
-        size = imgui.GetIO().DisplaySize
-        if self._texts and size.x > 0.0 and size.y > 0.0:
-            self._guard("texts", lambda: self._build_texts(size.x, size.y))
+        if self._texts:
+            self._guard("texts", self._build_texts)
 
-    def _build_texts(self, width: float, height: float) -> None:
-        viewer, canvas = self.viewer, imgui.GetBackgroundDrawList()
-        projection = ScreenProjection.of_camera(
-            *(viewer.model, viewer.data, viewer.camera), width=width, height=height
-        )
+    def _build_texts(self) -> None:
+        canvas, projection = imgui.GetBackgroundDrawList(), self._projection()
+        if projection is None:
+            return
         for position, words, colour in self._texts:
             pixel = projection.project(position)
             if pixel is None:
@@ -191,7 +186,6 @@ class OverlaysPanel(Panel):
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """End the process that reads meshes."""
         self._meshes.close()
 
     def settings(self) -> dict[str, Any]:
@@ -204,7 +198,6 @@ class OverlaysPanel(Panel):
         }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         shown = settings.get("shown")
         if isinstance(shown, dict):
             self.shown = {name: shown.get(name) is True for name in self.shown}
@@ -219,7 +212,6 @@ class OverlaysPanel(Panel):
                 setattr(self.scale, name, length)
 
     def build(self) -> None:
-        """Build the checkboxes and the scales."""
         for name, (_draw, tip) in self._overlays.items():
             _, self.shown[name] = imgui.Checkbox(name, self.shown[name])
             imgui.SetItemTooltip(tip)
@@ -245,7 +237,6 @@ class OverlaysPanel(Panel):
                 imgui.TextUnformatted(f"More than {MOST_DRAWN} shapes are not drawn.")
 
     def _scene(self) -> OverlayScene | None:
-        """Return the scene to draw; None until the viewer has the model of the state."""
         self.scale.sensor_sign = wrench_sign(self._parameters)
         return viewed_scene(self.viewer.model, self.viewer.data, self.state)
 

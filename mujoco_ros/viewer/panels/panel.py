@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from mujoco.studio import messages, plugin
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.panels.widgets import text
 from mujoco_ros.viewer.style import BAD
 
@@ -29,12 +31,10 @@ class Panel(plugin.ViewerPlugin, ABC):
 
     @messages.handler
     def on_update(self, _: messages.UpdateEvent) -> None:
-        """Update before the windows are built."""
         self._update_error = self._guard("update", self.update)
 
     @messages.handler
     def on_build_gui(self, _: messages.BuildGuiEvent) -> None:
-        """Build the windows."""
         self._guard("windows", self._build_windows)
 
     def update(self) -> None:
@@ -58,6 +58,13 @@ class Panel(plugin.ViewerPlugin, ABC):
     @abstractmethod
     def build(self) -> None:
         """Build the content of the window; called only while it is visible."""
+
+    def _projection(self) -> ScreenProjection | None:
+        """Return the projection of the scene to the page; None before the page has a size."""
+        viewer, page = self.viewer, imgui.GetIO().DisplaySize
+        if page.x <= 0.0 or page.y <= 0.0:
+            return None
+        return ScreenProjection.of_camera(viewer.model, viewer.data, viewer.camera, page.x, page.y)
 
     def _build_windows(self) -> None:
         for title, build in self.windows():

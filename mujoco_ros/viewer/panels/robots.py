@@ -57,9 +57,8 @@ class JointRow:
 
 def joint_rows(model: mujoco.MjModel, joints: Joints) -> tuple[JointRow, ...]:
     """Return a row per joint of a robot."""
-    return tuple(
-        _row(model, name, int(joint)) for name, joint in zip(joints.names, joints.ids, strict=True)
-    )
+    ids = map(int, joints.ids)
+    return tuple(_row(model, *joint) for joint in zip(joints.names, ids, strict=True))
 
 
 def _row(model: mujoco.MjModel, name: str, joint: int) -> JointRow:
@@ -93,7 +92,6 @@ class GainsTable:
         self._request: Request | None = None
 
     def build(self, namespace: str, rows: Sequence[JointRow]) -> None:
-        """Build the table of the robot with that namespace."""
         prefix = namespace.replace("/", ".") + "." if namespace else ""
         known = self._parameters.known
         names = {row.name: [f"{prefix}gains.{row.name}.{gain}" for gain in _GAINS] for row in rows}
@@ -133,10 +131,7 @@ _DEGREES = 180.0 / np.pi
 
 
 class JointTable:
-    """Shows positions, references and efforts; a slider commands a reference.
-
-    While the simulation is paused, a slider sets the joint itself. The last command is shown below.
-    """
+    """Shows positions, references and efforts; a slider commands a reference, while paused q."""
 
     def __init__(self, parameters: ParameterClient, commands: CommandClient) -> None:
         self._parameters, self._commands = parameters, commands
@@ -218,7 +213,6 @@ class JointTable:
 
 
 def _draw_position_mark(share: float) -> None:
-    """Draw a mark at the lower edge of the last item, at a share of its width."""
     low, high = imgui.GetItemRectMin(), imgui.GetItemRectMax()
     x = low.x + min(1.0, max(0.0, share)) * (high.x - low.x)
     start, end = imgui.Vec2(x, high.y - style.POSITION_MARK_HEIGHT), imgui.Vec2(x, high.y)
@@ -248,7 +242,6 @@ class RobotsPanel(Panel):
         self._rows: list[tuple[JointRow, ...]] = []
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield a window per robot."""
         layout = self.state.layout
         self._update_rows()
         for robot, columns, rows in zip(layout.robots, layout.columns, self._rows, strict=True):
@@ -269,13 +262,10 @@ class RobotsPanel(Panel):
                 return
             with tab("Joints") as is_selected:
                 if is_selected:
-                    references = self.state.references.of_joints(columns)
+                    state = self.state
+                    references = state.references.of_joints(columns).q
                     self._joints.build(
-                        robot.namespace,
-                        rows,
-                        self.state.data,
-                        references.q,
-                        paused=self.state.paused,
+                        robot.namespace, rows, state.data, references, paused=state.paused
                     )
             with tab("Gains") as is_selected:
                 if is_selected:

@@ -63,7 +63,6 @@ class SimulationPanel(Panel):
 
     @property
     def status(self) -> str:
-        """Run state of the simulation."""
         return run_status(self._simulation, paused=self.state.paused)
 
     @property
@@ -74,11 +73,9 @@ class SimulationPanel(Panel):
         return list(dict.fromkeys([*names, *(name for name, save in self._saves if save.ok)]))
 
     def update(self) -> None:
-        """Measure the real-time factor."""
         self._achieved.add(time.monotonic(), self.state.peek()[0])
 
     def build(self) -> None:
-        """Build the state and the controls below."""
         self._build_state()
         imgui.SeparatorText("Run")
         self._build_run_controls()

@@ -79,11 +79,10 @@ class DiagramLayout:
 def lay_out(
     boxes: Sequence[DiagramBox], links: Sequence[DiagramLink], *, gap: float, head: float
 ) -> DiagramLayout:
-    """Return positions of all boxes (one or more) and arrows, and of arrow heads of a length
-    `head`.
+    """Return positions of boxes, one or more, and arrows; rows and boxes are `gap` apart [px].
 
-    Rows, and boxes of a row, are `gap` apart [px]. Without the extra ``diagrams``, and of a very
-    large graph, it is a list: all boxes below each other, without arrows.
+    Without the extra ``diagrams``, and of a very large graph, it is a list: all boxes below each
+    other, without arrows. `head` is the length of arrow heads.
     """
     if len(boxes) > _MOST_BOXES or len(links) > _MOST_LINKS:
         return _column(boxes, gap)

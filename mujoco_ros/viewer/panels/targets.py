@@ -10,10 +10,9 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CommandClient, Request
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles
-from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import button, request_result, scope, text
-from mujoco_ros.viewer.style import COORDINATE_GAP, WARNING
+from mujoco_ros.viewer.panels.widgets import button, drag_position, request_result, scope, text
+from mujoco_ros.viewer.style import WARNING
 
 _SPEED_M = 0.002
 """Motion per pixel of a dragged coordinate [m]."""
@@ -36,12 +35,10 @@ class TargetsPanel(Panel):
         self._request: Request | None = None
 
     def put(self, name: str, frame: Pose) -> None:
-        """Add or move a target and publish it."""
         self.targets[name] = frame
         self._request = self._commands.publish_target(name, frame.position, frame.quat_wxyz)
 
     def remove(self, name: str) -> None:
-        """Remove a target and its topic."""
         del self.targets[name]
         self._handles.pop(name, None)
         self._commands.remove_target(name)
@@ -53,24 +50,18 @@ class TargetsPanel(Panel):
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_handles(self, _: messages.BuildGuiEvent) -> None:
-        """Build the handles over the scene."""
         if self.targets:
             self._guard("handles", self._build_handles)
 
     def _build_handles(self) -> None:
-        viewer, size = self.viewer, imgui.GetIO().DisplaySize
-        if size.x <= 0 or size.y <= 0:
+        if (projection := self._projection()) is None:
             return
-        projection = ScreenProjection.of_camera(
-            viewer.model, viewer.data, viewer.camera, size.x, size.y
-        )
         for name, frame in list(self.targets.items()):
             moved = self._handles.setdefault(name, DragHandles(name)).build(frame, projection)
             if not moved.equals(frame):
                 self.put(name, moved)
 
     def build(self) -> None:
-        """Build a field for the name, a button, and the coordinates of each target."""
         imgui.SetNextItemWidth(-imgui.CalcTextSize("Add target").x - 20.0)
         _, self._name = imgui.InputText("##name", self._name)
         imgui.SameLine()
@@ -101,19 +92,12 @@ class TargetsPanel(Panel):
             self.remove(name)
             return
         frame = self.targets[name]
-        width = (imgui.GetContentRegionAvail().x - 2 * COORDINATE_GAP) / 3
         position = frame.position.copy()
-        for axis, letter in enumerate("xyz"):
-            if axis:
-                imgui.SameLine(0.0, COORDINATE_GAP)
-            imgui.SetNextItemWidth(width)
-            label, shown = f"##{letter}", f"{letter} %.3f"
-            _, position[axis] = imgui.DragFloat(label, position[axis], _SPEED_M, 0.0, 0.0, shown)
+        drag_position(position, _SPEED_M)
         if (np.abs(position - frame.position) > _MIN_CHANGE_M).any():
             self.put(name, Pose(position=position, quat_wxyz=frame.quat_wxyz))
 
     def _initial_frame(self) -> Pose:
-        """Return the pose of the selected body, or the look-at point of the camera."""
         viewer = self.viewer
         body = viewer.perturb.select
         if 0 < body < viewer.model.nbody:
@@ -122,7 +106,6 @@ class TargetsPanel(Panel):
         return Pose(position=np.array(viewer.camera.lookat))
 
     def _next_name(self, name: str) -> str:
-        """Return an unused name with the next number."""
         stem = name.rstrip("0123456789")
         number = 2
         while self.same_topic(f"{stem}{number}"):

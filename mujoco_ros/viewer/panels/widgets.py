@@ -1,6 +1,6 @@
 """Blocks of Dear ImGui as context managers, widgets that several panels use, and formats."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from contextlib import AbstractContextManager as Block
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
@@ -45,12 +45,8 @@ def table(
 ) -> Iterator[bool]:
     """Build a table; yield whether it is visible.
 
-    Args:
-        name: Its identifier in the window.
-        columns: From left to right.
-        headed: Whether the table has a row of labels, which does not scroll.
-        height: 0 for the height of the rows, else the rows scroll; negative counts from the end of
-            the window.
+    A row of labels does not scroll. With a height the rows scroll; a negative one counts from the
+    end of the window.
     """
     flags = int(imgui.TableFlags.SizingFixedFit)
     flags |= int(imgui.TableFlags.RowBg if headed else imgui.TableFlags.NoPadOuterX)
@@ -194,17 +190,7 @@ def button(label: str, *, width: float = 0.0, enabled: bool = True, tip: str = "
 def number_row(
     names: Sequence[str], values: Sequence[float], caption: str = "", tips: Sequence[str] = ()
 ) -> tuple[tuple[float, ...], bool]:
-    """Build a row of fields of equal width.
-
-    Args:
-        names: Identifier of each field in the window.
-        values: The numbers.
-        caption: Text after the fields.
-        tips: Description of each number.
-
-    Returns:
-        The numbers, the same where nothing was entered, and whether an edit is done.
-    """
+    """Build a row of equal fields and a caption; return the numbers, and if an edit is done."""
     numbers, is_done = [float(value) for value in values], False
     room = imgui.GetContentRegionAvail().x - (len(names) - 1) * COORDINATE_GAP
     if caption:
@@ -221,6 +207,17 @@ def number_row(
         imgui.SameLine(0.0, COORDINATE_GAP)
         imgui.TextUnformatted(caption)
     return tuple(numbers), is_done
+
+
+def drag_position(position: MutableSequence[float] | np.ndarray, metres_per_pixel: float) -> None:
+    """Build a row of coordinates, which the mouse drags."""
+    width = (imgui.GetContentRegionAvail().x - 2 * COORDINATE_GAP) / 3
+    for axis, letter in enumerate("xyz"):
+        if axis:
+            imgui.SameLine(0.0, COORDINATE_GAP)
+        imgui.SetNextItemWidth(width)
+        label, shown, speed = f"##{letter}", f"{letter} %.3f", metres_per_pixel
+        _, position[axis] = imgui.DragFloat(label, position[axis], speed, 0.0, 0.0, shown)
 
 
 def text(words: str, colour: Colour | None = None) -> None:
@@ -287,24 +284,13 @@ Numbers = tuple[float, ...]
 
 
 class PoseFields:
-    """Builds the fields of a pose, and keeps the angles as they were entered.
-
-    Several angles can be the same orientation, so the others would change while one is entered.
-    """
+    """Builds the fields of a pose; the angles stay as entered: several are the same orientation."""
 
     def __init__(self) -> None:
         self._entered: tuple[Numbers, Numbers] = ((), ())  # quaternion, and its angles [deg]
 
     def build(self, name: str, pose: Sequence[float]) -> tuple[Numbers, bool]:
-        """Build the fields.
-
-        Args:
-            name: Their identifier in the window.
-            pose: Position [m] and quaternion (xyzw).  # (7,)
-
-        Returns:
-            The pose, with the same numbers where nothing was entered, and whether an edit is done.
-        """
+        """Build position and quaternion (xyzw); return both, and whether an edit is done."""
         quat = tuple(pose[3:])
         shown = self._angles(quat)
         (position, is_moved), (angles, is_turned) = (

@@ -9,6 +9,7 @@ from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer import style
 from mujoco_ros.viewer.client_set import Clients, EntityClient, OfferedModel
 from mujoco_ros.viewer.clients import Request, is_replay
 from mujoco_ros.viewer.docks import DockArea
@@ -18,13 +19,6 @@ from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.entity_tree import EntityTree
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.style import (
-    COORDINATE_GAP,
-    FILL,
-    IMAGE_LIST_HEIGHT,
-    IMAGE_SIZE,
-    MODEL_LIST_HEIGHT,
-)
 
 _START = (0.0, 0.0, 0.5)
 _SPEED_M = 0.01
@@ -36,7 +30,7 @@ class OfferedList(ABC):
     title: ClassVar[str]  # title above it
     kind: ClassVar[str]  # what its items are
     tip: ClassVar[str] = ""  # tip of the button that requests it
-    height: ClassVar[float] = MODEL_LIST_HEIGHT  # its height [px]
+    height: ClassVar[float] = style.MODEL_LIST_HEIGHT  # its height [px]
 
     def __init__(self, client: EntityClient) -> None:
         self.chosen = ""  # URI of the chosen item; empty without one
@@ -58,18 +52,16 @@ class OfferedList(ABC):
         """Build what acts on the chosen item."""
 
     def choose(self, chosen: OfferedModel) -> None:
-        """Choose an item."""
         self.chosen = chosen.uri
 
     def build(self) -> None:
-        """Build a button that requests the list, or the list."""
         models = self.offered()
         if not models:
             is_listing = self._listing is not None and self._listing.ok is None
             if widgets.button(f"List {self.kind}s", enabled=not is_listing, tip=self.tip):
                 self._listing = self.latest = self.request_list()
             return
-        imgui.SetNextItemWidth(FILL)
+        imgui.SetNextItemWidth(style.FILL)
         name = f"##search {self.kind}"
         _, self._search = imgui.InputTextWithHint(name, self.kind, self._search)
         wanted = self._search.casefold()
@@ -80,7 +72,6 @@ class OfferedList(ABC):
         self.build_action(next((model for model in models if model.uri == self.chosen), None))
 
     def build_item(self, model: OfferedModel) -> None:
-        """Build an item."""
         if imgui.Selectable(f"{model.file}##{model.uri}", model.uri == self.chosen):
             self.choose(model)
         imgui.SetItemTooltip(model.description)
@@ -91,7 +82,7 @@ class SpawnList(OfferedList):
 
     title, kind = "Spawn", "model"
     tip = "The simulator measures each model once."
-    height = IMAGE_LIST_HEIGHT
+    height = style.IMAGE_LIST_HEIGHT
 
     def __init__(
         self,
@@ -99,13 +90,7 @@ class SpawnList(OfferedList):
         images: ModelImages,
         upload: Callable[[int, np.ndarray], int],
     ) -> None:
-        """List the models of a client.
-
-        Args:
-            client: Offers the models.
-            images: Their images.
-            upload: Writes an image to a texture, and returns it; 0 is a new one.
-        """
+        """List the models of a client; `upload` writes an image to a texture, 0 is a new one."""
         super().__init__(client)
         self._images, self._upload = images, upload
         self._textures: dict[str, tuple[np.ndarray, int]] = {}
@@ -113,17 +98,15 @@ class SpawnList(OfferedList):
         self.position = list(_START)  # its position in the world [m]
 
     def offered(self) -> Sequence[OfferedModel]:
-        """Return the models."""
         return self._client.spawnables
 
     def request_list(self) -> Request:
-        """Request the models."""
         return self._client.list_spawnables()
 
     def build_item(self, model: OfferedModel) -> None:
         """Build an item with its image, as soon as that is there."""
         image = self._images.found.get(model.uri)
-        size, start = imgui.Vec2(*IMAGE_SIZE), imgui.GetCursorPosY()
+        size, start = imgui.Vec2(*style.IMAGE_SIZE), imgui.GetCursorPosY()
         if image is None:
             imgui.Dummy(size)
         else:
@@ -142,15 +125,7 @@ class SpawnList(OfferedList):
         self.name = chosen.name
 
     def build_action(self, chosen: OfferedModel | None) -> None:
-        """Build position, name and button."""
-        width = (imgui.GetContentRegionAvail().x - 2 * COORDINATE_GAP) / 3
-        for axis, letter in enumerate("xyz"):
-            if axis:
-                imgui.SameLine(0.0, COORDINATE_GAP)
-            imgui.SetNextItemWidth(width)
-            _, self.position[axis] = imgui.DragFloat(
-                f"##{letter}", self.position[axis], _SPEED_M, 0.0, 0.0, f"{letter} %.3f"
-            )
+        widgets.drag_position(self.position, _SPEED_M)
         imgui.SetNextItemWidth(-imgui.CalcTextSize("Spawn").x - 20.0)
         _, self.name = imgui.InputTextWithHint("##entity", "name", self.name)
         imgui.SameLine()
@@ -165,11 +140,9 @@ class WorldList(OfferedList):
     title, kind = "Load world", "world"
 
     def offered(self) -> Sequence[OfferedModel]:
-        """Return the worlds."""
         return self._client.worlds
 
     def request_list(self) -> Request:
-        """Request the worlds."""
         return self._client.list_worlds()
 
     def build_action(self, chosen: OfferedModel | None) -> None:
@@ -202,7 +175,6 @@ class WorldPanel(Panel):
         self._is_prepared = False
 
     def update(self) -> None:
-        """Discover the services when the simulator responds; request images of new lists."""
         responds = bool(self._clients.simulation.status)
         if responds and not self._is_prepared and not is_replay(self._clients.parameters):
             self._clients.entities.prepare()
@@ -215,15 +187,12 @@ class WorldPanel(Panel):
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
-        """End the process that makes images."""
         self._images.close()
 
     def settings(self) -> dict[str, Any]:
-        """Return what is shown of the entities."""
         return self._displays.settings()
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         self._displays.restore(settings)
 
     def _upload(self, texture: int, image: np.ndarray) -> int:
@@ -231,7 +200,6 @@ class WorldPanel(Panel):
         return int(self.viewer.upload_image(texture, image.tobytes(), columns, rows, 3))
 
     def build(self) -> None:
-        """Build a node per entity, and models and worlds below, but not in a replay."""
         acts = not is_replay(self._clients.parameters)
         for entity in list(self._displays.entities.values()):
             self._tree.build(entity, self.viewer, acts=acts)

@@ -27,25 +27,15 @@ from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.conversions import pose_message, stamp
 from mujoco_ros.wire.names import MOVE, PULL, TURN, WORLD
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
-from mujoco_ros.wire.service_caller import ServiceCaller
 
 
 class StateSetter:
-    """Sets values by ``~/set_joints``, one request at a time with the newest values.
+    """Sets values by ``~/set_joints``, one request at a time: the newest, from any thread."""
 
-    A drag has more frames than the simulator needs to answer. Any thread may call the methods.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        caller: ServiceCaller,
-        requests: Requests,
-        parameters: SimulatorParameters,
-    ) -> None:
+    def __init__(self, node: Node, requests: Requests, parameters: SimulatorParameters) -> None:
         """Use the service of the node that has the `parameters`; `node` is the viewer's own."""
         self._post = partial(later, node)
-        self._caller, self._requests, self._parameters = caller, requests, parameters
+        self._requests, self._parameters = requests, parameters
         self._wanted: dict[str, Any] = {}
         self._is_waiting = False
 
@@ -64,11 +54,7 @@ class StateSetter:
         self._add({f"{frame}.pose": [*(float(value) for value in position), x, y, z, w]})
 
     def set(self, name: str, values: Mapping[str, Any]) -> Request:
-        """Set values by their names in ``~/set_joints``, at one instant.
-
-        Args:
-            name: The request as it is displayed.
-        """
+        """Set values by their names in ``~/set_joints`` at one instant, in a request `name`."""
         values = dict(values)
         return self._requests.submit(
             name, lambda request: self._call(values, request, request.complete)
@@ -102,13 +88,7 @@ class StateSetter:
     ) -> None:
         service, message = f"{self._parameters.simulator}/set_joints", atomic_request(values)
         request.command = service_call(SetParametersAtomically, service, message)
-        self._caller.call(
-            SetParametersAtomically,
-            service,
-            message,
-            lambda response: on_done(response.result.successful, response.result.reason),
-            lambda reason: on_done(False, reason),
-        )
+        self._parameters.send(values, on_done, "set_joints")
 
 
 REPEAT_S = 0.05
@@ -127,14 +107,7 @@ class CommandPublisher:
         now: Callable[[], float],
         setter: StateSetter,
     ) -> None:
-        """Open each topic with its first command.
-
-        Args:
-            requests: Reports commands.
-            endpoints: Opens topics.
-            now: Returns the simulated time of target poses [s].
-            setter: Sets joints and poses.
-        """
+        """Open each topic with its first command; `now` is the simulated time of targets [s]."""
         self.set_joints, self.set_pose = setter.set_joints, setter.set_pose
         self._requests, self._endpoints, self._now = requests, endpoints, now
         self._post = partial(later, endpoints.node)
@@ -145,7 +118,6 @@ class CommandPublisher:
 
     @property
     def is_pulling(self) -> bool:
-        """Whether a pull is active."""
         return self._pulled is not None
 
     def tick(self, now: float) -> None:
@@ -155,7 +127,6 @@ class CommandPublisher:
             self._publish_pull(*self._pulled, InteractiveMarkerFeedback.POSE_UPDATE)
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
-        """Publish position references of joints of a robot [rad or m]."""
         message = JointState(
             name=list(positions), position=[float(value) for value in positions.values()]
         )
@@ -166,24 +137,20 @@ class CommandPublisher:
         return request
 
     def pull(self, frame: str, pull: Pull) -> None:
-        """Pull at a TF frame until `release`; a pull at another frame ends."""
         self._post(self._pull, frame, pull)
 
     def release(self) -> None:
-        """End the pull."""
         self._post(self._release)
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
     ) -> Request:
-        """Publish the pose of a mocap body."""
         topic = in_namespace(namespace, "mocap", topic_token(name), "pose")
         request = self._report(f"move {in_namespace(namespace, name)}")
         self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE, request)
         return request
 
     def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
-        """Publish the pose of a target frame, stamped with the simulated time."""
         message = _pose_stamped(position, quat_wxyz)
         message.header.stamp = stamp(self._now())
         request = self._report(f"move target {name}")
@@ -191,7 +158,6 @@ class CommandPublisher:
         return request
 
     def remove_target(self, name: str) -> None:
-        """Close the topic of a target frame."""
         self._post(self._close, _target_topic(name))
 
     def _pull(self, frame: str, pull: Pull) -> None:
@@ -277,13 +243,9 @@ _ZERO: Vector = (0.0, 0.0, 0.0)
 
 
 class VelocityPublisher:
-    """Publishes the velocity of each topic again and again while it is commanded.
-
-    Any thread may call `command` and `stop`.
-    """
+    """Publishes each velocity while it is commanded; any thread may call `command` and `stop`."""
 
     def __init__(self, requests: Requests, endpoints: Endpoints, now: Callable[[], float]) -> None:
-        """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Sequence[str] = ()  # the topics ``cmd_vel`` that something subscribes to
         self.tool_topics: Sequence[str] = ()  # topics ``target_twist`` of Cartesian controllers
         self._requests, self._endpoints, self._now = requests, endpoints, now
@@ -293,14 +255,9 @@ class VelocityPublisher:
 
     @property
     def is_driving(self) -> bool:
-        """Whether a velocity is commanded."""
         return bool(self._commanded)
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
-        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s].
-
-        The request is the same one until then.
-        """
         commanded = self._commanded.get(topic)
         request = self._requests.report(f"drive {topic}") if commanded is None else commanded[2]
         end = time.monotonic() + _EXPIRES_S
@@ -308,12 +265,10 @@ class VelocityPublisher:
         return request
 
     def stop(self, topic: str) -> None:
-        """Publish a velocity of zero, once, if another one is commanded on the topic."""
         if self._commanded.pop(topic, None) is not None:
             later(self._endpoints.node, self._publish, topic, _ZERO, _ZERO)
 
     def stop_all(self) -> None:
-        """Stop on all topics."""
         for topic in list(self._commanded):
             self.stop(topic)
 

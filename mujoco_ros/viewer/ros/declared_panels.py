@@ -15,7 +15,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
-from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.names import PANEL
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
@@ -51,12 +51,10 @@ class DeclaredPanels:
         self._search_at = -inf
 
     def setting(self, node: str, parameter: str) -> ParameterInfo | None:
-        """Return a parameter of the node of a panel; None while it is unknown."""
         parameters = self._of(node)
         return None if parameters is None else parameters.known.get(parameter)
 
     def set(self, node: str, parameter: str, value: Any) -> Request:
-        """Set a parameter of the node of a panel."""
         parameters = self._of(node)
         if parameters is None:  # it ended in this moment
             return self._requests.submit(
@@ -65,36 +63,14 @@ class DeclaredPanels:
         return parameters.set({parameter: value})
 
     def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
-        """Set parameters of the node of a panel atomically, and then call a service.
-
-        Args:
-            label: Name of the request.
-            node: Full name of the node.
-            values: Values by parameter.
-            service: The service, called only if the parameters are set; empty for none.
-        """
         parameters = self._of(node)
         if parameters is None:
             return self._requests.submit(label, lambda request: request.fail(f"{node} is gone"))
         if not service:
             return parameters.set(values)
-
-        def send(request: Request) -> None:
-            call = service_call(Trigger, service, Trigger.Request())
-            request.command = f"{parameter_set(node, values)} && {call}"
-
-            def proceed(is_set: bool, reason: str) -> None:
-                if is_set:
-                    self._trigger(service, request)
-                else:
-                    request.fail(reason)
-
-            parameters.send(values, proceed)
-
-        return self._requests.submit(label, send)
+        return parameters.set_first(label, values, service, partial(self._trigger, service))
 
     def press(self, label: str, service: str) -> Request:
-        """Call the service of a button."""
 
         def send(request: Request) -> None:
             request.command = service_call(Trigger, service, Trigger.Request())
@@ -103,13 +79,11 @@ class DeclaredPanels:
         return self._requests.submit(label, send)
 
     def watch(self, tables: Collection[str]) -> None:
-        """Receive these tables, values and alternatives, by their topics, and no others."""
         if self._watched != frozenset(tables):
             self._watched = frozenset(tables)
             later(self._endpoints.node, self._match_tables)
 
     def rows(self, table: str) -> Sequence[Sequence[str]]:
-        """Return the rows of what is watched, by its topic."""
         return self._rows.get(table, ())
 
     def tick(self, now: float) -> None:
@@ -135,7 +109,6 @@ class DeclaredPanels:
             )
 
     def _trigger(self, service: str, request: Request) -> None:
-        """Call the service of a button or form, which completes the request."""
         self._pressed.add(service)
         self._caller.call(
             Trigger,
@@ -160,7 +133,6 @@ class DeclaredPanels:
         self.known = {**self.known, topic: info}
 
     def _of(self, node: str) -> SimulatorParameters | None:
-        """Return the parameters of a node with a panel."""
         return self._simulator if node == self._simulator.simulator else self._parameters.get(node)
 
     def _close_unused(self) -> None:

@@ -84,13 +84,7 @@ def marker_shapes(marker: Marker) -> tuple[Shape, ...]:
 
 
 def note_merged(marker: Marker, source: str, noted: set[str]) -> None:
-    """Log, once for a source, that a marker has too many triangles.
-
-    Args:
-        marker: Any marker.
-        source: Name of its topic or server.
-        noted: Sources with a message in the log.
-    """
+    """Log, once for a topic or server, that a marker has too many triangles; add it to `noted`."""
     has_many = marker.type == Marker.TRIANGLE_LIST and len(marker.points) // 3 > MOST_SHAPES
     if has_many and source not in noted:
         noted.add(source)
@@ -290,7 +284,6 @@ def _kept(kind: int, items: Any) -> Any:
 
 
 def _thinned(items: Any) -> Any:
-    """Return every n-th of too many items."""
     return items[:: _step(len(items))]
 
 
@@ -299,7 +292,6 @@ def _step(count: int) -> int:
 
 
 def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:
-    """Yield the shapes whose numbers are finite."""
     for shape in shapes:
         numbers = (
             shape.position,
@@ -344,12 +336,7 @@ def shapes_of(name: str, message: Any) -> tuple[Shape, ...]:
 
 
 def joint_path(message: JointTrajectory, time: float) -> JointPath | None:
-    """Return the positions of a trajectory; None if it has no finite positions.
-
-    Args:
-        message: The trajectory.
-        time: Simulated time of its reception [s].
-    """
+    """Return the positions of a trajectory received at a time [s]; None without finite ones."""
     names, count = tuple(message.joint_names), len(message.points)
     if count == 0 or not names:
         return None

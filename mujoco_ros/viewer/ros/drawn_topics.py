@@ -22,19 +22,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, JointPath, Shape, TfFrame
-from mujoco_ros.viewer.ros.drawn_messages import (
-    AT_ONCE,
-    INTERACTIVE,
-    JOINT_PATH,
-    MARKERS,
-    TYPES,
-    MarkerChange,
-    joint_path,
-    marker_changes,
-    marker_shapes,
-    note_merged,
-    shapes_of,
-)
+from mujoco_ros.viewer.ros import drawn_messages
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import UPDATES, MarkerServers
 from mujoco_ros.wire.qos import subscription_qos
 
@@ -63,7 +51,6 @@ class FrameTree:
     """
 
     def __init__(self, endpoints: Endpoints) -> None:
-        """Subscribe with the node of `endpoints`."""
         self._endpoints = endpoints
         self._static: dict[str, TfFrame] = {}
         self._moving: dict[str, TfFrame] = {}
@@ -85,9 +72,7 @@ class FrameTree:
     def tick(self, now: float, time: float) -> None:
         """Open or close the subscription, read the newest transforms, and drop old ones.
 
-        Args:
-            now: Monotonic time [s].
-            time: Simulated time [s].
+        `now` is monotonic, `time` simulated [s].
         """
         if time != self._last[1]:
             self._running_s += now - self._last[0]
@@ -140,11 +125,7 @@ def _first_and_last(serialized: bytes) -> bytes:
 def _read(
     message: TFMessage, frames: dict[str, TfFrame], needed: frozenset[str] | None, most: float
 ) -> list[str]:
-    """Add valid transforms from or to needed frames, or all, to at most `most` frames.
-
-    Returns:
-        The names of the added frames.
-    """
+    """Add transforms of needed frames, or all, to at most `most` frames; return their names."""
     added = []
     for transform in message.transforms:
         child, parent = transform.child_frame_id, transform.header.frame_id
@@ -198,15 +179,10 @@ class DrawnTopics:
     def __init__(
         self, endpoints: Endpoints, now: Callable[[], float], servers: MarkerServers
     ) -> None:
-        """Search topics.
-
-        Args:
-            endpoints: Opens subscriptions.
-            now: Returns the simulated time [s].
-            servers: Receives the topics of interactive markers.
-        """
+        """Search topics; `servers` has those of interactive markers, `now` is simulated [s]."""
         self.topics: Mapping[str, str] = {}  # types of the topics by name
         self._tree = FrameTree(endpoints)
+        self.need_frames = self._tree.need
         self._endpoints, self._now, self._servers = endpoints, now, servers
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
@@ -217,29 +193,20 @@ class DrawnTopics:
 
     @property
     def frames(self) -> Mapping[str, TfFrame]:
-        """TF frames by name."""
         return self._tree.frames
 
     def is_shown(self, topic: str) -> bool:
-        """Return whether a topic is subscribed."""
-        return self._chosen.get(topic, self.topics.get(topic) in AT_ONCE)
+        return self._chosen.get(topic, self.topics.get(topic) in drawn_messages.AT_ONCE)
 
     def show(self, topic: str, shown: bool) -> None:
-        """Subscribe to a topic, now or when it appears, or end the subscription."""
         self._chosen[topic] = shown
         later(self._endpoints.node, self._match)
 
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
-        """Return the newest shapes of each subscribed topic."""
         return {**self._shapes, **self._servers.shapes}
 
     def joint_paths(self) -> Mapping[str, JointPath]:
-        """Return the newest trajectory of each subscribed topic, until its end."""
         return dict(self._paths)
-
-    def need_frames(self, names: Collection[str] | None) -> None:
-        """Set the names of the frames of /tf that shapes need; None for all."""
-        self._tree.need(names)
 
     def tick(self, now: float) -> None:
         """Search topics and deserialize messages that are due; `now` is monotonic [s]."""
@@ -285,18 +252,19 @@ class DrawnTopics:
         self._match()
 
     def _has_others(self, name: str, kind: str) -> bool:
-        """Return whether something else subscribes to a topic of trajectories."""
         subscribers = self._endpoints.node.count_subscribers(name)
-        return kind == JOINT_PATH and subscribers > (name in self._drawn)
+        return kind == drawn_messages.JOINT_PATH and subscribers > (name in self._drawn)
 
     def _match(self) -> None:
         """Open and close subscriptions, also when the type or the QoS of a topic has changed."""
         shown = {topic: kind for topic, kind in self.topics.items() if self.is_shown(topic)}
-        self._servers.follow([topic for topic, kind in shown.items() if kind == INTERACTIVE])
+        self._servers.follow(
+            [topic for topic, kind in shown.items() if kind == drawn_messages.INTERACTIVE]
+        )
         wanted = {
             topic: (kind, self._qos(topic, kind))
             for topic, kind in shown.items()
-            if kind != INTERACTIVE
+            if kind != drawn_messages.INTERACTIVE
         }
         for topic, drawn in list(self._drawn.items()):
             if wanted.get(topic) != (drawn.kind, drawn.qos):
@@ -311,39 +279,41 @@ class DrawnTopics:
                     waiting.append(serialized)
 
                 subscription = self._endpoints.subscription(
-                    TYPES[kind], topic, receive, qos, raw=True
+                    drawn_messages.TYPES[kind], topic, receive, qos, raw=True
                 )
                 self._drawn[topic] = _Drawn(kind, qos, subscription, waiting)
 
     def _qos(self, topic: str, kind: str) -> QoSProfile:
         """Return that with which all publishers are received, and their last messages if kept."""
-        if kind == JOINT_PATH:
+        if kind == drawn_messages.JOINT_PATH:
             return _ANY_PUBLISHER
         offers = self._endpoints.node.get_publishers_info_by_topic(topic)
-        depth = _MESSAGE_DEPTH if kind in MARKERS else 1
+        depth = _MESSAGE_DEPTH if kind in drawn_messages.MARKERS else 1
         return subscription_qos([offer.qos_profile for offer in offers], depth)
 
     def _update(self, topic: str, drawn: _Drawn, time: float) -> None:
-        kind, waiting = TYPES[drawn.kind], drawn.waiting
-        if drawn.kind not in MARKERS:
+        kind, waiting = drawn_messages.TYPES[drawn.kind], drawn.waiting
+        if drawn.kind not in drawn_messages.MARKERS:
             if waiting:
                 message = deserialize_message(waiting.pop(), kind)
                 waiting.clear()
-                if drawn.kind != JOINT_PATH:
-                    self._shapes[topic] = shapes_of(drawn.kind, message)
-                elif (path := joint_path(message, time)) is not None:
+                if drawn.kind != drawn_messages.JOINT_PATH:
+                    self._shapes[topic] = drawn_messages.shapes_of(drawn.kind, message)
+                elif (path := drawn_messages.joint_path(message, time)) is not None:
                     self._paths[topic] = path
                 else:  # an empty one stops the robot
                     self._paths.pop(topic, None)
             return
         for _ in _in_time(waiting):
-            for change in marker_changes(deserialize_message(waiting.popleft(), kind)):
+            for change in drawn_messages.marker_changes(
+                deserialize_message(waiting.popleft(), kind)
+            ):
                 _change(drawn, change, time)
         for _ in _in_time(drawn.changed):
             key = next(iter(drawn.changed))
             marker = drawn.changed.pop(key)
-            note_merged(marker, topic, self._noted)
-            drawn.markers[key] = marker_shapes(marker), drawn.markers[key][1]
+            drawn_messages.note_merged(marker, topic, self._noted)
+            drawn.markers[key] = drawn_messages.marker_shapes(marker), drawn.markers[key][1]
         for key, (_, end) in list(drawn.markers.items()):
             if time > end:
                 del drawn.markers[key]
@@ -355,7 +325,9 @@ class DrawnTopics:
 
 
 def _is_drawn(topic: str, kind: str) -> bool:
-    return topic.endswith(UPDATES) if kind == INTERACTIVE else kind in TYPES
+    if kind == drawn_messages.INTERACTIVE:
+        return topic.endswith(UPDATES)
+    return kind in drawn_messages.TYPES
 
 
 def _in_time(items: Sized) -> Iterator[None]:
@@ -367,7 +339,7 @@ def _in_time(items: Sized) -> Iterator[None]:
             return
 
 
-def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:
+def _change(drawn: _Drawn, change: drawn_messages.MarkerChange, time: float) -> None:
     if change.action == _DELETE_ALL:
         drawn.markers.clear()
         drawn.changed.clear()

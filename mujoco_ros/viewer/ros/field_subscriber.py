@@ -56,11 +56,7 @@ def reader(path: str) -> Callable[[Any], float]:
 
 
 def message_time(message: Any, now: float) -> float:
-    """Return the time of a message: its stamp [s].
-
-    Args:
-        now: Simulated time, for a message without a stamp, or with one of another clock [s].
-    """
+    """Return the stamp of a message; the simulated time `now` if it has none of this clock [s]."""
     header = getattr(message, "header", message)
     stamp: Any = getattr(header, "stamp", None) or getattr(header, "clock", None)
     if not hasattr(stamp, "nanosec"):
@@ -127,13 +123,9 @@ class _Input:
 
 
 class FieldSubscriber:
-    """Finds all topics, and receives every message of topics with watched fields.
-
-    Any thread may call the public methods but `tick`.
-    """
+    """Finds all topics, and receives watched fields; any thread may call all but `tick`."""
 
     def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
-        """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Sequence[str] = ()  # topics that something publishes
         self._endpoints, self._now = endpoints, now
         self._kinds: Mapping[str, str] = {}
@@ -146,7 +138,6 @@ class FieldSubscriber:
         self._refused: set[str] = set()  # and logged
 
     def inspect(self, topic: str) -> Sequence[str] | None:
-        """Return the paths of the numeric fields of a topic; None until a message has arrived."""
         if topic != self._inspected:
             self._inspected = topic
             later(self._endpoints.node, self._match)
@@ -154,7 +145,6 @@ class FieldSubscriber:
         return paths[1] if paths is not None and paths[0] == topic else None
 
     def watch(self, keys: Collection[FieldKey]) -> None:
-        """Receive all messages with these fields, and no others."""
         watched: dict[str, list[str]] = {}
         for key in keys:
             watched.setdefault(key.topic, []).append(key.path)
@@ -162,7 +152,6 @@ class FieldSubscriber:
         later(self._endpoints.node, self._match)
 
     def take_samples(self) -> Sequence[FieldSample]:
-        """Return the samples since the last call, oldest first."""
         samples = self._samples
         return [samples.popleft() for _ in range(len(samples))]
 
@@ -178,14 +167,12 @@ class FieldSubscriber:
         self._match()
 
     def _kind(self, topic: str, kinds: Sequence[str]) -> str:
-        """Return the type of a topic: of several, the first that is published."""
         if len(kinds) > 1:
             offers = self._endpoints.node.get_publishers_info_by_topic(topic)
             kinds = sorted({offer.topic_type for offer in offers}) or kinds
         return kinds[0]
 
     def _match(self) -> None:
-        """Open and close subscriptions."""
         wanted = {*self._watched, *([self._inspected] if self._inspected else [])}
         for topic, known in list(self._inputs.items()):
             if topic not in wanted or self._kinds.get(topic) != known.kind:

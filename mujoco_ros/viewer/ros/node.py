@@ -19,12 +19,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor, guarded, later
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import LogLine
-from mujoco_ros.viewer.ros.commands import (
-    REPEAT_S,
-    CommandPublisher,
-    StateSetter,
-    VelocityPublisher,
-)
+from mujoco_ros.viewer.ros import commands
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
@@ -78,7 +73,7 @@ _SHUTDOWN_S = 2.0
 
 
 class ViewerNode:
-    """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later."""
+    """The node ``mujoco_viewer``, and the clients of a simulator, which may start again."""
 
     def __init__(
         self,
@@ -87,16 +82,7 @@ class ViewerNode:
         *,
         now: Callable[[], float],
     ) -> None:
-        """Create the node.
-
-        Args:
-            simulator: Full name of the simulator's node.
-            arguments: Command-line arguments for ROS.
-            now: Returns the simulated time of target poses [s].
-
-        Raises:
-            UserInputError: ROS rejects the arguments.
-        """
+        """Create the node; `arguments` are for ROS, `now` returns the time of target poses [s]."""
         self._context = Context()
         try:
             rclpy.init(args=list(arguments), context=self._context)
@@ -112,11 +98,11 @@ class ViewerNode:
         images = ThumbnailSubscriber(endpoints)
         self._markers = markers = MarkerServers(caller, requests, endpoints)
         drawings = DrawnTopics(endpoints, now, markers)
-        self._velocities = velocities = VelocityPublisher(requests, endpoints, now)
+        self._velocities = velocities = commands.VelocityPublisher(requests, endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
         declared = DeclaredPanels(caller, requests, endpoints, parameters)
-        setter = StateSetter(self.node, caller, requests, parameters)
-        self._commands = CommandPublisher(requests, endpoints, now, setter)
+        setter = commands.StateSetter(self.node, requests, parameters)
+        self._commands = commands.CommandPublisher(requests, endpoints, now, setter)
         inputs = (images, drawings, markers, velocities, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
         self._ticks = [guarded(client.tick) for client in ticking]
@@ -143,11 +129,9 @@ class ViewerNode:
         self._thread = threading.Thread(target=self._spin, name="viewer node", daemon=True)
 
     def note_image_age(self, seconds: float) -> None:
-        """Record the age of the displayed image [s], for requests on an old one."""
         self._requests.note_image_age(seconds)
 
     def start(self) -> None:
-        """Start the executor's thread."""
         self._thread.start()
 
     def close(self) -> None:
@@ -171,7 +155,7 @@ class ViewerNode:
                     or self._markers.is_sending
                     or self._velocities.is_driving
                 )
-                self._executor.spin_once(timeout_sec=REPEAT_S if is_sending else _TICK_S)
+                self._executor.spin_once(timeout_sec=commands.REPEAT_S if is_sending else _TICK_S)
             except Exception:  # would end the thread, and the panels would show outdated data
                 _LOG.exception("the viewer's executor failed and continues")
                 self._ended.wait(_TICK_S)

@@ -31,10 +31,7 @@ class Requests:
         self._has_warned &= seconds > STALE_S
 
     def submit(self, name: str, send: Callable[[Request], object]) -> Request:
-        """Return a request that `send` completes; an exception of `send` fails it.
-
-        The first request on an old image is a warning; a drag makes many.
-        """
+        """Return a request that `send` completes; the first one on an old image is a warning."""
         if self._is_old:
             name = self._with_age(name)
             if not self._has_warned:
@@ -52,10 +49,7 @@ class Requests:
         return request
 
     def report(self, name: str) -> Request:
-        """Return the request of messages that are published during one press, or alone.
-
-        On an old image it is a warning.
-        """
+        """Return the request of messages of one press; on an old image it is a warning."""
         if self._is_old:
             name = self._with_age(name)
             self._node.get_logger().warning(name)
@@ -70,7 +64,6 @@ class Requests:
         return f"{name}, on an image {self._image_age_s:.1f} s old"
 
     def post(self, call: Callable[[], object]) -> None:
-        """Call a function in the executor's thread."""
         later(self._node, call)
 
 
@@ -86,13 +79,7 @@ _LONGEST_LINE = 2**31 - 1
 
 
 def service_call(kind: Any, name: str, request: Any) -> str:
-    """Return the command that calls a service.
-
-    Args:
-        kind: Type of the service.
-        name: Its full name.
-        request: The request; fields with their default value are left out.
-    """
+    """Return the command that calls a service; fields of default value are left out."""
     package = kind.__module__.partition(".")[0]
     command = ["ros2", "service", "call", name, f"{package}/srv/{kind.__name__}"]
     if fields := _fields(request):
@@ -114,11 +101,8 @@ def topic_pub(
 ) -> str:
     """Return the command that publishes a message, without its time stamp, which is of the past.
 
-    Args:
-        topic: Full name of the topic.
-        message: The message; fields with their default value are left out.
-        rate_hz: Rate for a receiver that needs a stream; None publishes once.
-        latched: Whether subscribers that appear later receive it, too.
+    Fields with their default value are left out. A rate is for a receiver that needs a stream; a
+    latched message is received by later subscribers, too.
     """
     package = type(message).__module__.partition(".")[0]
     command = ["ros2", "topic", "pub"]
@@ -137,7 +121,6 @@ def topic_pub(
 
 
 def _fields(message: Any) -> dict[str, Any]:
-    """Return the fields of a message that differ from its defaults."""
     default = type(message)()
     found = {}
     for name in message.get_fields_and_field_types():

@@ -1,6 +1,6 @@
 """Run state, entities and worlds, requested from services of the simulator."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
 from mujoco_ros.viewer.ros.commands import StateSetter
-from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.names import service_name, write_resource
@@ -39,15 +39,11 @@ _STATUS = {
 
 
 class RunStateClient:
-    """Polls the run state once a second and after each change, and changes it.
-
-    Any thread may call the methods that return a request.
-    """
+    """Polls the run state once a second and after each change; any thread may request changes."""
 
     def __init__(
         self, caller: ServiceCaller, requests: Requests, parameters: SimulatorParameters
     ) -> None:
-        """Use the services of the node that has the `parameters`."""
         # ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond
         self.status = ""
         self._caller, self._requests, self._parameters = caller, requests, parameters
@@ -74,20 +70,16 @@ class RunStateClient:
             )
 
     def play(self) -> Request:
-        """Start or continue the simulation."""
         return self._set_state("play", SimulationState.STATE_PLAYING)
 
     def pause(self) -> Request:
-        """Pause the simulation."""
         return self._set_state("pause", SimulationState.STATE_PAUSED)
 
     def step(self, steps: int = 1) -> Request:
-        """Advance a paused simulation by `steps` steps."""
         message = simulation_interfaces.srv.StepSimulation.Request(steps=steps)
         return self.submit(f"step {steps}" if steps > 1 else "step", "StepSimulation", message)
 
     def reset(self, *scopes: str) -> Request:
-        """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
         name = " ".join(("reset", *scopes))
         unknown = [scope for scope in scopes if scope not in _SCOPES]
         if unknown:
@@ -98,21 +90,17 @@ class RunStateClient:
         return self.submit(name, "ResetSimulation", message)
 
     def save_keyframe(self, name: str) -> Request:
-        """Save the current state as a keyframe."""
         return self._keyframe("save", name)
 
     def load_keyframe(self, name: str) -> Request:
-        """Load a keyframe of the model or a saved one."""
         return self._keyframe("load", name)
 
     def load_past(self, time: float) -> Request:
-        """Pause in the last past state not later than `time` [s]."""
         if is_replay(self._parameters):
             return self._parameters.set({"paused": True, "time": time})
         return self._named(f"return to {time:.3f} s", {_PAST: time}, "load_past_state")
 
     def set_speed(self, factor: float) -> Request:
-        """Set the real-time factor; 0 is as fast as possible."""
         name = "rate" if is_replay(self._parameters) else "real_time_factor"
         return self._parameters.set({name: float(factor)})
 
@@ -130,15 +118,7 @@ class RunStateClient:
         *,
         timeout_s: float = TIMEOUT_S,
     ) -> Request:
-        """Call a service of simulation_interfaces.
-
-        Args:
-            name: The request as it is displayed.
-            interface: Name of the type of the service.
-            message: The request of the service.
-            on_success: Called with the response of a success.
-            timeout_s: Longest wait for the response.
-        """
+        """Call a service of simulation_interfaces by the name of its type; display it as `name`."""
 
         def send(request: Request) -> None:
             def on_response(response: Any) -> None:
@@ -159,7 +139,6 @@ class RunStateClient:
         return self._requests.submit(name, send)
 
     def prepare(self, *interfaces: str) -> None:
-        """Create the clients of services of simulation_interfaces that are called later."""
 
         def create() -> None:
             for interface in interfaces:
@@ -175,7 +154,6 @@ class RunStateClient:
         self._requests.post(lambda: call(self._service(interface), message, on_response))
 
     def _keyframe(self, action: str, name: str) -> Request:
-        """Set the parameter with the name of the keyframe, then save or load it."""
         label = f"{action} keyframe '{name}'"
         return self._named(label, {_KEYFRAME: name}, f"{action}_keyframe")
 
@@ -183,23 +161,14 @@ class RunStateClient:
         """Set parameters, then call a service that acts on what they name."""
         service = f"{self._parameters.simulator}/{action}"
 
-        def send(request: Request) -> None:
-            set_name = parameter_set(self._parameters.simulator, named)
-            request.command = f"{set_name} && {service_call(Trigger, service, Trigger.Request())}"
-
+        def call(request: Request) -> None:
             def on_response(response: Trigger.Response) -> None:
                 request.complete(response.success, response.message)
                 self._poll_at = 0.0
 
-            def on_named(ok: bool, reason: str) -> None:
-                if not ok:
-                    request.fail(reason)
-                    return
-                self._caller.call(Trigger, service, Trigger.Request(), on_response, request.fail)
+            self._caller.call(Trigger, service, Trigger.Request(), on_response, request.fail)
 
-            self._parameters.send(named, on_named)
-
-        return self._requests.submit(name, send)
+        return self._parameters.set_first(name, named, service, call)
 
     def _service(self, interface: str) -> str:
         namespace, _, node = self._parameters.simulator.rpartition("/")
@@ -253,30 +222,20 @@ class EntityRequests:
         self._services, self._setter = services, setter
 
     def prepare(self) -> None:
-        """Discover the services, so that the first request of a user is not late."""
         self._services.prepare(*_SERVICES)
         # The response proves that the simulator has discovered the clients of the other services.
         message = simulation_interfaces.srv.GetEntities.Request()
         self._services.query("GetEntities", message, lambda _response: None)
 
     def list_spawnables(self) -> Request:
-        """Request the models that can be spawned."""
 
-        def on_response(response: Any) -> None:
-            self.spawnables = _offered(response.spawnables, _ENTITY)
-
-        return self._list("list models", "GetSpawnables", on_response, timeout_s=_MEASUREMENT_S)
+        return self._list("models", "GetSpawnables", "spawnables", _ENTITY, _MEASUREMENT_S)
 
     def list_worlds(self) -> Request:
-        """Request the worlds that can be loaded."""
 
-        def on_response(response: Any) -> None:
-            self.worlds = _offered(response.worlds, _WORLD)
-
-        return self._list("list worlds", "GetAvailableWorlds", on_response, timeout_s=_BUILD_S)
+        return self._list("worlds", "GetAvailableWorlds", "worlds", _WORLD, _BUILD_S)
 
     def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
-        """Spawn a model at a position in the world [m]; a taken name gets a number."""
         message = simulation_interfaces.srv.SpawnEntity.Request(name=name, allow_renaming=True)
         write_resource(message, _ENTITY, uri)
         message.initial_pose.header.frame_id = "world"
@@ -284,12 +243,10 @@ class EntityRequests:
         return self._services.submit(f"spawn {name}", "SpawnEntity", message, timeout_s=_BUILD_S)
 
     def delete(self, name: str) -> Request:
-        """Delete an entity."""
         message = simulation_interfaces.srv.DeleteEntity.Request(entity=name)
         return self._services.submit(f"delete {name}", "DeleteEntity", message, timeout_s=_BUILD_S)
 
     def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
-        """Set the pose of an entity in the world."""
         message = simulation_interfaces.srv.SetEntityState.Request(entity=name)
         message.state.header.frame_id = "world"
         message.state.pose = pose_message(position, quat_wxyz)
@@ -298,27 +255,27 @@ class EntityRequests:
         return self._services.submit(f"place {name}", "SetEntityState", message)
 
     def reset(self, name: str, values: Mapping[str, Any]) -> Request:
-        """Set the initial state of an entity: values by their names in ``~/set_joints``."""
         return self._setter.set(f"reset {name}", values)
 
     def load_world(self, uri: str) -> Request:
-        """Replace the world with another one."""
         message = simulation_interfaces.srv.LoadWorld.Request()
         write_resource(message, _WORLD, uri)
         name = OfferedModel(uri=uri, description="").name
         return self._services.submit(f"load world {name}", "LoadWorld", message, timeout_s=_BUILD_S)
 
     def _list(
-        self, name: str, interface: str, on_response: Callable[[Any], object], *, timeout_s: float
+        self, what: str, interface: str, attribute: str, resource: str, timeout_s: float
     ) -> Request:
+        """Request a list; keep it as the attribute that the response has, by names of files."""
+
+        def on_response(response: Any) -> None:
+            found = (
+                OfferedModel(uri=getattr(item, resource, item).uri, description=item.description)
+                for item in getattr(response, attribute)
+            )
+            setattr(self, attribute, tuple(sorted(found, key=lambda model: model.file)))
+
         message = getattr(simulation_interfaces.srv, interface).Request()
-        return self._services.submit(name, interface, message, on_response, timeout_s=timeout_s)
-
-
-def _offered(messages: Iterable[Any], field: str) -> tuple[OfferedModel, ...]:
-    """Return the models or worlds of a response, sorted by the names of their files."""
-    found = (
-        OfferedModel(uri=getattr(message, field, message).uri, description=message.description)
-        for message in messages
-    )
-    return tuple(sorted(found, key=lambda model: model.file))
+        return self._services.submit(
+            f"list {what}", interface, message, on_response, timeout_s=timeout_s
+        )

@@ -13,10 +13,11 @@ from rcl_interfaces.srv import (
 )
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_profile_parameter_events
+from std_srvs.srv import Trigger
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ParameterInfo, Request
-from mujoco_ros.viewer.ros.requests import Requests, atomic_request, parameter_set
+from mujoco_ros.viewer.ros.requests import Requests, atomic_request, parameter_set, service_call
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 _BATCH = 20
@@ -60,12 +61,10 @@ class SimulatorParameters:
         )
 
     def clear(self) -> None:
-        """Discard all parameters, because the node does not respond."""
         self.known = {}
         self._pending.clear()
 
     def set(self, values: Mapping[str, Any]) -> Request:
-        """Set parameters atomically."""
         values = dict(values)
         listing = ", ".join(f"{name} = {value}" for name, value in values.items())
 
@@ -75,19 +74,31 @@ class SimulatorParameters:
 
         return self._requests.submit(f"set {listing}", send)
 
-    def send(self, values: Mapping[str, Any], on_done: Callable[[bool, str], object]) -> None:
-        """Set parameters atomically, in the executor's thread.
+    def set_first(
+        self, name: str, values: Mapping[str, Any], service: str, call: Callable[[Request], object]
+    ) -> Request:
+        """Set parameters, and then `call` a Trigger service that acts on them."""
 
-        Args:
-            values: Values by name.
-            on_done: Called with whether they are set, and the reason if not.
-        """
+        def send(request: Request) -> None:
+            trigger = service_call(Trigger, service, Trigger.Request())
+            request.command = f"{parameter_set(self.simulator, values)} && {trigger}"
+            self.send(values, lambda ok, reason: call(request) if ok else request.fail(reason))
+
+        return self._requests.submit(name, send)
+
+    def send(
+        self,
+        values: Mapping[str, Any],
+        on_done: Callable[[bool, str], object],
+        service: str = "set_parameters_atomically",
+    ) -> None:
+        """Set parameters atomically, in the executor's thread; report success or the reason."""
         if self._is_closed:
             on_done(False, f"{self.simulator} is gone")
             return
         self._caller.call(
             SetParametersAtomically,
-            f"{self.simulator}/set_parameters_atomically",
+            f"{self.simulator}/{service}",
             atomic_request(values),
             lambda response: on_done(response.result.successful, response.result.reason),
             lambda reason: on_done(False, reason),
@@ -171,7 +182,6 @@ class SimulatorParameters:
 
 
 def _frozen(value: Any) -> Any:
-    """Return an immutable copy of a value: arrays become tuples."""
     return value if value is None or isinstance(value, bool | int | float | str) else tuple(value)
 
 

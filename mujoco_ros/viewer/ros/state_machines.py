@@ -52,7 +52,6 @@ class StateMachines:
                 self._poll(name)
 
     def change_state(self, controller: str, transition: str) -> Request:
-        """Request a transition of the node with the full name `controller`."""
         return self._requests.submit(
             f"{controller}: {transition}",
             lambda request: self._change_state(controller, transition, request),

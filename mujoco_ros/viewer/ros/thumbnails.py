@@ -44,11 +44,9 @@ class ThumbnailSubscriber:
         self._cameras: dict[ImageKey, _SubscribedCamera] = {}
 
     def subscribe(self, key: ImageKey) -> None:
-        """Subscribe to images of a camera."""
         later(self._endpoints.node, self._subscribe, key)
 
     def unsubscribe(self, key: ImageKey) -> None:
-        """End the subscription."""
         later(self._endpoints.node, self._unsubscribe, key)
 
     def tick(self, now: float) -> None:
@@ -81,11 +79,6 @@ class ThumbnailSubscriber:
 
 
 def _thumbnail(image: Image, key: ImageKey, number: int) -> Thumbnail:
-    """Return an image with every n-th pixel.
-
-    Raises:
-        ValueError: If no camera has the encoding.
-    """
     if image.encoding not in _PIXELS:
         known = ", ".join(_PIXELS)
         raise ValueError(f"the encoding of an image is {image.encoding}; it must be {known}")

@@ -39,10 +39,9 @@ class _Motion:
 
 
 class FrameMotion:
-    """Moves a frame along and about the axes of ``world`` while it is commanded.
+    """Moves a frame along and about the axes of ``world`` while it is commanded, from where it is.
 
-    The motion begins at the pose that the frame has then, so a new command causes no jump. Any
-    thread may call `command` and `stop`; all else is for the thread of the shared state.
+    Any thread may call `command` and `stop`; all else is for the thread of the shared state.
     """
 
     def __init__(
@@ -52,14 +51,6 @@ class FrameMotion:
         targets: MutableMapping[str, Pose],
         put_target: Callable[[str, Pose], object],
     ) -> None:
-        """Move the frames of a scene.
-
-        Args:
-            state: The shared state.
-            commands: Moves mocap bodies.
-            targets: Pose of each target by its name.
-            put_target: Moves a target.
-        """
         self.names: Sequence[str] = ()  # the frames that can be moved, since the last `tick`
         self._state, self._commands = state, commands
         self._targets, self._put_target = targets, put_target
@@ -70,14 +61,7 @@ class FrameMotion:
         self._motion: _Motion | None = None
 
     def command(self, name: str, linear: Vector, angular: Vector, until: float) -> None:
-        """Move a frame until `stop`, or until a time.
-
-        Args:
-            name: One of `names`.
-            linear: Share of the largest velocity along the axes of ``world``, -1 to 1.
-            angular: The same about them.
-            until: Monotonic time at which the motion ends [s].
-        """
+        """Move a frame until `stop` or a monotonic time [s], at shares of its full velocities."""
         self._commanded = _Command(name, linear, angular, until, self._sequence)
 
     def stop(self) -> None:

@@ -32,10 +32,7 @@ _JPEG = (int(cv2.IMWRITE_JPEG_QUALITY), 75)
 
 
 class TeleopServer:
-    """Serves pages: their status ten times a second, images as they display them.
-
-    `tick` is for the thread of the shared state; connections are handled in the server's thread.
-    """
+    """Serves pages in the server's thread: status and images; the state's thread calls `tick`."""
 
     def __init__(
         self,
@@ -45,15 +42,7 @@ class TeleopServer:
         speeds: Speeds,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Serve a simulation.
-
-        Args:
-            clients: Clients of the simulator.
-            motion: Moves frames.
-            status: What the pages display.
-            speeds: Velocities at full deflection: forwards, left [m/s] and turn [rad/s].
-            now: Monotonic clock [s].
-        """
+        """Serve a simulation; speeds at full deflection are forwards, left [m/s], turn [rad/s]."""
         self._clients, self._motion, self._status = clients, motion, status
         self._speeds, self._now = speeds, now
         self._slot = ControlSlot()
@@ -171,7 +160,6 @@ class TeleopServer:
         return newest.number
 
     def _subscribe(self) -> None:
-        """Subscribe to the images that a page displays, and to no others."""
         wanted = {key for session in self._sessions if (key := session.image_key()) is not None}
         for key in self._images - wanted:
             self._clients.images.unsubscribe(key)

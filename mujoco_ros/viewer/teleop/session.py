@@ -69,17 +69,7 @@ class TeleopSession:
         status: PageStatus,
         now: Callable[[], float],
     ) -> None:
-        """Begin without control.
-
-        Args:
-            clients: Clients of the simulator.
-            motion: Moves frames.
-            speeds: Velocities at full deflection: forwards, left [m/s] and turn [rad/s].
-            slot: Control.
-            role: What the page may do.
-            status: What the pages display.
-            now: Monotonic clock [s].
-        """
+        """Begin without control, with a monotonic clock [s] and speeds as of `TeleopServer`."""
         self._clients, self._motion, self._speeds = clients, motion, speeds
         self.role = role  # what the page may do
         self._slot, self._status, self._now = slot, status, now
@@ -132,8 +122,8 @@ class TeleopSession:
     def takes_status(self) -> bool:
         """Whether a status is due; one that waits in the network would delay newer ones.
 
-        A page that acknowledges each status, by the time of its own clock [ms], has at most two
-        unacknowledged ones. Others take all.
+        A page that acknowledges them, by the time of its own clock [ms], has at most two
+        unacknowledged.
         """
         return self._acknowledged is None or self._unacknowledged < _MOST_UNACKNOWLEDGED
 
@@ -142,21 +132,14 @@ class TeleopSession:
         self._unacknowledged += 1
 
     def mark(self, at: float) -> float | None:
-        """Return a monotonic time [s] on the page's clock [ms], at the earliest.
-
-        None if the page has acknowledged nothing, or the time is not finite.
-        """
+        """Return a monotonic time [s] on the page's clock [ms], at the earliest; it may be None."""
         if self._acknowledged is None or not math.isfinite(at):
             return None
         value, arrival = self._acknowledged
         return value + 1e3 * (at - arrival)
 
     def receive(self, message: str | bytes) -> None:
-        """Apply a message.
-
-        Raises:
-            UserInputError: The message is invalid, or not allowed; it has no effect.
-        """
+        """Apply a message; an error says that it is invalid, or not allowed, and has no effect."""
         self._received_at = self._now()
         name, value = self._parse(message)
         if name not in _ALWAYS_ALLOWED and self.role is not Role.CONTROL:
@@ -198,14 +181,11 @@ class TeleopSession:
             parsed = json.loads(message)
         except (ValueError, RecursionError) as error:
             raise UserInputError(f"a message is no JSON: {error}") from error
-        if (
-            not isinstance(parsed, dict)
-            or len(parsed) != 1
-            or next(iter(parsed)) not in (self._actions)
-        ):
+        names = list(parsed) if isinstance(parsed, dict) else []
+        if len(names) != 1 or names[0] not in self._actions:
             known = ", ".join(self._actions)
             raise UserInputError(f"a message must be an object with one of: {known}")
-        return next(iter(parsed.items()))
+        return names[0], parsed[names[0]]
 
     def _known(self, kind: str, value: Any) -> str:
         """Return a name that is in a list of the status."""
@@ -263,7 +243,6 @@ class TeleopSession:
             self._motion.command(name, linear, angular, self._commanded_at + _MOTION_S)
 
     def _fastest(self, name: str) -> tuple[Vector, Vector]:
-        """Return the velocities of a robot or tool at full deflection [m/s, rad/s]."""
         if is_tool(name):
             return (SPEED_M_S,) * 3, (SPEED_RAD_S,) * 3
         speeds = self._speeds
@@ -276,11 +255,6 @@ def _scaled(deflections: Vector, fastest: Vector) -> Vector:
 
 
 def _deflections(name: str, value: Any) -> Vector:
-    """Return three deflections.
-
-    Raises:
-        UserInputError: They are none.
-    """
     if not isinstance(value, list) or not (
         len(value) == 3 and all(type(number) in (int, float) for number in value)
     ):

@@ -24,10 +24,7 @@ Row = tuple[int, float, Sequence[float | None]]
 
 
 class PageStatus:
-    """Collects the status ten times a second, in the thread of the shared state.
-
-    Other threads read the attributes, which are replaced and never changed.
-    """
+    """Collects the status in the state's thread, ten times a second; attributes are replaced."""
 
     def __init__(
         self,
@@ -36,14 +33,7 @@ class PageStatus:
         curves: Callable[[], Iterable[Curve]],
         frames: Callable[[], Sequence[str]],
     ) -> None:
-        """Collect the status of a simulation.
-
-        Args:
-            state: The shared state.
-            clients: Clients of the simulator.
-            curves: Returns the curves to sample, with their newest samples.
-            frames: Returns the names of the frames that can be moved.
-        """
+        """Collect the status, the newest samples of the curves, and the movable frames."""
         self.values: Mapping[str, Any] = {}  # the status by name, as values of JSON
         # The cameras of the scene by their name on the pages
         self.cameras: Mapping[str, CameraKey] = {}

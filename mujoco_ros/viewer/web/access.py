@@ -34,18 +34,13 @@ class AccessTokens:
     """A token for each role. A link contains it; the browser then keeps it as a cookie."""
 
     def __init__(self, tokens: Mapping[Role, str] | None = None, file: Path | None = None) -> None:
-        """Use these tokens, or new ones."""
         self.file = file  # where they are kept; None if they are not
         # The token of each role
         self.tokens = tokens or {role: secrets.token_urlsafe(_TOKEN_BYTES) for role in Role}
 
     @classmethod
     def kept(cls, folder: Path) -> "AccessTokens":
-        """Return the tokens of the last server of this user; new ones without it.
-
-        Raises:
-            UserInputError: New tokens cannot be written.
-        """
+        """Return the tokens of the last server of this user; new ones without it."""
         files = FileCache(folder, _SUFFIX)  # readable by the user only
         path = files.find(_NAME)
         try:
@@ -102,11 +97,6 @@ class AccessTokens:
 
 
 def _valid(token: object) -> str:
-    """Return a token of a file.
-
-    Raises:
-        ValueError: It is no token.
-    """
     if not isinstance(token, str) or len(token) < _SHORTEST or not token.isascii():
         raise ValueError
     return token

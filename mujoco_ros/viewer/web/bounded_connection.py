@@ -35,10 +35,7 @@ _CODINGS: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def message_compression() -> ServerPerMessageDeflateFactory:
-    """Return the compression of WebSocket messages: a state shrinks to a third.
-
-    The first frame of the panels, with their fonts, shrinks from 4.9 to 0.4 MB.
-    """
+    """Return the compression of messages; the first frame shrinks from 4.9 to 0.4 MB."""
     return ServerPerMessageDeflateFactory(compress_settings={"level": 2, "memLevel": 8})
 
 
@@ -77,7 +74,6 @@ class ResponseCompression:
 
 
 def _accepted(request: Request) -> set[str]:
-    """Return the codings that a client accepts, in lower case."""
     found = set()
     for each in ",".join(request.headers.get_all("Accept-Encoding")).lower().split(","):
         coding, _, quality = each.replace(" ", "").partition(";q=")
@@ -170,7 +166,6 @@ class OpenConnections:
         return False
 
     async def _end(self, connection: "BoundedConnection") -> None:
-        """Abort a connection, and wait for the end of its handler."""
         connection.transport.abort()
         while connection in self._handled:
             await asyncio.sleep(_POLL_S)
@@ -218,11 +213,7 @@ class BoundedConnection(ServerConnection):
             await handler()
 
     async def close(self, code: int = CloseCode.NORMAL_CLOSURE, reason: str = "") -> None:
-        """Close, in a limited time.
-
-        A handler that refuses its client replaces a silent one instead, if there is one, and runs
-        again.
-        """
+        """Close soon; a client that is refused may replace a silent one, and is handled again."""
         if not (self._is_closing or self.transport.is_closing()):
             # Studio also closes connections of other tasks: their page loses control, for example.
             is_refusal = code in _REFUSALS and asyncio.current_task() is self._task

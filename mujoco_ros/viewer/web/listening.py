@@ -16,11 +16,7 @@ _CONNECT_S = 1.0
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at the first free port from `port` on; 0 is any.
-
-    Raises:
-        UserInputError: This machine has no such interface, or no port is free.
-    """
+    """Return a socket that listens at the first free port from `port` on; 0 is any."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError, OverflowError) as error:
@@ -41,22 +37,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def own_name(listening: socket.socket) -> str:
-    """Return the host in a URL by which a browser of this machine reaches a listening socket.
-
-    It is ``localhost`` where that is the address of the socket, and not of another server's.
-    """
+    """Return the host in a URL for a browser of this machine: ``localhost`` if it leads there."""
     *others, address = _names(listening)
     name = next((other for other in others if _reaches(other, listening)), address)
     return f"[{name}]" if ":" in name else name
 
 
 def obstacle(listening: socket.socket) -> str:
-    """Return why no browser of this machine reaches a page; empty if one does.
+    """Return why no browser of this machine reaches the socket of a page; empty if one does.
 
     The panels of the page need the loopback interface, whatever the address of the page is.
-
-    Args:
-        listening: The socket of the page.
     """
     with socket.socket() as private:
         private.bind((_LOOPBACK, 0))
@@ -83,10 +73,7 @@ def address_of(listening: socket.socket) -> IPv4Address | IPv6Address:
 
 
 def _reaches(name: str, listening: socket.socket) -> bool:
-    """Return whether a connection to a name and the port of a listening socket leads to it.
-
-    It ends at once. The name may have several addresses; browsers take the first that answers.
-    """
+    """Return whether a name leads to a listening socket, at the first address that answers."""
     own, port = address_of(listening), int(listening.getsockname()[1])
     try:
         with socket.create_connection((name, port), timeout=_CONNECT_S) as connection:
@@ -101,7 +88,6 @@ class PrivateSocket(socket.socket):
     """A listening socket on loopback that accepts connections of the own user only."""
 
     def __init__(self, *, is_open: Callable[[], bool]) -> None:
-        """Accept connections while `is_open` returns true."""
         super().__init__()
         self._is_open = is_open
 

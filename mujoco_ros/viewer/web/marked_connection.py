@@ -38,15 +38,12 @@ class DrawnFrames:
     Here few frames are on their way to the page. A fast one gets a frame for each that it draws. A
     slower one gets newer ones until it draws, which takes the newest; the first is early, because
     its drawings may come early or late. While a button or key is pressed, it gets one for each.
-
-    Attributes:
-        begun: Number of frames that were begun.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a page, when few frames are due; `now` is the clock [s]."""
         self._now = now
-        self.begun, self.is_pressed = 0, False
+        self.begun, self.is_pressed = 0, False  # `begun` is the number of frames
         self._built_at = float("-inf")
         self._condition = threading.Condition()
         self.set_page(False)
@@ -80,10 +77,7 @@ class DrawnFrames:
             self._condition.notify_all()
 
     def note_received(self, messages: float) -> None:
-        """Record how many messages the page has received so far; called by the server's thread.
-
-        A page that reports none has received all.
-        """
+        """Record how many messages the page has received, from another thread; infinite for all."""
         with self._condition:
             self._received = messages
             self._condition.notify_all()
@@ -213,17 +207,11 @@ class MarkedConnection:
         uncovered: Callable[[], Sequence[float]] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Mark the messages of a connection.
+        """Mark the messages of a connection, whose other methods are available here.
 
-        Args:
-            connection: The connection; its other methods are available here.
-            on_drawn: Called with each binary message of the page.
-            on_lag: Called with the age of what the page draws [s].
-            on_received: Called with the number of binary messages that the page has received.
-            frames: The frames that the viewer has begun.
-            uncovered: For a page's panels: returns the five numbers of the uncovered part, none if
-                that is unknown.
-            now: Clock [s].
+        `on_drawn` is called with each binary message of the page, `on_lag` with the age of what it
+        draws [s], `on_received` with the number of binary messages that it has received. For
+        panels, `uncovered` returns the five numbers of the uncovered part, none if that is unknown.
         """
         self._connection, self._now = connection, now
         self._on_drawn, self._on_lag, self._on_received = on_drawn, on_lag, on_received
@@ -315,7 +303,6 @@ class MarkedConnection:
         return self._read
 
     def _is_report(self, message: str | bytes) -> bool:
-        """Return whether the message is a report, and evaluate it."""
         if isinstance(message, bytes):
             self._received += 1
             self._unread.append((self._received, self._frames.begun))

@@ -15,15 +15,8 @@ from websockets.http11 import Response
 
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.web import page_files
 from mujoco_ros.viewer.web.listening import PrivateSocket
-from mujoco_ros.viewer.web.page_files import (
-    CONNECTION,
-    MATERIALS,
-    add_script,
-    respond_with_materials,
-    responses,
-    watched,
-)
 from mujoco_ros.viewer.web.server_guard import Handler, WebServerGuard
 
 # Period of the checks for a browser while none is connected [s].
@@ -138,14 +131,17 @@ def open_page(
     web_server.bind_loopback_socket = lambda _port: _private_socket(guard)
 
     def finish(path: str, response: Response) -> None:
-        add_script(path, response, title=feed.title)
+        page_files.add_script(path, response, title=feed.title)
 
     web_server.serve = partial(
         guard.serve,
         finish=finish,
-        responses={MATERIALS: respond_with_materials, **responses()},
-        handlers={} if teleop is None else {CONNECTION: teleop},
-        watched=watched(),
+        responses={
+            page_files.MATERIALS: page_files.respond_with_materials,
+            **page_files.responses(),
+        },
+        handlers={} if teleop is None else {page_files.CONNECTION: teleop},
+        watched=page_files.watched(),
     )
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(guard, feed, plugins)
@@ -154,8 +150,8 @@ def open_page(
 def _private_socket(guard: WebServerGuard) -> PrivateSocket:
     """Return the socket to which Studio's panels connect inside this process.
 
-    It accepts while a page shows the panels: connected ones are built without a page, too. Their
-    thread polls at 3 kHz when connected, at 1 Hz otherwise. Studio reconnects them for every page.
+    It accepts while a page shows the panels: connected ones are built without a page, too, and poll
+    at 3 kHz, else at 1 Hz. Studio reconnects them for every page.
     """
     listening = PrivateSocket(is_open=lambda: guard.panel_connections > 0)
     listening.bind(("127.0.0.1", 0))

@@ -57,17 +57,12 @@ _ASSETS = Path(studio.__file__).parent / "assets"
 
 def respond_with_materials() -> Response:
     """Return the files: a line of JSON with their names and sizes, and their content in turn."""
-    body = _bundle()
-    headers = Headers(
-        {
-            "Content-Type": "application/octet-stream",
-            "Content-Length": str(len(body)),
-            # What the page shares with its threads needs both on every response.
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cross-Origin-Embedder-Policy": "require-corp",
-        }
-    )
-    return Response(200, "OK", headers, body)
+    # What the page shares with its threads needs both policies on every response.
+    policies = {
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Embedder-Policy": "require-corp",
+    }
+    return _response("application/octet-stream", _bundle(), policies)
 
 
 @cache
@@ -107,13 +102,10 @@ def responses() -> Mapping[str, Callable[[], Response]]:
 
 
 def _respond(file: Path) -> Response:
-    body = file.read_bytes()
-    headers = Headers(
-        {
-            "Content-Type": f"{_TYPES[file.suffix]}; charset=utf-8",
-            "Content-Length": str(len(body)),
-            "Cache-Control": "no-cache",
-            "Content-Security-Policy": _POLICY,
-        }
-    )
-    return Response(200, "OK", headers, body)
+    policies = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
+    return _response(f"{_TYPES[file.suffix]}; charset=utf-8", file.read_bytes(), policies)
+
+
+def _response(kind: str, body: bytes, policies: Mapping[str, str]) -> Response:
+    described = {"Content-Type": kind, "Content-Length": str(len(body)), **policies}
+    return Response(200, "OK", Headers(described), body)

@@ -66,25 +66,11 @@ class WebServerGuard:
         on_lag: Callable[[float], object] | None = None,
         token_folder: Path | None = None,
     ) -> None:
-        """Bind to the first free port from `port` on; 0 is any.
-
-        Args:
-            host: Name or address of the interface.
-            port: TCP port.
-            on_lag: Called with the age of what the page in control draws, as it reports [s].
-            token_folder: Folder in which the tokens are kept for the next server; None if they are
-                for this one.
-
-        Raises:
-            UserInputError: If this machine has no such interface, or no port is free, or the tokens
-                cannot be written.
-        """
+        """Bind to the first free port from `port` on, 0 is any; keep tokens in a folder, if any."""
         self.socket = listen(host, port)  # the listening socket
         self._name, self._open = own_name(self.socket), OpenConnections()
         self._requested_port = port
-        # Number of those to other handlers
-        # Number of connections that show the panels
-        # Number of open WebSocket connections to Studio
+        # Numbers of open WebSocket connections: to Studio, those with panels, and to others
         self.connections = self.panel_connections = self.further_connections = 0
         # The tokens that clients need; None if only this machine can reach the server
         self.tokens: AccessTokens | None = None
@@ -156,15 +142,11 @@ class WebServerGuard:
         process_response: Callable[[ServerConnection, Request, Response], Response | None],
         **options: Any,
     ) -> Any:
-        """Serve like `websockets.serve`, but reject requests that fail the checks.
+        """Serve like `websockets.serve`, with compression; reject requests that fail the checks.
 
-        Args:
-            handler: As in `websockets.serve`, like all arguments but the next four; messages are
-                compressed.
-            finish: Edits the response to the request of a path.
-            responses: Responses to requests of further paths.
-            handlers: Handlers of WebSocket connections to further paths.
-            watched: The paths for clients that may only watch; the first one is their page.
+        `finish` edits the response to the request of a path. Further paths have `responses`, or
+        `handlers` of WebSocket connections; clients that may only watch have `watched`, the first
+        of which is their page.
         """
 
         async def counted(connection: ServerConnection) -> None:
@@ -230,7 +212,6 @@ class WebServerGuard:
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
     def _role(self, request: Request) -> Role | None:
-        """Return what the client of a request may do; None without a valid token."""
         if self.tokens is None:
             return Role.CONTROL
         return self.tokens.role(request.headers, self.cookie)

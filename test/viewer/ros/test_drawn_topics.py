@@ -16,7 +16,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.message_shapes import Shape
-from mujoco_ros.viewer.ros import drawn_topics
+from mujoco_ros.viewer.ros import drawn_messages, drawn_topics
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
@@ -86,7 +86,7 @@ def test_only_the_newest_of_waiting_markers_is_computed(drawing, spin_until, mon
         computed.append((marker.id, marker.pose.position.x))
         return marker_shapes(marker)
 
-    monkeypatch.setattr(drawn_topics, "marker_shapes", shapes)
+    monkeypatch.setattr(drawn_messages, "marker_shapes", shapes)
     monkeypatch.setattr(drawn_topics, "_BUDGET_S", inf)
     publisher = drawing.publisher(Marker, "/point")
     assert drawing.until(lambda: publisher.get_subscription_count() == 1)
@@ -107,7 +107,7 @@ def test_a_topic_that_takes_long_is_drawn_less_often(drawing, monkeypatch):
         return marker_shapes(marker)
 
     monkeypatch.setattr(drawn_topics, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(drawn_topics, "marker_shapes", shapes)
+    monkeypatch.setattr(drawn_messages, "marker_shapes", shapes)
     publisher = drawing.publisher(Marker, "/point")
     assert drawing.until(lambda: publisher.get_subscription_count() == 1)
     publisher.publish(cube(1))

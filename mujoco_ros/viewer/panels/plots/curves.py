@@ -50,7 +50,6 @@ class History:
         self._end += 1
 
     def drop_from(self, time: float) -> None:
-        """Drop the samples that are not earlier than a time [s]."""
         self._end = int(np.searchsorted(self.times, time))
 
     def value(self, index: int, time: float) -> float:
@@ -64,13 +63,7 @@ class History:
         """Return the part of a curve to draw: times [s] and values.  # (n,) each
 
         More samples than `points` are grouped in time, and the extreme values of each group
-        returned, so that no peak is lost.
-
-        Args:
-            index: Index of the curve.
-            begin: Begin of the part [s]; a sample before it is added.
-            end: End [s]; a sample after it is added.
-            points: Largest number of points, but for one group.
+        returned, so that no peak is lost. A sample before the part, and one after it, are added.
         """
         times, values = self.times, self.curve(index)
         first = max(int(np.searchsorted(times, begin)) - 1, 0)
@@ -136,7 +129,6 @@ class StateCurves:
 
     @property
     def selected(self) -> list[Signal]:
-        """The selected signals, in the order of the list."""
         return [signal for key, signal in self.known.items() if key in self._histories]
 
     @property
@@ -145,7 +137,6 @@ class StateCurves:
         return [*self._histories, *self._absent] if self.is_chosen else None
 
     def select(self, key: SignalKey, is_selected: bool) -> None:
-        """Select or deselect a signal."""
         self.is_chosen = True
         if is_selected and key not in self._histories:
             self._histories[key] = self._new_history(key)
@@ -157,17 +148,14 @@ class StateCurves:
         self.is_chosen, self._absent = True, list(keys)
 
     def clear(self) -> None:
-        """Deselect all signals."""
         self.is_chosen = True
         self._histories.clear()
         self._absent.clear()
 
     def history(self, key: SignalKey) -> History:
-        """Return the samples of a selected signal."""
         return self._histories[key]
 
     def update(self) -> None:
-        """Sample the selected signals."""
         state = self._state
         if state.model is not self._model:
             self._follow_model()
@@ -188,7 +176,6 @@ class StateCurves:
                     history.add(state.time, signal.read())
 
     def __iter__(self) -> Iterator[Curve]:
-        """Yield the curves of the selected signals."""
         for signal in self.selected:
             for index, name in enumerate(signal.curves):
                 yield Curve(signal.unit, name, self._histories[signal.key], index)
@@ -204,7 +191,6 @@ class StateCurves:
         self._histories = {key: self._new_history(key) for key in selected if key in self.known}
 
     def _defaults(self) -> list[SignalKey]:
-        """Return the signals that are plotted before any was chosen."""
         label = _DEFAULT_JOINT_LABEL
         bases = [key for key in self.known if key[2] == BASE_VELOCITY][:1]
         joints = [key for key in self.known if key[0].endswith(" joints")]
@@ -232,11 +218,9 @@ class FieldCurves:
 
     @property
     def selected(self) -> Sequence[FieldKey]:
-        """The selected fields, in the order of their selection."""
         return list(self._histories)
 
     def select(self, key: FieldKey, is_selected: bool) -> None:
-        """Select or deselect a field."""
         if is_selected and key not in self._histories:
             self._histories[key] = History(1, LONGEST_S)
         elif not is_selected:
@@ -244,17 +228,14 @@ class FieldCurves:
         self._fields.watch(self.selected)
 
     def keep(self, keys: Sequence[FieldKey]) -> None:
-        """Select these fields, in this order, and no others."""
         self._histories = {key: self._histories.get(key) or History(1, LONGEST_S) for key in keys}
         self._fields.watch(self.selected)
 
     def clear(self) -> None:
-        """Deselect all fields."""
         self._histories.clear()
         self._fields.watch(())
 
     def update(self) -> None:
-        """Add the samples of the messages since the last update."""
         for topic, time, values in self._fields.take_samples():
             for path, value in values.items():
                 history = self._histories.get(FieldKey(topic, path))
@@ -262,7 +243,6 @@ class FieldCurves:
                     history.add(time, np.array([value]))
 
     def __iter__(self) -> Iterator[Curve]:
-        """Yield the curves of the selected fields."""
         for key, history in self._histories.items():
             group, element = _split(key.path)
             yield Curve(f"{key.topic} {group}".strip(), element, history, 0)

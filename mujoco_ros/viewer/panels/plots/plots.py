@@ -47,7 +47,6 @@ class TimeAxis:
         self.held = middle - half, middle + half
 
     def follow(self) -> None:
-        """Follow the newest sample."""
         self.held = None
 
     def put_cursors(self, newest: float) -> None:
@@ -73,12 +72,10 @@ class Choices:
     """Selects signals and fields."""
 
     def __init__(self, signals: StateCurves, fields: FieldCurves, client: FieldClient) -> None:
-        """Select `signals`, and `fields` of the topics of a client."""
         self._signals, self._fields, self._client = signals, fields, client
         self._search = ""
 
     def build(self) -> None:
-        """Build the list."""
         with widgets.child("choices", *style.SIGNAL_LIST_SIZE) as is_visible:
             if not is_visible:
                 return
@@ -150,14 +147,7 @@ _READOUT = (("curve", 1.0), ("A", 0.0), ("B", 0.0), ("B - A", 0.0))
 
 
 class PlotsPanel(Panel):
-    """A plot per unit of the selected signals and fields, over one axis of time.
-
-    A click in a plot shows the state of that time; wheel and drag zoom and pan.
-
-    Attributes:
-        signals: The selected signals of the shared state.
-        fields: The selected fields of messages.
-    """
+    """A plot per unit of what is selected; a click shows a time, wheel and drag zoom and pan."""
 
     title = "Plots"
     area = DockArea.BELOW
@@ -173,7 +163,6 @@ class PlotsPanel(Panel):
         self._is_double = False  # whether the last press of the mouse was a double-click
 
     def update(self) -> None:
-        """Sample what is selected."""
         self.sample()
 
     def sample(self) -> list[Curve]:
@@ -192,7 +181,6 @@ class PlotsPanel(Panel):
         }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings."""
         if isinstance(kept := settings.get("signals"), list):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
         fields = settings.get("fields")
@@ -203,7 +191,6 @@ class PlotsPanel(Panel):
             self.axis.span_s = float(settings["span_s"])
 
     def build(self) -> None:
-        """Build the settings and below a plot per unit, side by side."""
         plots = by_plot([*self.signals, *self.fields])
         newest = self._newest(plots)
         self._build_settings(newest)
@@ -222,7 +209,6 @@ class PlotsPanel(Panel):
                 self._build_readout([curve for curves in plots.values() for curve in curves])
 
     def _newest(self, plots: Mapping[str, Sequence[Curve]]) -> float:
-        """Return the time of the newest sample [s]."""
         times = (curve.history.times for curves in plots.values() for curve in curves)
         return max((float(column[-1]) for column in times if len(column)), default=self.state.time)
 
@@ -286,14 +272,7 @@ class PlotsPanel(Panel):
         return is_moved
 
     def _handle_mouse(self, label: str, begin: float, end: float, *, is_moved: bool) -> None:
-        """Zoom and pan, or show the state of the time that is clicked.
-
-        Args:
-            label: Label of the plot.
-            begin: Begin of the axis [s].
-            end: Its end [s].
-            is_moved: Whether the mouse has moved the axis of this plot.
-        """
+        """Zoom and pan, also an axis that the mouse moved, or show the state of a clicked time."""
         if not implot.IsPlotHovered():
             return
         left = imgui.MouseButton.Left
@@ -314,7 +293,6 @@ class PlotsPanel(Panel):
             self.state.show(float(implot.GetPlotMousePos().x))
 
     def _build_readout(self, curves: Sequence[Curve]) -> None:
-        """Build a table of the values at the cursors, and of the differences."""
         assert self.axis.cursors is not None
         first, second = self.axis.cursors
         with widgets.child("readout", style.READOUT_WIDTH) as is_visible:
@@ -332,13 +310,7 @@ class PlotsPanel(Panel):
 
 
 def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: bool) -> None:
-    """Draw curves in a plot whose axes are set up, with margins above and below.
-
-    Args:
-        begin: Begin of the axis of time [s].
-        end: Its end [s].
-        is_fixed: Whether the axis is set to that, else the mouse has set it.
-    """
+    """Draw curves with margins; the axis of time [s] is fixed, or the mouse has set it."""
     drawn = [
         (curve.name, *curve.history.window(curve.index, begin, end, _MAX_POINTS))
         for curve in curves
@@ -354,13 +326,11 @@ def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: 
 
 
 def _line(identifier: int, time: float, colour: style.Colour) -> float:
-    """Build a vertical line that the mouse can move; return its time [s]."""
     is_moved = implot.DragLineX(identifier, time, style.vec4(colour))
     return float(implot.GetPlotMousePos().x) if is_moved else time
 
 
 def _extremes(curves: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Return the smallest and the largest finite value; zeros without any."""
     finite = [curve[np.isfinite(curve)] for curve in curves]
     low = min((float(values.min()) for values in finite if len(values)), default=inf)
     high = max((float(values.max()) for values in finite if len(values)), default=-inf)

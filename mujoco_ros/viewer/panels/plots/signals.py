@@ -37,12 +37,7 @@ class Signal:
 
 
 def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal]:
-    """Return the signals of the current model.
-
-    Args:
-        state: The state, which must keep this model while the signals are read.
-        wrench_sign: Returns 1 for the load of the parent on the child, as in MuJoCo, else -1.
-    """
+    """Return the signals of the current model, which the state must keep while they are read."""
     layout = state.layout
     found: list[Signal] = []
     distances = Distances(state.model)
@@ -74,13 +69,11 @@ def _of_bases(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
 
 def _base_velocity(state: SharedState, base: FloatingBase) -> np.ndarray:
     quat = state.data.qpos[base.qpos + 3 : base.qpos + 7]
-    velocity: np.ndarray = Pose(quat_wxyz=quat).matrix.T @ state.data.qvel[base.dof : base.dof + 3]
-    return velocity
+    return np.asarray(Pose(quat_wxyz=quat).matrix.T @ state.data.qvel[base.dof : base.dof + 3])
 
 
 def _base_turning(state: SharedState, base: FloatingBase) -> np.ndarray:
-    turning: np.ndarray = state.data.qvel[base.dof + 3 : base.dof + 6]
-    return turning
+    return np.asarray(state.data.qvel[base.dof + 3 : base.dof + 6])
 
 
 def _of_joints(state: SharedState, robot: RobotLayout, first: int) -> Iterator[Signal]:
@@ -145,8 +138,7 @@ def _of_states(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
 
 
 def _numbers(state: SharedState, place: slice) -> np.ndarray:
-    values: np.ndarray = state.data.sensordata[place]
-    return values
+    return np.asarray(state.data.sensordata[place])
 
 
 def _reader(

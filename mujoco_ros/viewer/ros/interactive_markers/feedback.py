@@ -27,7 +27,6 @@ class FeedbackQueue:
     """Feedback that waits; any thread may add some."""
 
     def __init__(self, publish: Callable[[MarkerKey, InteractiveMarkerFeedback], None]) -> None:
-        """Begin without feedback; `publish` sends to the server of a marker."""
         self._publish = publish
         self._waiting: deque[tuple[MarkerKey, InteractiveMarkerFeedback]] = deque()
         self._sent_at, self._sent_event = -inf, -1
@@ -35,7 +34,6 @@ class FeedbackQueue:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """Return how many messages wait."""
         return len(self._waiting)
 
     def add(self, key: MarkerKey, message: InteractiveMarkerFeedback) -> None:

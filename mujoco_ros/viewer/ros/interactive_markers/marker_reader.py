@@ -31,11 +31,7 @@ _LARGEST = 1e6
 
 
 def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
-    """Return the description of a marker.
-
-    Raises:
-        UserInputError: Its name, frame, pose or scale is invalid, or it has too many parts.
-    """
+    """Return the description of a marker, if its name, frame, pose, scale and size are valid."""
     name = message.name
     if not 0 < len(name) <= _LONGEST_NAME:
         raise UserInputError(f"a marker needs a name of 1 to {_LONGEST_NAME} characters")
@@ -70,11 +66,7 @@ def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
 
 
 def checked_pose(message: Any, what: str) -> Pose:
-    """Return the pose of a message with a header.
-
-    Raises:
-        UserInputError: The pose or the name of its frame is invalid; the error begins with `what`.
-    """
+    """Return the pose of a message with a header; an error begins with `what`."""
     if not 0 < len(message.header.frame_id) <= _LONGEST_NAME:
         raise UserInputError(f"{what} needs a frame of 1 to {_LONGEST_NAME} characters")
     pose = pose_of(message.pose)
@@ -110,7 +102,8 @@ def _control(message: InteractiveMarkerControl, attachment: Attachment, what: st
         if not frame:
             shapes += found
         elif frame.removeprefix("/") == attachment.frame.removeprefix("/"):
-            shapes += (each.moved(attachment.pose.inverse(), "") for each in found)
+            inverse = attachment.pose.inverse()
+            shapes += (each.turned(inverse.matrix, inverse.position, "") for each in found)
         else:
             placed += found
         if len(shapes) + len(placed) > _MOST_SHAPES:

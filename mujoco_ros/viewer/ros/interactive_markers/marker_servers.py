@@ -61,18 +61,16 @@ class _Server:
 
     @property
     def markers(self) -> MarkerSet:
-        """Its markers."""
         return self.updates.markers
 
     @property
     def service(self) -> str:
-        """Name of the service that returns all markers."""
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the first shapes of its markers; the shapes of bare controls are last.
+        """Return the first shapes of its markers, computed anew for changed ones.
 
-        Only the shapes of changed markers are computed.
+        The shapes of bare controls are last.
         """
         shapes: list[Shape] = []
         added: list[Shape] = []
@@ -103,7 +101,7 @@ class _Motion:
 
 
 class MarkerServers:
-    """Follows servers, and sends what the user does; any thread may call the methods of the client."""
+    """Follows servers, and sends what the user does; the client's methods are for any thread."""
 
     def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
         # The servers by namespace; replaced, never changed
@@ -123,22 +121,15 @@ class MarkerServers:
 
     @property
     def is_sending(self) -> bool:
-        """Whether feedback waits, or the user moves a marker."""
         return bool(self._feedback) or self._motion is not None
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
-        """Move a marker in its frame until `release`, or until some seconds after the last call.
-
-        Raises:
-            UserInputError: The pose is invalid.
-        """
         pose.check(f"marker '{key.name}'")
         with self._lock:
             found = self._find(key)
             motion = self._motion
-            if motion is not None and (
-                found is None or (motion.key, motion.control) != (key, control)
-            ):
+            is_other = motion is not None and (motion.key, motion.control) != (key, control)
+            if found is None or is_other:
                 self.release()
                 motion = None
             if found is None:
@@ -159,7 +150,6 @@ class MarkerServers:
                 motion.alive_at = 0.0  # again after its period
 
     def release(self) -> None:
-        """End the motion."""
         with self._lock:
             motion, self._motion = self._motion, None
             server = None if motion is None else self._servers.get(f"{motion.key.server}{UPDATES}")
@@ -172,17 +162,11 @@ class MarkerServers:
             self._set_known()
 
     def place(self, key: MarkerKey, control: str, pose: Pose) -> None:
-        """Move a marker in its frame at once.
-
-        Raises:
-            UserInputError: The pose is invalid.
-        """
         with self._lock:
             self.drag(key, control, pose)
             self.release()
 
     def click(self, key: MarkerKey, control: str) -> None:
-        """Press a button."""
         with self._lock:
             if (found := self._find(key)) is not None:
                 event = InteractiveMarkerFeedback.BUTTON_CLICK
@@ -190,7 +174,6 @@ class MarkerServers:
                 request.command = self._send(key, found[1], control, event)
 
     def select(self, key: MarkerKey, control: str, entry: int) -> None:
-        """Select an entry of the menu of a marker, by its id."""
         with self._lock:
             if (found := self._find(key)) is not None:
                 event = InteractiveMarkerFeedback.MENU_SELECT
@@ -198,7 +181,6 @@ class MarkerServers:
                 request.command = self._send(key, found[1], control, event, entry)
 
     def close(self) -> None:
-        """End the motion, and publish what waits."""
         self.release()
         self._feedback.finish()
 
@@ -277,7 +259,6 @@ class MarkerServers:
                 self._endpoints.close(self._publishers.pop(namespace))
 
     def _request(self, topic: str, server: _Server, now: float) -> None:
-        """Request all markers; updates wait for the response."""
         server.updates.request(now)
 
         def is_open() -> bool:
@@ -299,7 +280,6 @@ class MarkerServers:
         self._caller.call(GetInteractiveMarkers, server.service, request, respond, fail, retry=True)
 
     def _continue_motion(self, now: float) -> None:
-        """Keep the motion alive, or end it if the user moves no longer."""
         motion = self._motion
         if motion is None:
             return

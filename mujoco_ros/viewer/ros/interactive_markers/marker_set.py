@@ -30,7 +30,6 @@ class MarkerSet:
     """Markers of a server."""
 
     def __init__(self, server: str) -> None:
-        """Begin without markers; `server` is the namespace."""
         self.markers: dict[str, InteractiveMarkerInfo] = {}  # the markers by name
         # Number of the last update that they contain; None until the response
         self.sequence: int | None = None
@@ -46,7 +45,6 @@ class MarkerSet:
 
     @property
     def info(self) -> MarkerServerInfo:
-        """What panels display."""
         problems = tuple(self._problems.values())
         return MarkerServerInfo(markers=dict(self.markers), problems=problems)
 
@@ -76,15 +74,9 @@ class MarkerSet:
                 self.move(held, before.pose)
 
     def update(self, message: InteractiveMarkerUpdate, *, may_be_late: bool = False) -> bool:
-        """Apply an update.
+        """Apply an update; return False if all must be requested: one is missing, or has room now.
 
-        Args:
-            message: The update.
-            may_be_late: Whether the response may contain it, though it was received afterwards.
-
-        Returns:
-            False if all markers must be requested again: an earlier update is missing, or there is
-            a place for one that was not shown.
+        With `may_be_late` the response may contain it, though it was received afterwards.
         """
         number, present = int(message.seq_num), self.sequence
         if present is None:
@@ -121,7 +113,6 @@ class MarkerSet:
         self._later = None
 
     def move(self, name: str, pose: Pose) -> None:
-        """Set the pose of a marker in its frame."""
         self.markers[name] = replace(self.markers[name], pose=pose)
 
     def _add(self, messages: Sequence[InteractiveMarker]) -> None:
@@ -152,7 +143,6 @@ class MarkerSet:
             self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
 
     def _remove(self, name: str) -> None:
-        """Remove a marker; a motion of it ends."""
         self.markers.pop(name, None)
         if name == self.held:
             self.held, self._later = "", None
@@ -180,7 +170,6 @@ class MarkerSet:
 
 
 def _about(name: str) -> str:
-    """Return what a problem of a marker is about."""
     return f"marker '{name}'"
 
 
@@ -227,7 +216,6 @@ class UpdateQueue:
         self.request_at, self._requested_at = None, now
 
     def respond(self, response: GetInteractiveMarkers.Response) -> None:
-        """Take the markers of the response."""
         self.markers.reset(response)
         self._responded_at = time.monotonic()
 
@@ -237,14 +225,9 @@ class UpdateQueue:
         self.request_at = self._requested_at + _REQUEST_S
 
     def read(self, now: float, end: float) -> bool:
-        """Apply the updates that wait, until one is missing or cannot be read.
+        """Apply the updates that wait, one at least, until one is missing or wrong, or until `end`.
 
-        Args:
-            now: Monotonic time [s].
-            end: Monotonic time after which only one update is read [s].
-
-        Returns:
-            Whether anything was read.
+        Return whether there was one.
         """
         is_changed = False
         while self._waiting and self.markers.sequence is not None:
