@@ -98,10 +98,7 @@ class DatasetJob:
         self._description = {"command": shlex.join(command), **identity}
 
     def prepare(self) -> None:
-        """Create the folder of the episodes' files, and delete unfinished files in it.
-
-        Call it while no other evaluation can write into the output folder.
-        """
+        """Create the folder of episodes, without unfinished files; nothing else may write there."""
         self.run.folder.mkdir(exist_ok=True)
         for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()

@@ -54,16 +54,8 @@ def run_episodes(
 ) -> tuple[list[Episode], bool]:
     """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
 
-    Args:
-        seeds: Seed of each episode.
-        jobs: Number of processes on this machine.
-        cluster: Address of a Ray cluster, which is used instead of this machine.
-        run: Runs an episode on this machine instead of the trial.
-        keep: Called with each episode when it is done.
-        scene: Hash of the scene, for a cluster; empty to compute it.
-
-    Raises:
-        UserInputError: The scene is wrong, or there is no such cluster.
+    They run in `jobs` processes, or on a Ray cluster at an address; `keep` is called with each one.
+    `scene` is the scene's hash, for a cluster; empty to compute it.
     """
     clock = time.process_time
     running = (

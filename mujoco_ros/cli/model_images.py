@@ -37,12 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def image_of(request: FileRequest) -> np.ndarray:
-    """Return the image of a model, which changes with its files.  # (height, width, 3) uint8.
-
-    Raises:
-        UserInputError: A file cannot be read or compiled, or must not be read.
-        NoImagesError: This machine cannot render.
-    """
+    """Return the image of a model, which changes with its files.  # (height, width, 3) uint8"""
     with allowed_files(request.files):
         path = resolve(request.uri, Path("/"))
         cache = FileCache(user_folder("model_images"), ".npz", _LIMIT_BYTES)

@@ -250,10 +250,7 @@ def _read_bags(
     demonstrations: TopicDemonstrations,
     signals: Sequence[int],
 ) -> None:
-    """Record an episode from each bag, or several that resets separate; the first from a time.
-
-    Bags that were read to their end, without an error, are left out.
-    """
+    """Record an episode from each bag, or several that resets separate; leave out finished bags."""
     start = options.start or 0.0
     settings = f"--start {start:g}"
     for bag in options.bag:

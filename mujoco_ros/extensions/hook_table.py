@@ -36,11 +36,7 @@ class HookTable:
         bound: Iterable[tuple[ExtensionRunner, Extension]],
         guard: WriteGuard,
     ) -> None:
-        """Find the hooks of extensions, in the order in which they are evaluated.
-
-        Raises:
-            UserInputError: A native function is not for a hook, or is not a function.
-        """
+        """Find the hooks of extensions, in the order in which they are evaluated."""
         self._plant = plant
         self.model, self.data = plant.model, plant.data
         self._address = plant.data._address
@@ -64,10 +60,7 @@ class HookTable:
         self.in_c: Mapping[str, CHooks] = in_c
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
-        """Evaluate the hooks of a kind; the first result that is not None counts.
-
-        Of a contact filter, the first result that discards the contact counts.
-        """
+        """Evaluate the hooks of a kind; the first result counts, or a filter's first `True`."""
         owner = self._data_at(data)
         # A method or hook that evaluates the model does so without hooks.
         if owner is None or self._busy.value:

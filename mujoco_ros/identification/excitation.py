@@ -28,10 +28,7 @@ def excite(settings: Excitation, joints: int, times: np.ndarray) -> tuple[np.nda
     """Return a motion that begins and ends at rest in the start.
 
     Fast reversals show inertia and delay, slow ones dry friction, and the mean over both damping.
-
-    Returns:
-        Distances from the start [rad or m] at times since the begin [s] (t,), and velocities.
-        # (t, joints) each
+    The results (t, joints) are distances from the start at times (t,), and velocities.
     """
     random = np.random.default_rng(settings.seed)
     shape = (joints, settings.sines)

@@ -72,12 +72,7 @@ def fit(
     """Fit armature, dry friction, damping and gains of joints, and the delay of their commands.
 
     The parameters of the robot change. Without `joints`, all that move and have a torque motor are
-    fitted. `progress` is called with the state of the optimisation.
-
-    Raises:
-        UserInputError: A named joint does not move or is not commanded, no joint can be fitted, the
-            scene repeats the recording better than the fit, or an estimate is one that no robot
-            has, such as a delay below zero.
+    fitted. UserInputError if no robot has an estimate, or the scene repeats the recording better.
     """
     fitted, skipped = _choose(robot, record, joints)
     columns = robot.index(fitted, f"robot '{robot.name}'")

@@ -58,12 +58,10 @@ class Windows:
         interpolation: Interpolation = "hold",
         most: int | None = None,
     ) -> None:
-        """Divide a recording into windows.
+        """Divide a recording into windows, at most `most`, evenly spaced.
 
-        Args:
-            noise: Deviations of position and velocity of the recorded joints.  # (2, k)
-            duration: Time that counts of each window, but for the last [s]; inf for one window.
-            most: Largest number of windows, evenly spaced over the recording; None for all.
+        `noise` has deviations of position and velocity (2, k); `duration` [s] counts of each window
+        but the last; inf for one window.
         """
         self._robot = robot
         columns = robot.index(record.joints, "the recording")
@@ -99,11 +97,9 @@ class Windows:
         self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
 
     def simulate(self, delay: float, columns: np.ndarray) -> np.ndarray:
-        """Simulate all windows, with a delay of commands [s], and return signals of joints (k,).
+        """Return positions, velocities and PD efforts at the counted samples.  # (3, m, k)
 
-        Returns:
-            Positions, velocities and efforts at the counted samples. Efforts are of the PD law, and
-            NaN where there is none.  # (3, m, k)
+        `delay` is the commands' [s]; `columns` are the joints (k,).
         """
         robot = self._robot
         references = self._references.at(self._times, robot.timestep, delay)
@@ -138,10 +134,7 @@ def _references(robot: IdentifiedRobot, record: JointRecord, columns: np.ndarray
 def smooth_states(
     record: JointRecord, starts: np.ndarray, noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and velocities at samples (w,), from a cubic through the samples around.
-
-    `noise` has the deviations of position and velocity.  # (2, k)
-    """
+    """Return positions and velocities at samples (w,), from a cubic through the samples around."""
     q, dq = record.position[starts].copy(), np.nan_to_num(record.velocity[starts])
     powers = np.arange(_ORDER + 1)
     for row, start in enumerate(starts):

@@ -33,14 +33,7 @@ _MARGIN = 0.95
 def robot_images(
     model: mujoco.MjModel, data: mujoco.MjData, layout: ModelLayout
 ) -> list[tuple[str, bytes]]:
-    """Return caption and PNG of each image of the robots of a scene.
-
-    Args:
-        data: State with its poses computed.
-
-    Raises:
-        RenderingError: OpenGL does not work on this machine.
-    """
+    """Return caption and PNG of each image of the robots of a scene; `data` has its poses."""
     camera = _camera(model, data, layout)
     shown = {"": (model, (0, 1, _VISUAL)), ", collision shapes": (_collisions(model), (_COLLIDES,))}
     found = []
@@ -61,12 +54,7 @@ def model_image(
 ) -> np.ndarray:
     """Return an image of a model alone, in its first keyframe.  # (height, width, 3) uint8
 
-    `size` is width and height [pixels]; `frame` moves a free camera so that it has the model in
-    view.
-
-    Raises:
-        UserInputError: The file cannot be read or compiled.
-        RenderingError: OpenGL does not work on this machine.
+    `size` is width and height [pixels]; `frame` moves a free camera so that it sees the model.
     """
     try:
         spec = load_spec(path, "")

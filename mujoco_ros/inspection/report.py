@@ -36,11 +36,7 @@ from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
 
 
 def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
-    """Read a scene, and give the xacro file that it is its arguments, by name.
-
-    Raises:
-        UserInputError: As `load_scene` raises it, or there are arguments and no xacro file.
-    """
+    """Read a scene, and give the xacro file that it is its arguments, by name."""
     config = load_scene(reference)
     if not xacro_args:
         return config
@@ -171,11 +167,7 @@ class Overlap:
 
 
 def overlaps(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[Overlap, ...]:
-    """Return the pairs of bodies that overlap in a configuration (nq,), the deepest first.
-
-    Raises:
-        mujoco.FatalError: The contacts need more memory than the model has.
-    """
+    """Return the pairs of bodies that overlap in a configuration (nq,), the deepest first."""
 
     def depths(model: mujoco.MjModel) -> dict[tuple[str, str], float]:
         data = mujoco.MjData(model)
@@ -242,11 +234,7 @@ def inspect(
 ) -> tuple[Report, Plant]:
     """Load a model as ``scene:=`` does, simulate it without commands, and report on it.
 
-    Returns:
-        The report, and the plant in the initial state of its scene.
-
-    Raises:
-        UserInputError: The model does not load; the simulator would not start either.
+    The plant is in the initial state of its scene.
     """
     with captured_messages() as messages:
         config = load_with_arguments(reference, xacro_args or {})

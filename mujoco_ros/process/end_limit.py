@@ -36,10 +36,9 @@ _pipe: int | None = None
 def limit_end(limit_s: float = _LIMIT_S) -> None:
     """Have this process killed if it has not ended so long after a signal [s].
 
-    A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock,
-    and no Python code runs. CPython's handler is C and writes the signal into a pipe. A small
-    process reads it, reports where the main thread hangs, kills this process, and ends with it.
-    Handlers of Python run as before.
+    A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock.
+    CPython's handler is C and writes the signal into a pipe. A small process reads it, reports
+    where the main thread hangs, and kills this process. Handlers of Python run as before.
     """
     global _pipe
     if _pipe is not None:

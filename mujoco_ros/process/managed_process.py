@@ -31,10 +31,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def processor_times(pid: int) -> tuple[float, float]:
-    """Return the processor time of a process, and the time for which it waited for a processor [s].
-
-    The wait is of the first thread only. What the kernel does not report is 0.
-    """
+    """Return processor time of a process, and its first thread's wait for one [s]; 0 if unknown."""
     used = waited = 0.0
     with suppress(OSError, IndexError, ValueError):
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()

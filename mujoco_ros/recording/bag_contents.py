@@ -23,11 +23,7 @@ UNTYPED = "message without a type"
 
 
 def bag_files(bag: Path) -> list[Path]:
-    """Return the MCAP files of a bag, a folder or one file, in order.
-
-    Raises:
-        UserInputError: There is no bag, or it is of another format.
-    """
+    """Return the MCAP files of a bag, a folder or one file, in order."""
     if bag.is_file() and bag.suffix == ".mcap":
         return [bag]
     if not bag.exists():
@@ -46,13 +42,9 @@ class BagContents:
     """Contents of a bag that may be damaged: every check sum is verified."""
 
     def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
-        """Read the whole bag.
+        """Read the whole bag, of `distribution` if metadata.yaml has none.
 
-        `distribution` is used if metadata.yaml has none. `skips` leaves out a file that is no MCAP
-        file, if there are others.
-
-        Raises:
-            UserInputError: There is no bag, it is of another format, or a file cannot be read.
+        `skips` leaves out files that are no MCAP files, if there are others.
         """
         self.bag = bag
         # Contents of metadata.yaml, with the files, topics and messages that were found

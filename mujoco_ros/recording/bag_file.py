@@ -55,12 +55,8 @@ _PROVISIONAL_END = encoded(records.DataEnd(0), records.Footer(0, 0, 0)) + MCAP0_
 class BagFile:
     """Writes an MCAP file chunk by chunk.
 
-    Each flush writes the chunk and a provisional end in one call, and the next flush overwrites
-    that end: whenever the process dies, all flushed messages are in a valid file. `finish` replaces
-    the provisional end by the summary.
-
-    Attributes:
-        path: The file.
+    Each flush writes a chunk and a provisional end in one call, which the next flush overwrites:
+    whenever the process dies, the file is valid and has all flushed messages.
     """
 
     def __init__(
@@ -70,11 +66,7 @@ class BagFile:
         descriptor: int | None = None,
         profile: str = "ros2",
     ) -> None:
-        """Create the file, which only its user can read, or write into an open descriptor.
-
-        Raises:
-            OSError: The file exists or cannot be written.
-        """
+        """Create the file, which only its user can read, or write into an open descriptor."""
         self.path, self._compression = path, compression
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         # Its descriptor; -1 when it is closed

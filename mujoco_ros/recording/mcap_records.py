@@ -58,11 +58,7 @@ _COMPARED = 64
 
 
 class McapRecords:
-    """Sound records in a file or a chunk.
-
-    Iterating yields the opcode, offset and size of each record, and DAMAGED with the offset and
-    size of bytes that are none.
-    """
+    """Yields opcode, offset and size of sound records; DAMAGED, offset and size of other bytes."""
 
     def __init__(
         self,
@@ -72,10 +68,9 @@ class McapRecords:
         chunks: Mapping[int, int] | None = None,
         is_sound: Callable[[int], bool] = lambda _at: True,
     ) -> None:
-        """Search from `start` to `end`.
+        """Search from `start` to `end`; `read` returns bytes by offset and number.
 
-        `read` returns bytes by offset and number. `chunks` are the sizes of chunks by offset of an
-        index, which count if they are sound.
+        `chunks` are sizes of chunks by offset of an index, which count if they are sound.
         """
         self._read, self._start, self._end = read, start, end
         self._chunks, self._is_sound = chunks or {}, is_sound
@@ -160,10 +155,7 @@ class McapRecords:
         return leaves_no_record or (size not in sizes and end - at in sizes)
 
     def _record_within(self, at: int, size: int) -> int:
-        """Return the offset in a record from which others fill it; 0 if there is none.
-
-        Its length is damaged then: it seems to contain the records after it.
-        """
+        """Return where in a record other records fill it, as its length is damaged; 0 for none."""
         start = at + HEAD.size
         data, begin, end = self._read(start, size - HEAD.size), 0, at + size
         seen: set[int] = set()  # offsets from which records do not fill it
@@ -217,10 +209,7 @@ def chunk_size(head: bytes) -> int:
 
 
 def parsed(opcode: int, content: bytes) -> McapRecord | None:
-    """Return a record from its content; None if it is damaged.
-
-    mcap's parsers accept many damaged records, so it must equal what mcap would write.
-    """
+    """Return a record if mcap would write the same bytes: its parsers accept damaged records."""
     builder = RecordBuilder()
     try:
         record: McapRecord = _TYPES[opcode].read(ReadDataStream(BytesIO(content)))  # type: ignore[attr-defined]

@@ -75,14 +75,7 @@ class GlContext:
     """An OpenGL context of the thread that creates it."""
 
     def __init__(self, backend: str) -> None:
-        """Create a context and make it current.
-
-        Args:
-            backend: A key of `BACKENDS`.
-
-        Raises:
-            RenderingError: The backend does not work on this machine.
-        """
+        """Create a context of one of `BACKENDS` and make it current."""
         _load_libraries(backend)
         try:
             create, platform = _import(backend)
@@ -104,11 +97,7 @@ class GlContext:
         self.largest_side = side.value  # limit of the width and height of an image [pixels]
 
     def make_current(self) -> None:
-        """Make the context current in the calling thread.
-
-        Raises:
-            RenderingError: The driver fails.
-        """
+        """Make the context current in the calling thread."""
         try:
             self._context.make_current()
         except Exception as error:  # of PyOpenGL or of MuJoCo
@@ -120,14 +109,7 @@ class GlContext:
 
 
 def open_context(backend: str = AUTO) -> GlContext:
-    """Open an OpenGL context without a window and make it current.
-
-    Args:
-        backend: One of `CHOICES`.
-
-    Raises:
-        RenderingError: The backend does not exist or does not work on this machine.
-    """
+    """Open an OpenGL context of one of `CHOICES`, without a window, and make it current."""
     if backend not in CHOICES:
         raise RenderingError(
             f"backend '{backend}' does not exist; choose one of: {', '.join(CHOICES)}"
@@ -198,11 +180,7 @@ _INITIAL_SIDE = 64
 
 
 def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
-    """Upload a model to the current OpenGL context.
-
-    Raises:
-        RenderingError: The driver fails.
-    """
+    """Upload a model to the current OpenGL context."""
     try:
         with _settings(model, quality):
             resources = mujoco.MjrContext(model, _SMALLEST_FONT)
@@ -214,11 +192,7 @@ def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
 
 
 def grow_buffer(resources: mujoco.MjrContext, width: int, height: int) -> None:
-    """Enlarge the buffer that is rendered into, if images of that size [pixels] do not fit.
-
-    Raises:
-        mujoco.FatalError: The driver fails, and the resources cannot be used any more.
-    """
+    """Enlarge the buffer for images of a size [pixels]; an error makes `resources` unusable."""
     present = resources.offWidth, resources.offHeight
     needed = max(width, present[0]), max(height, present[1])
     if needed != present:

@@ -29,10 +29,7 @@ from mujoco_ros.rendering.gl import (
 
 
 def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
-    """Return the edges of a camera's view at a distance of 1 m: left, right, top and bottom [m].
-
-    Right and top are positive. The edges are half a pixel beyond the centres of the outer pixels.
-    """
+    """Return left, right, top and bottom of a view at 1 m, at the outer edges of pixels [m]."""
     optics = camera.intrinsics
     return (
         (-0.5 - optics.cx) / optics.fx,
@@ -43,14 +40,7 @@ def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
 
 
 def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) -> np.ndarray:
-    """Return which geoms a camera may see: their bounding spheres touch its frustum.
-
-    Args:
-        data: A state with its poses computed.
-
-    Returns:
-        Whether each geom may be visible; True for planes, which have no bounds.  # (ngeom,)
-    """
+    """Return which geoms' bounding spheres touch the camera's frustum; planes do.  # (ngeom,)"""
     left, right, top, bottom = frustum_of(camera)
     offsets = data.geom_xpos - data.cam_xpos[camera.camera]
     # The columns of a camera's orientation point to the right, up and backwards.
@@ -68,12 +58,9 @@ def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) ->
 
 @contextmanager
 def only(model: mujoco.MjModel, visible: np.ndarray, groups: Iterable[int]) -> Iterator[None]:
-    """Move all but the visible geoms into a group that is not rendered.
+    """Move all but the visible geoms (ngeom,) into a group that is not rendered, in the block.
 
-    Args:
-        model: The model, which is restored at the end.
-        visible: Whether each geom stays in its group.  # (ngeom,)
-        groups: The rendered groups; if these are all groups, nothing happens.
+    If `groups`, the rendered ones, are all groups, nothing happens.
     """
     unused = set(range(mujoco.mjNGROUP)).difference(groups)
     if not unused:
@@ -202,12 +189,7 @@ class Renderer:
     ) -> None:
         """Open an OpenGL context and upload a model's meshes and textures.
 
-        Args:
-            backend: OpenGL backend: auto, egl or osmesa.
-            quality: Quality of images; None is `RICH` on a graphics card and `PLAIN` without one.
-
-        Raises:
-            RenderingError: The backend does not work on this machine.
+        The default quality is `RICH` on a graphics card and `PLAIN` without one.
         """
         self._resources: mujoco.MjrContext | None = None
         self._context = open_context(backend)
@@ -219,11 +201,7 @@ class Renderer:
         self.set_model(model)
 
     def set_model(self, model: mujoco.MjModel) -> None:
-        """Upload another model and free the resources of the previous one.
-
-        Raises:
-            RenderingError: The driver fails.
-        """
+        """Upload another model and free the resources of the previous one."""
         self._context.make_current()
         self._free()
         self._model = model
@@ -248,18 +226,7 @@ class Renderer:
             self.set_model(self._model)
 
     def frame(self, data: mujoco.MjData, camera: Camera) -> Frame:
-        """Return the images of a state, which are rendered when they are requested.
-
-        Args:
-            data: A state with its poses computed: of bodies, cameras, lights, tendons and flexes.
-            camera: The camera; its index, size and intrinsics are used.
-
-        Returns:
-            The images, valid until the next call.
-
-        Raises:
-            RenderingError: The images are too large for the device.
-        """
+        """Return the images of a state whose poses are computed, valid until the next call."""
         self._context.make_current()
         if self._resources is None:  # the driver failed before
             self.set_model(self._model)
@@ -281,20 +248,7 @@ class Renderer:
     def view(
         self, data: mujoco.MjData, camera: mujoco.MjvCamera, width: int, height: int
     ) -> np.ndarray:
-        """Render the colour image of any camera of the engine: free, tracking or fixed.
-
-        Args:
-            data: A state with its poses computed, as for `frame`.
-            camera: The camera; the field of view is the model's.
-            width: Width of the image [pixels].
-            height: Height of the image [pixels].
-
-        Returns:
-            Red, green and blue.  # (height, width, 3) uint8
-
-        Raises:
-            RenderingError: The image is too large for the device.
-        """
+        """Return RGB (height, width, 3) of any camera of the engine: free, tracking or fixed."""
         self._context.make_current()
         if self._resources is None:  # the driver failed before
             self.set_model(self._model)

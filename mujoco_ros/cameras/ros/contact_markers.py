@@ -56,12 +56,7 @@ class ContactMarkers:
         self._is_first = True
 
     def message(self, contacts: ContactForces, stamp: Time, force_scale: float) -> MarkerArray:
-        """Return the markers of contacts, valid until the next call.
-
-        Args:
-            stamp: Their time.
-            force_scale: Length of an arrow per newton [m/N].
-        """
+        """Return the markers of contacts, valid until the next call; `force_scale` in m/N."""
         self._header.stamp = stamp
         markers = []
         if self._is_first:

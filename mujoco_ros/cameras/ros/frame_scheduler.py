@@ -32,12 +32,7 @@ class FrameScheduler:
         create_sources: Callable[[], Sequence[FrameSource]],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Create the sources of the current model.
-
-        Args:
-            create_sources: Called for each model of `state`.
-            clock: Returns wall time [s].
-        """
+        """Create the sources of each model; `clock` returns wall time [s]."""
         self._state, self._create_sources, self._clock = state, create_sources, clock
         self.sources = create_sources()  # the frame sources of the current model
         self._due: deque[tuple[FrameSource, bool]] = deque()

@@ -47,13 +47,7 @@ class CameraDiagnostics:
         renderer: Row,
         now: Callable[[], float],
     ) -> None:
-        """Start the timer.
-
-        Args:
-            sources: Returns the frame sources.
-            renderer: Returns the row of the renderer.
-            now: Returns the simulated time [s].
-        """
+        """Start the timer; `now` returns the simulated time [s]."""
         self._sources, self._renderer, self._now = sources, renderer, now
         self._before = now()
         self._publisher = DiagnosticPublisher(node)
@@ -70,12 +64,7 @@ class CameraDiagnostics:
 
 
 def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
-    """Return the row of a source.
-
-    Args:
-        source: The source, whose statistics begin again.
-        elapsed: Simulated time since its last row [s].
-    """
+    """Return the row of a source, `elapsed` [s] after its last one; its statistics begin again."""
     frames, mean_s, longest_s = source.statistics.take_latest()
     rate, achieved = source.schedule.rate, frames / elapsed if elapsed > 0 else 0.0
     level, text = OK, f"{achieved:.1f} of {rate:g} Hz"
@@ -116,10 +105,6 @@ def camera_node(state: SharedState, backend: str, seed: int, subscribed: str) ->
     Fast DDS announces a process before it receives. An answer that comes in between is lost, about
     every second time, and the next one comes after 3 s. So another process is announced until one
     has discovered the subscription.
-
-    Args:
-        backend: OpenGL backend: auto, egl or osmesa.
-        subscribed: Full name of the topic; empty for none.
     """
     renderer = SharedRenderer(backend)
     if not subscribed:
@@ -150,13 +135,7 @@ class CameraNode(Node, ParameterListener):
     failure: BaseException | None = None
 
     def __init__(self, state: SharedState, renderer: SharedRenderer, seed: int) -> None:
-        """Open the topics of the current model.
-
-        Args:
-            state: The state of the simulation.
-            renderer: Renders the images.
-            seed: Seed of the noise of cameras and lidars, and of their delivery.
-        """
+        """Open the topics of the current model."""
         state.beat(_OPENING_S)
         super().__init__(NAME)
         forward_log(self)
@@ -201,10 +180,7 @@ class CameraNode(Node, ParameterListener):
             source.set_parameters(values)
 
     def _create_sources(self) -> Sequence[FrameSource]:
-        """Return the sources of the current model, with topics and parameters.
-
-        A parameter that the previous model had too keeps its value.
-        """
+        """Return the sources of the current model; parameters of the previous one keep values."""
         state, pool, seed = self._state, self._pool, self._seed
         model, layout = state.model, state.layout
         state.beat(_OPENING_S)

@@ -94,9 +94,7 @@ class HostedController(Component):
     ) -> None:
         """Load the controller and open its endpoints, before the simulation runs.
 
-        The arguments of `context` can have parameters of the controller, too. UserInputError if the
-        controller, the robot or a joint does not exist, they do not match, another controller
-        commands the same joint, or a parameter is invalid.
+        The arguments of `context` can have parameters of the controller, too.
         """
         node, simulation, values = context.node, context.simulation, context.values
         self.settings, self.name = settings, settings.row

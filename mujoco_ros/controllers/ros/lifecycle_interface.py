@@ -52,10 +52,7 @@ class _BurstLimit:
 
 
 class LifecycleInterface:
-    """Serves the state machine of a controller, compatible with ``ros2 lifecycle``.
-
-    All methods run in the executor's thread, except where their docstring names another one.
-    """
+    """Serves the state machine of a controller, as ``ros2 lifecycle``, in the executor's thread."""
 
     def __init__(
         self,
@@ -69,8 +66,7 @@ class LifecycleInterface:
 
         `submit` calls functions in the controller's thread, `pauses` are all reasons of
         `SupervisedController.pause`. `switches` start and stop the controller, by the labels
-        `ACTIVATE` and `DEACTIVATE`, unless the table has such labels. UserInputError if there are
-        more states or transitions than the messages can number.
+        `ACTIVATE` and `DEACTIVATE`, unless the table has such labels.
         """
         machine = supervised.machine
         self._supervised, self._submit = supervised, submit

@@ -64,12 +64,11 @@ class _Schedule:
 
 
 class ControllerHost:
-    """Runs a controller in step with a simulation.
+    """Runs a controller in step with a simulation; belongs to the thread that steps it.
 
-    A tick is a sample whose time is a multiple of the controller's period. The controller observes
-    that sample; its references act from the next step on, interpolated linearly so that they are
-    reached at the next tick. A controller in lockstep over topics gets the same observations at the
-    same times, bit by bit. All methods belong to the thread that steps the simulation.
+    A tick is a sample whose time is a multiple of the controller's period. Its references act from
+    the next step on, interpolated linearly so that they are reached at the next tick. A controller
+    in lockstep over topics gets the same observations at the same times, bit by bit.
     """
 
     def __init__(
@@ -80,11 +79,7 @@ class ControllerHost:
         rendering: str = "auto",
         joints: Sequence[str] = (),
     ) -> None:
-        """Prepare a controller for a robot, or for the robots of its table; see `find_robots`.
-
-        UserInputError if a robot or a joint does not exist, the controller cannot command it, or
-        the period is not a multiple of the timestep.
-        """
+        """Prepare a controller for a robot, or for the robots of its table; see `find_robots`."""
         self.supervised = SupervisedController(controller, lambda: simulation.time)
         self.ticks, self.time, self.is_active = 0, 0.0, True
         # Applied to every observation, for sensor noise; None by default
@@ -138,10 +133,9 @@ class ControllerHost:
         return any(not future.done() for future in self._awaited)
 
     def step(self) -> bool:
-        """Step the simulation once without a physics thread, with a tick if one is due.
+        """Step without a physics thread, with the tick that is due; False if it diverged.
 
-        Blocks until all futures that the tick needs are done; returns False if the simulation
-        diverged.
+        Blocks until all futures that the tick needs are done.
         """
         if self._awaited and self._schedule.steps_to_tick() == 1:
             wait(self._awaited)

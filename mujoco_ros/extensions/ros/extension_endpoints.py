@@ -32,12 +32,7 @@ class ExtensionEndpoints:
         cls: type[Extension],
         settings: Mapping[str, ParameterSpec],
     ) -> None:
-        """Open the topics and services, in the executor's thread.
-
-        Raises:
-            UserInputError: The panel of the extension names what it does not have; nothing stays
-                open.
-        """
+        """Open the topics and services, in the executor's thread."""
         self._context, self._runner = context, runner
         self._pool = PublisherPool(context.endpoints)
         self._publishers: list[tuple[ExtensionEndpoint, TopicPublisher]] = []
@@ -116,11 +111,7 @@ class ExtensionEndpoints:
         return self._context.simulation.commands.submit(partial(self._call_enabled, method))
 
     def _call_enabled(self, method: str, *args: Any) -> None:
-        """Call a method.
-
-        Raises:
-            RequestRejectedError: The extension is disabled, or the call has disabled it.
-        """
+        """Call a method; RequestRejectedError if the extension is disabled, also by the call."""
         runner = self._runner
         if runner.is_enabled:
             self._call(method, *args)

@@ -93,11 +93,7 @@ def _receive(stream: BinaryIO) -> bytes:
 
 
 def exactly(stream: BinaryIO, count: int) -> bytes:
-    """Return `count` bytes.
-
-    Raises:
-        EOFError: The stream ends before, or a damaged one claims to have more than fit into memory.
-    """
+    """Return `count` bytes; EOFError if there are fewer, or more than fit into memory."""
     content = stream.read(min(count, _LARGEST))
     if len(content) < count:
         raise EOFError("it ends early")
@@ -117,8 +113,7 @@ def _send(stream: BinaryIO, content: bytes) -> None:
 def give_up_real_time() -> None:
     """Make real-time priority unavailable to this thread and those that it starts.
 
-    The encoder of AV1 gives its threads the highest priority, SCHED_FIFO with 99, if root runs it.
-    They would stop a simulator that runs meanwhile.
+    The encoder of AV1, run by root, gives its threads SCHED_FIFO 99, which would stop a simulator.
     """
     resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
     kernel = ctypes.CDLL(None)

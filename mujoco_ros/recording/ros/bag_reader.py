@@ -24,17 +24,10 @@ class BagMessage(NamedTuple):
 
 
 class BagReader:
-    """Reads the messages of a bag that no check sum contradicts.
-
-    What is damaged, and how many messages are missing, is in the log.
-    """
+    """Reads the messages of a bag that no check sum contradicts; the log tells what is damaged."""
 
     def __init__(self, bag: Path) -> None:
-        """Check the whole bag.
-
-        Raises:
-            UserInputError: There is no bag, or a file cannot be read.
-        """
+        """Check the whole bag."""
         self.bag = bag  # the bag, a folder or one file
         self._contents = BagContents(bag)
         self.topics = self._contents.topics  # types of the topics with messages by name
@@ -43,11 +36,7 @@ class BagReader:
                 _LOG.warning("%s", problem)
 
     def read(self, types: Mapping[str, type]) -> Iterator[BagMessage]:
-        """Yield the messages of topics in the order of their reception, by their classes.
-
-        Raises:
-            UserInputError: A file cannot be read, or a message is of another type.
-        """
+        """Yield the messages of topics in the order of their reception, by their classes."""
         try:
             for scan, channel, message in self._contents.messages(types):
                 name, kind = channel.topic, types[channel.topic]

@@ -115,10 +115,7 @@ def _subscribe(node: Node, message: type, topic: str, qos: QoSProfile) -> Any:
 
 
 def _take(subscription: Any, message: type) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Yield received messages and their times, at most as many as the queue has.
-
-    Publishers that are faster than this loop do not keep it from ending.
-    """
+    """Yield received messages and times, at most a queue's, as publishers may be faster."""
     return islice(iter(partial(subscription.handle.take_message, message, True), None), _DEPTH)
 
 
@@ -202,11 +199,7 @@ class Recorder:
         self._write(until=time.time_ns() - _MARGIN_NS)
 
     def close(self, deadline: float = math.inf) -> bool:
-        """Write the remaining messages and end the subscriptions.
-
-        Returns:
-            Whether the messages of all topics were taken before a monotonic time [s].
-        """
+        """Write the remaining messages; False if some were left at a monotonic time [s]."""
         is_complete = self._write(until=_NEVER, deadline=deadline)
         for known in self._inputs.values():
             known.close()

@@ -104,9 +104,6 @@ class ReplayNode(ComponentNode):
         """Read the log and create the components.
 
         `overrides` take precedence over the command line; child processes get `arguments`.
-
-        Raises:
-            UserInputError: A parameter is wrong or unknown, or the log is wrong.
         """
         super().__init__("replay", REPLAY_PARAMETERS, overrides)
         self.settings.reject_unknown()

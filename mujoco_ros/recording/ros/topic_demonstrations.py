@@ -46,19 +46,14 @@ class TopicDemonstrations:
     """Writes episodes from messages, each into a file of a folder.
 
     A missing message ends an episode at the last complete frame, or discards a short one, or before
-    a frame is written, starts it again. Any other error discards it. All are in the log. A reset of
-    the simulation ends it: on the topic ``reset_event``, or by stamps that jump back or, all,
-    ahead.
+    a frame is written, starts it again. Any other error discards it. A reset of the simulation ends
+    it: on the topic ``reset_event``, or by stamps that jump back or, all, ahead.
     """
 
     def __init__(
         self, folder: EpisodeFolder, *, fps: int, task: str, cameras: Sequence[str] | None = None
     ) -> None:
-        """Write into a folder, with some cameras or all; `task` is what is done, as text.
-
-        Raises:
-            UserInputError: The folder has episodes of another rate or task, or invalid files.
-        """
+        """Write into a folder, with some cameras or all; `task` is what is done, as text."""
         self._folder, self._fps, self._task, self._cameras = folder, fps, task, cameras
         self._layout = folder.layout()
         for name, value in (("fps", fps), ("task", task)):
@@ -97,11 +92,7 @@ class TopicDemonstrations:
             self._received.add(topic)
 
     def start(self, source: str = "") -> str:
-        """Start an episode, whose messages are live or from a source; return a message.
-
-        Raises:
-            UserInputError: An episode is being recorded, or a topic is missing.
-        """
+        """Start an episode, whose messages are live or from a source; return a message."""
         if self.is_recording:
             raise UserInputError("an episode is being recorded; end or discard it first")
         topics = self._topics if self._topics.all else find_topics(self._known, self._cameras)
@@ -122,11 +113,7 @@ class TopicDemonstrations:
         return f"episode {path.stem} has started; cameras: {cameras}"
 
     def end(self, reason: str = "") -> str:
-        """End the episode and keep it; return a message.
-
-        Raises:
-            UserInputError: No episode is being recorded, or it has no complete frame.
-        """
+        """End the episode and keep it; return a message."""
         self._check_recording()
         try:
             self._write(until=None)

@@ -249,10 +249,9 @@ class CartesianController:
         return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
-        """Continue from a saved state.
+        """Continue from a saved state; if its frame moves otherwise by now, its joints hold.
 
-        Twists and wrenches in frames that no longer exist end. If another frame moves by now, or
-        by other joints or in another mode, the saved motion ends, and its joints hold.
+        Twists and wrenches in frames that no longer exist end.
         """
         self.reset()
         if state is None:

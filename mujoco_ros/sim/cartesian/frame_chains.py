@@ -36,10 +36,7 @@ class FrameChains:
         drives: Drives,
         first: int,
     ) -> None:
-        """Find frames of a robot in a model and its live state.
-
-        `frames` returns the frames by name; `first` is the robot's first joint among all joints.
-        """
+        """Find frames of a robot in a model; `first` is its first joint among all joints."""
         self.robot, self.joints = robot, joints
         self.model = self._model = model
         self._data, self._find_frames = data, frames
@@ -68,10 +65,7 @@ class FrameChains:
         raise unknown("frame", name, (WORLD, *self._frames))
 
     def present(self, frame: FixedFrame, base: FixedFrame) -> FixedFrame | None:
-        """Return a frame of an earlier model in this one, by its name; None if it is gone.
-
-        `base`, which may have no name, is the base in this model.
-        """
+        """Return an earlier model's frame in this one, by its name; None if it is gone."""
         if not frame.body:
             return frame  # the world
         if frame.name == base.name:
@@ -80,10 +74,7 @@ class FrameChains:
         return None if known is None else _fixed(known)
 
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
-        """Return the chain that moves a frame by named joints, or by all that take commands.
-
-        Without a name, the frame is the end of the arm, if the robot is one.
-        """
+        """Return the chain that moves a frame, or the end of an arm, by named or all joints."""
         joints = [joint for joint in joints if joint]
         frame = self._find_frame(name) if name else self._default_frame()
         if frame is None:

@@ -83,10 +83,7 @@ Angles count by the weight of the rotation."""
 
 
 class JointMotion:
-    """Pose mode: differential inverse kinematics on the references of the joints.
-
-    The frame is where the references place it, however well the joints follow them.
-    """
+    """Pose mode: differential inverse kinematics on the references of the joints."""
 
     def __init__(self, chain: FrameChain) -> None:
         joints, count = chain.joints, len(chain.joints.names)
@@ -158,10 +155,9 @@ class JointMotion:
         return share
 
     def _largest_speeds(self, velocity: float, timestep: float) -> np.ndarray:
-        """Return the largest speeds, at which no servo exceeds its largest effort.  # (k,)
+        """Return the largest speeds (k,), at which no servo exceeds its largest effort.
 
-        With the discrete integrator, the effort of a servo at the begin of a step contains the
-        distance that the joint moves in the step.
+        With the discrete integrator, a servo's effort contains the distance moved in the step.
         """
         most: np.ndarray = np.minimum(self._chain.joints.max_velocity, velocity)
         if self._chain.is_discrete:
@@ -205,10 +201,9 @@ _REGULAR = 1e-6
 class Impedance:
     """Impedance mode: a spring and a damper between the frame and its reference.
 
-    The inertia that the frame presents is accelerated as the reference is, so that the spring is
-    stretched by contacts and disturbances, but not by the motion. Gravity, Coriolis forces and
-    damping of the joints are compensated. The PD law of the joints is off, since integrators that
-    treat it implicitly would add damping and inertia.
+    The inertia that the frame presents is accelerated as the reference is, so that contacts alone
+    stretch the spring. Gravity, Coriolis forces and damping are compensated. The PD law of the
+    joints is off: integrators that treat it implicitly would add damping and inertia.
     """
 
     def __init__(self, chain: FrameChain) -> None:

@@ -26,10 +26,9 @@ class Limits(NamedTuple):
 
 
 class PoseReference:
-    """Pose and velocity of a frame that follow poses, or a velocity.
+    """Pose and velocity of a frame in the base that follow poses, or a velocity.
 
-    Poses that arrive in a stream are joined by straight lines: each is reached when the next one is
-    due. All is relative to the base, along its axes.
+    Straight lines join the poses of a stream: each is reached when the next one is due.
     """
 
     def __init__(self) -> None:

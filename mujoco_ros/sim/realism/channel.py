@@ -53,12 +53,10 @@ SavedChannel = tuple[dict[str, np.ndarray], Any]
 class ImperfectChannel:
     """Numbers of one robot, of which each stream arrives late, rarely, or not at all.
 
-    At every step the true numbers are given, and those that have arrived are the output. The order
-    of a sample is: error (bias, noise), quantisation, loss, delay. Until the first sample arrives,
-    it is the output nevertheless, as if nothing had changed before.
-
-    MuJoCo's own delays have no error before the delay, no jitter and no loss, and its intervals are
-    not whole steps: the 1005th reading of an interval of 4 ms differs.
+    The order of a sample is: error (bias, noise), quantisation, loss, delay. Until the first sample
+    arrives, it is the output nevertheless. MuJoCo's own delays have no error before the delay, no
+    jitter and no loss, and its intervals are not whole steps: the 1005th reading of an interval of
+    4 ms differs.
 
     The random numbers depend only on the seed, the key, the number of steps since the start and the
     settings; other robots do not change them.
@@ -71,10 +69,9 @@ class ImperfectChannel:
         size: int,
         correct: Callable[[np.ndarray, np.ndarray], object] | None = None,
     ) -> None:
-        """Create a channel, whose random numbers depend on the seed and a key; `configure` it
-        first.
+        """Create a channel of a seed and a key, to `configure`.
 
-        `correct` is called with samples and the true numbers, to correct samples in place.
+        `correct` gets samples and the true numbers, to correct samples in place.
         """
         self.size = size  # number of numbers
         self._seed = (seed, crc32(key.encode()))
@@ -96,10 +93,7 @@ class ImperfectChannel:
         return int(self._state.lost.sum())
 
     def configure(self, streams: Sequence[ChannelPart], timestep: float) -> None:
-        """Set the streams, one after the other, and the simulated time of a step [s].
-
-        What is in flight is lost if a delay or the timestep changes.
-        """
+        """Set the streams; what is in flight is lost if a delay or the timestep [s] changes."""
         if not streams or self._configured == (tuple(streams), timestep):
             return
         is_new = self._configured is None

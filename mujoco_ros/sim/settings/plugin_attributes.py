@@ -63,8 +63,7 @@ class PluginAttributes:
     def check(self, changes: Mapping[PluginAttribute, float]) -> None:
         """Try changes on a copy of the model, in any thread; raise `UserInputError` if they fail.
 
-        The plugin rejects them, needs state or sensor data of another size with them, or the text
-        of a compiled model (MJB) is too short.
+        The text of a compiled model (MJB) may be too short for them.
         """
         changed = self._changed(changes)
         if not changed:
@@ -86,8 +85,7 @@ class PluginAttributes:
             raise UserInputError(f"{names}: the plugin {plugins} rejects the values") from error
 
     def set(self, changes: Mapping[PluginAttribute, float], *datas: mujoco.MjData) -> None:
-        """Set numbers that `check` accepts in all `datas` of the model; ignore instances that are
-        gone.
+        """Set numbers that `check` accepts; ignore instances that are gone.
 
         A plugin may reject them nevertheless: a `UserInputError`, which changes nothing.
         """

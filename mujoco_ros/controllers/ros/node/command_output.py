@@ -146,10 +146,9 @@ class Trajectories(CommandOutput):
         efforts: bool = False,
         lockstep: bool = False,
     ) -> None:
-        """Open the topic.
+        """Open the topic; pure position controllers reject `efforts`.
 
-        Pure position controllers reject `efforts`. In `lockstep`, an empty trajectory is published
-        in a tick without a command.
+        In `lockstep`, a tick without a command publishes an empty trajectory.
         """
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period

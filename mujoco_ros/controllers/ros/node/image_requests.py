@@ -84,12 +84,9 @@ class _Subscribed:
 class ImageRequests:
     """Subscribes to cameras while images are requested.
 
-    The pose of a camera follows from the joints at the time of its image and from the model, whose
-    cameras have the same poses as the real ones.
-
-    In lockstep, an image shows the state of the tick that requested it: the clock waits while the
-    camera is triggered. It is delivered at the same tick as by a simulator that hosts the
-    controller.
+    A camera's pose follows from the joints at the time of its image and from the model. In
+    lockstep, an image shows the tick that requested it: the clock waits while the camera is
+    triggered. It is delivered at the same tick as by a simulator that hosts the controller.
     """
 
     def __init__(
@@ -104,8 +101,7 @@ class ImageRequests:
     ) -> None:
         """Serve the robot with an index, by its own cameras and the scene's cameras.
 
-        In `lockstep`, the clock of a simulator waits; `changed` is called when `busy` may have
-        ended.
+        In `lockstep`, the clock waits; `changed` is called when `busy` may have ended.
         """
         own = layout.robots[index]
         self._cameras = robot_cameras(layout, index)

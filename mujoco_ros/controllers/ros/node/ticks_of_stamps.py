@@ -30,16 +30,10 @@ class Due(Enum):
 
 
 class Ticker:
-    """Selects the messages nearest to the multiples of a period as ticks.
-
-    Ticks are exact for a robot that stamps at multiples of the period, as a simulator does.
-    """
+    """Selects the messages nearest to the multiples of a period as ticks; exact for simulators."""
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
-        """Restart the controller at the next message, and after gaps of `timeout` [s].
-
-        If `exact`, only exact multiples of the period [s] are ticks.
-        """
+        """Restart at the next message and after gaps of `timeout` [s]; `exact` rounds nothing."""
         self.ticks = self.missed = 0  # periods without a message
         # Difference of the time between two ticks from the period, smoothed [s]
         self.interval = self.unevenness = 0.0  # time between two messages, smoothed [s]
@@ -112,10 +106,7 @@ It doubles with each attempt, because a simulator may be paused for hours."""
 
 
 class LostMessages:
-    """Requests messages again that the simulator has sent before its clock stopped.
-
-    A simulator whose clock waits sends the messages of the tick to each new subscription.
-    """
+    """Renews subscriptions, to which a simulator whose clock waits sends the tick's messages."""
 
     def __init__(self, observations: TopicObservationSource) -> None:
         self._observations = observations
@@ -123,10 +114,7 @@ class LostMessages:
         self._renew_at, self._interval = 0.0, _RENEW_S
 
     def poll(self, now: float, *, every: bool = False) -> tuple[str, ...]:
-        """Return the topics that are incomplete at a wall time [s], or else `every` one.
-
-        They are renewed if they are the same tick's for too long.
-        """
+        """Return the topics that are incomplete, or else `every` one; renew them after a while."""
         observations = self._observations
         stamp = -1 if every else observations.stamp
         if stamp is None:
