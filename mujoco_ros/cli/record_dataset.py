@@ -27,12 +27,8 @@ from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
+from mujoco_ros.recording.demonstrations import lerobot_dataset
 from mujoco_ros.recording.demonstrations.demonstration_file import EpisodeFolder
-from mujoco_ros.recording.demonstrations.lerobot_dataset import (
-    DEFAULT_CODEC,
-    check_new,
-    write_dataset,
-)
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.recording.ros.demonstration_topics import is_description, is_valid, selection
@@ -119,7 +115,7 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
     fps, task, cameras = options.fps or _FPS, options.task, options.cameras
     place = options.lerobot
     try:
-        check_new(options.lerobot)
+        lerobot_dataset.check_new(options.lerobot)
         with closing(EpisodeFolder(options.lerobot.absolute(), resume=options.resume)) as folder:
             with closing(
                 TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
@@ -148,7 +144,7 @@ def _command(options: argparse.Namespace) -> str:
         "task": [options.task],
         "fps": [options.fps or _FPS],
         "cameras": [] if cameras is None else [cameras_text(cameras)],
-        "codec": [options.codec or DEFAULT_CODEC],
+        "codec": [options.codec or lerobot_dataset.DEFAULT_CODEC],
         "start": [] if start is None else [start],
         "bag": options.bag or [],
     }
@@ -318,9 +314,9 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
     handle_signals(_interrupt, signal.SIGHUP)
     withdraw_request()  # Ctrl-C ended the recording, not the program
     try:
-        written = write_dataset(
+        written = lerobot_dataset.write_dataset(
             options.lerobot,
-            options.codec or DEFAULT_CODEC,
+            options.codec or lerobot_dataset.DEFAULT_CODEC,
             [(path, {}) for path in paths],
             {"command": _command(options)},
             lambda count: _LOG.info(

@@ -12,14 +12,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from mujoco_ros.inspection.interfaces import (
-    ActuatorEntry,
-    CommandInput,
-    SensorEntry,
-    actuator_entries,
-    command_inputs,
-    sensor_entries,
-)
+from mujoco_ros.inspection import interfaces
 from mujoco_ros.inspection.joints import JointEntry, joint_entries, measure_standstill
 from mujoco_ros.model.errors import UserInputError, one_line
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -202,9 +195,9 @@ class RobotReport:
     has_gains_file: bool  # whether PD gains are from a file; they are derived otherwise
     links: tuple[LinkMass, ...]  # mass of each link
     joints: tuple[JointEntry, ...]  # its scalar joints
-    sensors: tuple[SensorEntry, ...]  # its sensors, cameras and lidars
-    actuators: tuple[ActuatorEntry, ...]  # its control inputs
-    commands: tuple[CommandInput, ...]  # topics and actions that command it
+    sensors: tuple[interfaces.SensorEntry, ...]  # its sensors, cameras and lidars
+    actuators: tuple[interfaces.ActuatorEntry, ...]  # its control inputs
+    commands: tuple[interfaces.CommandInput, ...]  # topics and actions that command it
     ignored: Mapping[str, int]  # number of elements of its URDF that are not read, by kind
 
 
@@ -265,9 +258,9 @@ def inspect(
                     has_gains_file=own.gains is not None,
                     links=links,
                     joints=joint_entries(plant, still, index),
-                    sensors=sensor_entries(plant.model, robot),
-                    actuators=actuator_entries(plant, index),
-                    commands=command_inputs(plant, index),
+                    sensors=interfaces.sensor_entries(plant.model, robot),
+                    actuators=interfaces.actuator_entries(plant, index),
+                    commands=interfaces.command_inputs(plant, index),
                     ignored={} if urdf is None else ignored_elements(urdf.path, part.urdf),
                 )
             )

@@ -13,19 +13,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rendering import gl
 from mujoco_ros.rendering.depth import ClipPlanes
-from mujoco_ros.rendering.gl import (
-    AUTO,
-    PLAIN,
-    RICH,
-    GlContext,
-    GroundPlane,
-    RenderingError,
-    RenderQuality,
-    grow_buffer,
-    open_context,
-    upload,
-)
 
 
 def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
@@ -88,7 +77,7 @@ class Frame:
     def __init__(
         self,
         size: tuple[int, int],
-        context: GlContext,
+        context: gl.GlContext,
         scene: mujoco.MjvScene,
         resources: mujoco.MjrContext,
         planes: ClipPlanes,
@@ -185,17 +174,17 @@ class Renderer:
     """
 
     def __init__(
-        self, model: mujoco.MjModel, backend: str = AUTO, quality: RenderQuality | None = None
+        self, model: mujoco.MjModel, backend: str = gl.AUTO, quality: gl.RenderQuality | None = None
     ) -> None:
         """Open an OpenGL context and upload a model's meshes and textures.
 
         The default quality is `RICH` on a graphics card and `PLAIN` without one.
         """
         self._resources: mujoco.MjrContext | None = None
-        self._context = open_context(backend)
+        self._context = gl.open_context(backend)
         self.backend, self.device = self._context.backend, self._context.device
         self.is_software = self._context.is_software  # whether the processor renders
-        self._quality = quality or (PLAIN if self.is_software else RICH)
+        self._quality = quality or (gl.PLAIN if self.is_software else gl.RICH)
         self._camera = mujoco.MjvCamera()
         self._camera.type = int(mujoco.mjtCamera.mjCAMERA_FIXED)
         self.set_model(model)
@@ -205,9 +194,9 @@ class Renderer:
         self._context.make_current()
         self._free()
         self._model = model
-        self._ground = None if self._quality.fine_planes else GroundPlane(model)
+        self._ground = None if self._quality.fine_planes else gl.GroundPlane(model)
         with self._ground.as_finite() if self._ground else nullcontext():
-            self._resources = upload(model, self._quality)
+            self._resources = gl.upload(model, self._quality)
         self._scene = mujoco.MjvScene(model, maxgeom=_max_geoms(model))
         extent = model.stat.extent
         near, far = model.vis.map.znear * extent, model.vis.map.zfar * extent
@@ -215,12 +204,12 @@ class Renderer:
         self._option = _option(self._quality)
 
     @property
-    def quality(self) -> RenderQuality:
+    def quality(self) -> gl.RenderQuality:
         """Quality of images; a change uploads the model again."""
         return self._quality
 
     @quality.setter
-    def quality(self, quality: RenderQuality) -> None:
+    def quality(self, quality: gl.RenderQuality) -> None:
         if quality != self._quality:
             self._quality = quality
             self.set_model(self._model)
@@ -300,12 +289,14 @@ class Renderer:
         size = f"an image of {width} x {height} pixels"
         limit = self._context.largest_side
         if max(width, height) > limit:
-            raise RenderingError(f"{size} is too large for {self.device}, whose limit is {limit}")
+            raise gl.RenderingError(
+                f"{size} is too large for {self.device}, whose limit is {limit}"
+            )
         try:
-            grow_buffer(self._resources, width, height)
+            gl.grow_buffer(self._resources, width, height)
         except mujoco.FatalError as error:
             self.set_model(self._model)
-            raise RenderingError(f"{size} is too large for {self.device}: {error}") from error
+            raise gl.RenderingError(f"{size} is too large for {self.device}: {error}") from error
 
     def _free(self) -> None:
         self._frames: dict[tuple[int, int], Frame] = {}
@@ -314,7 +305,7 @@ class Renderer:
             self._resources = None
 
 
-def _option(quality: RenderQuality) -> mujoco.MjvOption:
+def _option(quality: gl.RenderQuality) -> mujoco.MjvOption:
     """Return the engine's options for the content of a scene."""
     option = mujoco.MjvOption()
     option.sitegroup[:] = 0

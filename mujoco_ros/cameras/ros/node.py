@@ -12,15 +12,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Empty, String
 
-from mujoco_ros.bridge.diagnostics.report import (
-    ERROR,
-    OK,
-    PERIOD_S,
-    WARN,
-    DiagnosticPublisher,
-    DiagnosticReport,
-    Row,
-)
+from mujoco_ros.bridge.diagnostics import report
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import QUALITY, CameraSource, SharedRenderer, needs_opengl
@@ -44,38 +36,38 @@ class CameraDiagnostics:
         self,
         node: Node,
         sources: Callable[[], Sequence[FrameSource]],
-        renderer: Row,
+        renderer: report.Row,
         now: Callable[[], float],
     ) -> None:
         """Start the timer; `now` returns the simulated time [s]."""
         self._sources, self._renderer, self._now = sources, renderer, now
         self._before = now()
-        self._publisher = DiagnosticPublisher(node)
-        self._timer = create_wall_timer(node, PERIOD_S, self.publish)
+        self._publisher = report.DiagnosticPublisher(node)
+        self._timer = create_wall_timer(node, report.PERIOD_S, self.publish)
 
     def publish(self) -> None:
         """Publish the statistics since the last call."""
         now = self._now()
         elapsed, self._before = now - self._before, now
-        rows: dict[str, Row] = {
+        rows: dict[str, report.Row] = {
             source.name: partial(source_row, source, elapsed) for source in self._sources()
         }
         self._publisher.publish(now, rows | {"drawing": self._renderer})
 
 
-def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
+def source_row(source: FrameSource, elapsed: float) -> report.DiagnosticReport:
     """Return the row of a source, `elapsed` [s] after its last one; its statistics begin again."""
     frames, mean_s, longest_s = source.statistics.take_latest()
     rate, achieved = source.schedule.rate, frames / elapsed if elapsed > 0 else 0.0
-    level, text = OK, f"{achieved:.1f} of {rate:g} Hz"
+    level, text = report.OK, f"{achieved:.1f} of {rate:g} Hz"
     if not rate:
         text = "off: its rate is 0"
     elif not source.subscriptions:
         text = "no subscriptions"
     elif source.failure:
-        level, text = ERROR, source.failure
+        level, text = report.ERROR, source.failure
     elif source.warning:
-        level, text = WARN, source.warning
+        level, text = report.WARN, source.warning
     values = {
         "asked [Hz]": f"{rate:g}",
         "achieved [Hz]": f"{achieved:.1f}",
@@ -88,7 +80,7 @@ def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
     }
     if source.delivery is not None:
         values["lost in delivery"] = str(source.delivery.lost)
-    return DiagnosticReport(text, values, level=level)
+    return report.DiagnosticReport(text, values, level=level)
 
 
 NAME = "mujoco_cameras"

@@ -14,13 +14,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.controllers.fsm.table import Transition, TransitionEvent
-from mujoco_ros.controllers.runtime.supervisor import (
-    ACTIVATE,
-    DEACTIVATE,
-    ERROR,
-    INACTIVE,
-    SupervisedController,
-)
+from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
@@ -57,7 +51,7 @@ class LifecycleInterface:
     def __init__(
         self,
         endpoints: Endpoints,
-        supervised: SupervisedController,
+        supervised: supervisor.SupervisedController,
         submit: Submit[Any],
         pauses: Sequence[str] = (),
         switches: Mapping[str, Callable[[], object]] | None = None,
@@ -72,7 +66,7 @@ class LifecycleInterface:
         self._supervised, self._submit = supervised, submit
         self._node = endpoints.node
         self._logger = endpoints.node.get_logger()
-        states = (*machine.states, *pauses, ERROR)
+        states = (*machine.states, *pauses, supervisor.ERROR)
         self._ids = {state: number for number, state in enumerate(states, 1)}
         self._transitions = machine.transitions
         self._initial = machine.states[0]
@@ -178,10 +172,10 @@ class LifecycleInterface:
     def _switching(self) -> Iterator[Transition]:
         """Yield the transitions that start and stop the controller, with numbers of their own."""
         state, count = self._supervised.state, len(self._transitions)
-        goals = {ACTIVATE: self._initial, DEACTIVATE: INACTIVE}
+        goals = {supervisor.ACTIVATE: self._initial, supervisor.DEACTIVATE: supervisor.INACTIVE}
         for number, label in enumerate(self._switches, count + 1):
-            is_start = label == ACTIVATE
-            if state == ERROR or is_start == (state == INACTIVE):
+            is_start = label == supervisor.ACTIVATE
+            if state == supervisor.ERROR or is_start == (state == supervisor.INACTIVE):
                 yield Transition(id=number, label=label, start=state, goal=goals[label])
 
     def _schedule(self) -> None:

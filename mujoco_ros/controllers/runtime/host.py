@@ -14,13 +14,8 @@ from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GE
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
-from mujoco_ros.controllers.runtime.supervisor import (
-    ACTIVATE,
-    DEACTIVATE,
-    INACTIVE,
-    SupervisedController,
-)
 from mujoco_ros.controllers.runtime.ticks import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -80,7 +75,7 @@ class ControllerHost:
         joints: Sequence[str] = (),
     ) -> None:
         """Prepare a controller for a robot, or for the robots of its table; see `find_robots`."""
-        self.supervised = SupervisedController(controller, lambda: simulation.time)
+        self.supervised = supervisor.SupervisedController(controller, lambda: simulation.time)
         self.ticks, self.time, self.is_active = 0, 0.0, True
         # Applied to every observation, for sensor noise; None by default
         self.observation_filter: Callable[[Observation], Observation] | None = None
@@ -213,17 +208,17 @@ class ControllerHost:
         if self.is_active:
             self.deactivate()
         self.is_active = True  # whether it has ticks
-        self.supervised.resume(ACTIVATE)
+        self.supervised.resume(supervisor.ACTIVATE)
         if self.supervised.error:  # of a teardown
-            self.supervised.reset(ACTIVATE)
+            self.supervised.reset(supervisor.ACTIVATE)
 
     def deactivate(self) -> None:
         """Tear down the active state and have no more ticks; the joints hold their references."""
         if self._simulation.plant is not self._bindings.plant:
             self._follow_model()
         self.is_active = False
-        self.supervised.pause(INACTIVE, DEACTIVATE)
-        self.supervised.reset(DEACTIVATE)
+        self.supervised.pause(supervisor.INACTIVE, supervisor.DEACTIVATE)
+        self.supervised.reset(supervisor.DEACTIVATE)
         self._release()
 
     def stop(self, reason: str) -> None:

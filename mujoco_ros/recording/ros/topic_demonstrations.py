@@ -10,6 +10,7 @@ import numpy as np
 from std_msgs.msg import Header
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.demonstrations import frame_alignment
 from mujoco_ros.recording.demonstrations.demonstration_file import (
     ACTION,
     IMAGES,
@@ -17,11 +18,6 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
     TIME,
     DemonstrationFile,
     EpisodeFolder,
-)
-from mujoco_ros.recording.demonstrations.frame_alignment import (
-    AlignedFrame,
-    FrameAlignment,
-    MissingSampleError,
 )
 from mujoco_ros.recording.ros.demonstration_topics import (
     DemonstrationTopics,
@@ -67,7 +63,7 @@ class TopicDemonstrations:
         self._topics = DemonstrationTopics()  # of the first episode
         self._robot = ""
         self._closing = ExitStack()
-        self._pending: deque[AlignedFrame] = deque()
+        self._pending: deque[frame_alignment.AlignedFrame] = deque()
         self._awaits_event = False  # of a reset that the stamps have shown
         self._ended = self._restarted = ""  # why the last episode did, unless it was asked to
         self.is_recording = False  # whether an episode has started and not ended
@@ -147,7 +143,7 @@ class TopicDemonstrations:
         elif self.is_recording and topic in self._values.topics:
             try:
                 self._add_sample(topic, read())
-            except MissingSampleError as error:
+            except frame_alignment.MissingSampleError as error:
                 self._follow_gap(error)
             except (UserInputError, OSError) as error:
                 self._stop(self.discard, f": {error}", logging.ERROR)
@@ -164,7 +160,7 @@ class TopicDemonstrations:
 
     def _restart(self) -> None:
         topics = self._topics
-        self._alignment = FrameAlignment(
+        self._alignment = frame_alignment.FrameAlignment(
             self._fps,
             images=topics.images.values(),
             states=topics.states.values(),
@@ -183,7 +179,7 @@ class TopicDemonstrations:
         self._pending.clear()
         self._closing.close()
 
-    def _follow_gap(self, error: MissingSampleError) -> None:
+    def _follow_gap(self, error: frame_alignment.MissingSampleError) -> None:
         if self._count:
             if self._count + len(self._pending) < _SHORTEST_S * self._fps:
                 reason = f" after less than {_SHORTEST_S:g} s: {error}"
@@ -277,7 +273,7 @@ class TopicDemonstrations:
             source=self._source,
         )
 
-    def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:
+    def _content(self, frame: frame_alignment.AlignedFrame) -> dict[str, np.ndarray]:
         topics, samples = self._topics, frame.samples
         state = np.concatenate([samples[topic] for topic in topics.states.values()], axis=1)
         action = np.concatenate([samples[topic] for topic in topics.commands.values()])

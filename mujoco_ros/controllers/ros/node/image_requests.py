@@ -18,12 +18,7 @@ from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.runtime.robot_model import (
-    PendingImage,
-    optical_pose,
-    robot_cameras,
-    unknown_camera,
-)
+from mujoco_ros.controllers.runtime import robot_model
 from mujoco_ros.controllers.runtime.ticks import NANOSECONDS, stamp_of
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
@@ -51,7 +46,7 @@ _TO_RGB: dict[str, int | None] = {
 """Encodings of colour and their conversion to RGB."""
 
 
-class _Request(PendingImage):
+class _Request(robot_model.PendingImage):
     """A request at the tick of an observation; None before the first."""
 
     def __init__(self, observation: Observation | None) -> None:
@@ -104,7 +99,7 @@ class ImageRequests:
         In `lockstep`, the clock waits; `changed` is called when `busy` may have ended.
         """
         own = layout.robots[index]
-        self._cameras = robot_cameras(layout, index)
+        self._cameras = robot_model.robot_cameras(layout, index)
         self._endpoints, self._robot = endpoints, robot
         self._lockstep, self._changed = lockstep, changed
         self._base = own.base
@@ -138,7 +133,7 @@ class ImageRequests:
     def request(self, camera: str) -> "Future[Image]":
         """Request the next image; it fails with LookupError for an unknown camera."""
         if camera not in self._cameras:
-            return unknown_camera(camera, self._cameras)
+            return robot_model.unknown_camera(camera, self._cameras)
         subscribed = self._subscribed.get(camera) or self._subscribe(self._cameras[camera])
         request = _Request(self._observations[-1] if self._observations else None)
         subscribed.pending.append(request)
@@ -262,7 +257,7 @@ class ImageRequests:
             for name, pose in observation.objects.items():
                 _place(data, self._objects[name], pose)
         compute_poses(model, data)
-        return optical_pose(data, camera.camera)
+        return robot_model.optical_pose(data, camera.camera)
 
 
 def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
