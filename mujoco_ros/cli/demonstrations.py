@@ -150,11 +150,8 @@ def _chosen(folder: Path, seed: int | None) -> Iterator[Mapping[str, Any]]:
         if seed in (None, seeds[-1]):
             yield columns
     if seed is not None and seed not in seeds:
-        raise UserInputError(f"'{folder}' has no episode {seed}; it has {_shortened(seeds)}")
-
-
-def _shortened(seeds: list[int]) -> str:
-    return ", ".join(map(str, seeds[:10])) + (", …" if len(seeds) > 10 else "")
+        shown = ", ".join(map(str, seeds[:10])) + (", …" if len(seeds) > 10 else "")
+        raise UserInputError(f"'{folder}' has no episode {seed}; it has {shown}")
 
 
 def _check_identity(folder: Path, described: Mapping[str, Any], here: Identity) -> None:

@@ -33,10 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _export(options: argparse.Namespace) -> None:
     model = _load(options.model)
+    own_name = model.names[: model.names.index(b"\0")].decode()
     urdf = export_urdf(
         model,
         root=options.root,
-        name=options.name or _model_name(model) or options.model.stem,
+        name=options.name or own_name or options.model.stem,
         mesh_uri=Path.as_uri if options.mesh_uri is None else _in_folder(options.mesh_uri),
         mesh_cache=MeshCache(options.mesh_folder.resolve()) if options.mesh_folder else None,
         frames=options.frame,
@@ -90,10 +91,6 @@ def _load(path: Path) -> mujoco.MjModel:
         raise
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(f"{path}: {' '.join(str(error).split())}") from error
-
-
-def _model_name(model: mujoco.MjModel) -> str:
-    return str(model.names[: model.names.index(b"\0")].decode())
 
 
 def _in_folder(folder: str) -> Callable[[Path], str]:

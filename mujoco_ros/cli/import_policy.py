@@ -46,7 +46,10 @@ def _import(options: argparse.Namespace) -> None:
     is_deploy = source.suffix in _SUFFIXES
     if is_deploy and period is not None:
         raise UserInputError(f"--period is for ONNX files; {source} has its own period, step_dt")
-    robot = _robot(options.scene, options.robot) if options.scene else None
+    robot: RobotLayout | None = None
+    if options.scene:
+        plant = Simulation(load_scene(options.scene)).plant
+        robot = plant.layout.robots[find_robot(plant, options.robot)]
     if is_deploy:
         policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
         joints = [name.strip() for name in options.joints.split(",")]
@@ -73,13 +76,7 @@ def _import(options: argparse.Namespace) -> None:
     command_line.write_output(f"# Imported from {source.name}.\n{text}", options.output)
 
 
-def _robot(scene: str, name: str) -> RobotLayout:
-    plant = Simulation(load_scene(scene)).plant
-    return plant.layout.robots[find_robot(plant, name)]
-
-
 def _imu(robot: RobotLayout | None) -> str:
-    """Return the only IMU; empty without a scene or an IMU."""
     names = [topic_token(sensor.name) for sensor in robot.sensors["imu"]] if robot else []
     if len(names) > 1:
         raise UserInputError(

@@ -116,7 +116,6 @@ class _Session:
         self._terminal = sys.stderr.isatty()
 
     def run(self, signals: list[int]) -> None:
-        """Record until a signal arrives."""
         if self._clock is not None:
             _LOG.info("waiting for /clock")
             while not signals and not self._clock.started:

@@ -137,7 +137,6 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Return the command that records the same."""
     cameras, start = options.cameras, options.start
     values = {
         "lerobot": [options.lerobot],
@@ -180,7 +179,6 @@ class _Session:
         self._executor.add_node(self._node)
 
     def run(self, signals: list[int]) -> None:
-        """Record until a signal arrives."""
         handle_signals(signals.append, signal.SIGHUP)
         terminal = sys.stderr.isatty()
         try:
@@ -301,7 +299,6 @@ def _same(message: object) -> object:
 
 
 def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence[int]) -> None:
-    """Write the episodes into the dataset, and delete their files."""
     paths = folder.finished
     if not paths:
         raise UserInputError("no episode was recorded, so there is no dataset")

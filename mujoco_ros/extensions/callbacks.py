@@ -230,10 +230,7 @@ _MASKS = (_word_of("geom_contype"), _word_of("geom_conaffinity"))
 
 
 def _contact_filter_callback() -> Any:
-    """Return the callback that discards contacts.
-
-    It must evaluate the engine's own rule, also for other models, whose arrays it reads in place.
-    """
+    """Return the callback that discards contacts; it applies the engine's own rule as well."""
     types, affinities = _MASKS
     pointer = ctypes.POINTER(_INT)
 

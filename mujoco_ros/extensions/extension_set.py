@@ -130,7 +130,6 @@ class ExtensionSet:
 
 
 def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, ScenePart | None]]:
-    """Yield the extensions of a scene with their robots."""
     robots = list(zip(plant.layout.robots, plant.assembly.robots, strict=True))
     for config in plant.assembly.config.extensions:
         if not config.robot:

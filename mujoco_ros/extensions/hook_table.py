@@ -23,12 +23,7 @@ _LARGEST = 1e150
 
 
 class HookTable:
-    """Evaluates the hooks of a plant's extensions; see `HookedModel`.
-
-    Attributes:
-        model: The model of the plant.
-        data: Its state.
-    """
+    """Evaluates the hooks of a plant's extensions; see `HookedModel`."""
 
     def __init__(
         self,
@@ -88,7 +83,6 @@ class _Hook:
         self._method, self._native = getattr(extension, kind), _native(extension, kind)
 
     def entry(self) -> HookEntry | None:
-        """Return the entry of a C function; None for a method."""
         if self._native is None:
             return None
         function, cell = cast(self._native, c_void_p), addressof(self.runner.cell)
@@ -170,11 +164,7 @@ class _ArrayHook(_Hook):
 
 
 class _OwnValues:
-    """Own elements of an array.
-
-    Attributes:
-        slots: Their indices.
-    """
+    """Own elements of an array, at the indices `slots`."""
 
     def __init__(self, slots: np.ndarray, names: list[str]) -> None:
         self.slots, self._names = as_slice(slots), names
@@ -251,7 +241,6 @@ def _number(value: Any) -> tuple[float, str]:
 
 
 def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator[_Hook]:
-    """Yield the hooks that an extension has."""
     for kind in extension.native:
         if kind not in WITHOUT:
             raise unknown("hook", kind, WITHOUT)

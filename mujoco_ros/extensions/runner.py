@@ -112,10 +112,7 @@ def _address(array: np.ndarray) -> int:
 class ExtensionRunner:
     """Calls one extension, over all models of a simulation; in the physics thread.
 
-    Attributes:
-        key: Its name, with the name of its robot as a prefix.
-        namespace: Namespace of its robot.
-        config: Its entry in the scene.
+    `key` is its name, with the name of its robot as a prefix; `config` its entry in the scene.
     """
 
     def __init__(

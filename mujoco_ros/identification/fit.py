@@ -166,7 +166,6 @@ def _choose(
 
 
 def _noise(record: JointRecord) -> np.ndarray:
-    """Return the noise of position, velocity and effort.  # (3, k)"""
     return np.stack([noise_of(one) for one in (record.position, record.velocity, record.effort)])
 
 
@@ -190,7 +189,6 @@ class _Residuals:
         self._noise = self._flat(np.broadcast_to(noise[:, None], measured.shape))
 
     def __call__(self, parameters: ParameterSet) -> np.ndarray:
-        """Return the residuals.  # (r,)"""
         predicted = self._flat(self._predict(parameters.values, parameters.delay))
         error = (predicted - self._measured) / self._noise
         large = _DIVERGED

@@ -107,10 +107,7 @@ def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> J
 
 
 def _checked_commands(record: JointRecord, where: str, *, periodic: bool) -> JointRecord:
-    """Return a record in which periodic references of lost messages are interpolated.
-
-    A controller's references are smooth; where they are not, Akima's spline does not overshoot.
-    """
+    """Return a record with interpolated references of lost messages; Akima's do not overshoot."""
     times, references = record.command_times, record.references
     _check_stamps(times, "commands", where)
     steps = np.diff(times)

@@ -97,10 +97,7 @@ class Windows:
         self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
 
     def simulate(self, delay: float, columns: np.ndarray) -> np.ndarray:
-        """Return positions, velocities and PD efforts at the counted samples.  # (3, m, k)
-
-        `delay` is the commands' [s]; `columns` are the joints (k,).
-        """
+        """Return positions, velocities and PD efforts (3, m, k), with a delay of commands [s]."""
         robot = self._robot
         references = self._references.at(self._times, robot.timestep, delay)
         controls = robot.controls(references[:, :-1])

@@ -195,7 +195,6 @@ class IdentifiedRobot:
         return np.array([self.joints.index(joint) for joint in joints], dtype=np.intp)
 
     def _map_references(self) -> None:
-        """Sample the affine map from references to controls."""
         count = len(self.joints)
         controls = []
         for row in np.vstack([np.zeros(3 * count), np.eye(3 * count)]):

@@ -43,7 +43,8 @@ def robot_images(
                 for side, azimuth in _AZIMUTHS_DEG.items():
                     camera.azimuth = azimuth
                     image = _render(version, data, camera, groups, resources, _SIZE)
-                    found.append((side + suffix, _png(image)))
+                    _, encoded = cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+                    found.append((side + suffix, bytes(encoded)))
     return found
 
 
@@ -96,7 +97,6 @@ def _collisions(model: mujoco.MjModel) -> mujoco.MjModel:
 
 
 def _camera(model: mujoco.MjModel, data: mujoco.MjData, layout: ModelLayout) -> mujoco.MjvCamera:
-    """Return a camera that has all robots in view."""
     bodies = [body for robot in layout.robots for body in robot.bodies]
     geoms = np.flatnonzero(np.isin(model.geom_bodyid, bodies) & (model.geom_rbound > 0))
     camera = mujoco.MjvCamera()
@@ -138,8 +138,3 @@ def _render(
         raise RenderingError(f"OpenGL cannot render the model: {error}") from error
     image[depth == 0.0] = _BACKGROUND  # with ZEROFAR, zero is infinitely far away
     return image[::-1]
-
-
-def _png(image: np.ndarray) -> bytes:
-    _, encoded = cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
-    return bytes(encoded)

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
@@ -69,7 +69,6 @@ def measure_standstill(
 
 
 def _longest(vectors: np.ndarray) -> float:
-    """Return the largest length of vectors (n, 3); 0 without any."""
     return float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
 
 
@@ -134,7 +133,8 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
                 limits=(low, high) if model.jnt_limited[joint] else None,
                 armature=float(model.dof_armature[dof]),
                 effort_limit=effort if math.isfinite(effort) else None,
-                drive=_drive(modes[i], held=holds),
+                drive=", ".join(dict.fromkeys(map(str, modes[i])))
+                or ("tendon or other" if holds else ""),
                 kp=kp if holds else None,
                 kd=kd if holds else None,
                 inertia=mass,
@@ -147,12 +147,6 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
             )
         )
     return tuple(entries)
-
-
-def _drive(modes: Sequence[Mode], *, held: bool) -> str:
-    if modes:
-        return ", ".join(dict.fromkeys(map(str, modes)))
-    return "tendon or other" if held else ""
 
 
 def _unlimited(model: mujoco.MjModel) -> mujoco.MjModel:

@@ -225,10 +225,7 @@ class Report:
 def inspect(
     reference: str, versions: Mapping[str, str], xacro_args: Mapping[str, str] | None = None
 ) -> tuple[Report, Plant]:
-    """Load a model as ``scene:=`` does, simulate it without commands, and report on it.
-
-    The plant is in the initial state of its scene.
-    """
+    """Load a model as ``scene:=`` does, simulate it, and report; the plant is at its start."""
     with captured_messages() as messages:
         config = load_with_arguments(reference, xacro_args or {})
         simulation = Simulation(config)

@@ -122,7 +122,6 @@ def exit_reason(code: int | None) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of a child, in which it finds this package."""
     package = str(Path(__file__).resolve().parents[2])
     if package == sysconfig.get_path("purelib"):
         return dict(os.environ)

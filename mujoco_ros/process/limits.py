@@ -140,7 +140,6 @@ def _fork() -> int:
 def _run(
     function: Callable[[], bytes], limits: WorkerLimits, parent: int, answer: Connection
 ) -> NoReturn:
-    """Send the result of a function, and end this process."""
     code = _FAILED
     try:
         end_with(parent)

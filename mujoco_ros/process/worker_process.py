@@ -126,10 +126,7 @@ class WorkerProcess:
         return ""
 
     def _connect(self, setup: Callable[[], object]) -> Connection:
-        """Return the connection to the process, which is started and set up if necessary.
-
-        EOFError if the worker is closed, OSError if the process has ended.
-        """
+        """Return the connection to the process, started if necessary; EOFError if it is closed."""
         if self._connection and self._process and self._process.poll() is not None:
             self._discard()  # it was ended while it was idle
         if self._is_closed:

@@ -267,7 +267,6 @@ class TopicFile(BagFile):
 
 
 def _write_at(file: int, data: bytes, offset: int) -> None:
-    """Write all of `data` at `offset`."""
     view = memoryview(data)
     while view:
         written = os.pwrite(file, view, offset)

@@ -114,7 +114,8 @@ def open_context(backend: str = AUTO) -> GlContext:
         raise RenderingError(
             f"backend '{backend}' does not exist; choose one of: {', '.join(CHOICES)}"
         )
-    os.environ.setdefault(_MESA_THREADS, str(_render_threads()))
+    threads = min(max(len(os.sched_getaffinity(0)) - _RESERVED_CORES, 0), _MAX_THREADS)
+    os.environ.setdefault(_MESA_THREADS, str(threads))
     failures = []
     for name in BACKENDS if backend == AUTO else (backend,):
         try:
@@ -167,10 +168,6 @@ def _reason(error: Exception) -> str:
 
 def _function(platform: Any, name: str, *signature: Any) -> Any:
     return ctypes.CFUNCTYPE(*signature)(platform.getExtensionProcedure(name.encode()))
-
-
-def _render_threads() -> int:
-    return min(max(len(os.sched_getaffinity(0)) - _RESERVED_CORES, 0), _MAX_THREADS)
 
 
 _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)

@@ -82,7 +82,8 @@ class Scanner:
         own = model.geom_rgba
         # As in the renderer, a colour of the geom precedes the colour of its material.
         is_default = (own == _GREY).all(axis=1) & (model.geom_matid >= 0)
-        rgba = np.where(is_default[:, np.newaxis], _material_colours(model), own)
+        colours = model.mat_rgba[np.maximum(model.geom_matid, 0)] if model.nmat else own
+        rgba = np.where(is_default[:, np.newaxis], colours, own)
         brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # last: no hit
         cosines = np.abs(np.einsum("ij,ij->i", self._rays, self._normals))
         hit = np.where(np.isfinite(self._ranges.ravel()), brightness[self._geoms], 0.0)
@@ -108,10 +109,3 @@ def directions(horizontal: HorizontalConfig, vertical: VerticalConfig) -> np.nda
     flat = np.cos(elevation)
     rays = (flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation))
     return np.stack(rays, axis=-1).reshape(-1, 3)
-
-
-def _material_colours(model: mujoco.MjModel) -> np.ndarray:
-    """Return the colour of each geom's material; arbitrary without a material.  # (ngeom, 4)."""
-    colours: np.ndarray = model.mat_rgba if model.nmat else model.geom_rgba
-    found: np.ndarray = colours[np.maximum(model.geom_matid, 0)]
-    return found

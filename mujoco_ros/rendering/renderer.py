@@ -47,10 +47,7 @@ def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) ->
 
 @contextmanager
 def only(model: mujoco.MjModel, visible: np.ndarray, groups: Iterable[int]) -> Iterator[None]:
-    """Move all but the visible geoms (ngeom,) into a group that is not rendered, in the block.
-
-    If `groups`, the rendered ones, are all groups, nothing happens.
-    """
+    """Hide all but the visible geoms (ngeom,) in the block, unless `groups` are all groups."""
     unused = set(range(mujoco.mjNGROUP)).difference(groups)
     if not unused:
         yield
@@ -166,20 +163,13 @@ class Renderer:
 
     Cameras see geoms, tendons, skins and flexes, but no sites. Curved shapes are polyhedra, whose
     resolution is the model's ``visual/quality``: by default a sphere is up to 1 % of its radius too
-    small.
-
-    Attributes:
-        backend: Backend of the OpenGL context, "EGL" or "OSMesa".
-        device: Name of the device, as its driver reports it.
+    small. `device` is the name that the driver of the `backend` reports.
     """
 
     def __init__(
         self, model: mujoco.MjModel, backend: str = gl.AUTO, quality: gl.RenderQuality | None = None
     ) -> None:
-        """Open an OpenGL context and upload a model's meshes and textures.
-
-        The default quality is `RICH` on a graphics card and `PLAIN` without one.
-        """
+        """Open an OpenGL context; the default quality is `RICH` on graphics cards, else `PLAIN`."""
         self._resources: mujoco.MjrContext | None = None
         self._context = gl.open_context(backend)
         self.backend, self.device = self._context.backend, self._context.device
@@ -197,7 +187,9 @@ class Renderer:
         self._ground = None if self._quality.fine_planes else gl.GroundPlane(model)
         with self._ground.as_finite() if self._ground else nullcontext():
             self._resources = gl.upload(model, self._quality)
-        self._scene = mujoco.MjvScene(model, maxgeom=_max_geoms(model))
+        tendons = 2 * model.nwrap + (_CATENARY + 1) * model.ntendon
+        geoms = model.ngeom + model.nflex + model.nskin + tendons + _SPARE_GEOMS
+        self._scene = mujoco.MjvScene(model, maxgeom=geoms)
         extent = model.stat.extent
         near, far = model.vis.map.znear * extent, model.vis.map.zfar * extent
         self._planes = ClipPlanes.enclosing(near, far)
@@ -262,7 +254,6 @@ class Renderer:
             self.close()
 
     def _update(self, data: mujoco.MjData, camera: Camera) -> None:
-        """Update the scene and its camera."""
         scene, near = self._scene, self._planes.near
         self._camera.fixedcamid = camera.camera
         self._update_scene(data, self._camera)
@@ -274,7 +265,6 @@ class Renderer:
             gl_camera.frustum_top, gl_camera.frustum_bottom = top, bottom
 
     def _update_scene(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
-        """Update the scene for a camera of the engine."""
         scene = self._scene
         mujoco.mjv_updateScene(self._model, data, self._option, None, camera, _BODIES, scene)
         if self._ground:
@@ -306,16 +296,9 @@ class Renderer:
 
 
 def _option(quality: gl.RenderQuality) -> mujoco.MjvOption:
-    """Return the engine's options for the content of a scene."""
     option = mujoco.MjvOption()
     option.sitegroup[:] = 0
     for groups in (option.geomgroup, option.tendongroup, option.skingroup, option.flexgroup):
         groups[:] = 0
         groups[list(quality.groups)] = 1
     return option
-
-
-def _max_geoms(model: mujoco.MjModel) -> int:
-    """Return the largest number of geoms of a scene."""
-    tendons = 2 * model.nwrap + (_CATENARY + 1) * model.ntendon
-    return int(model.ngeom + model.nflex + model.nskin + tendons + _SPARE_GEOMS)

@@ -318,7 +318,6 @@ def needs_opengl(topic: str) -> bool:
 
 
 def _needs(topics: Sequence[str]) -> set[str]:
-    """Return the images that some topics need."""
     return set().union(*(PRODUCTS[topic].needs for topic in topics))
 
 

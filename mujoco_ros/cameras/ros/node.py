@@ -204,6 +204,5 @@ class CameraNode(Node, ParameterListener):
         return self._endpoints.subscription(Empty, topic, partial(self._trigger, topic), RELIABLE)
 
     def _trigger(self, topic: str, _message: Empty) -> None:
-        """Publish a frame of the current state of the camera with a topic."""
         for source in self._scheduler.sources:
             source.triggered = source.triggered or source.trigger == topic

@@ -36,7 +36,6 @@ class _Frame:
 
     @property
     def size(self) -> int:
-        """Number of bytes."""
         return sum(len(message) for _, message in self.messages)
 
 

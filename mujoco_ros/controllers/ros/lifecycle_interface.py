@@ -186,7 +186,6 @@ class LifecycleInterface:
                 self._is_scheduled = False
 
     def _publish_events(self) -> None:
-        """Publish all new events, and the state after each."""
         self._is_scheduled = False  # before reading the log, which may miss later events
         for event in self._supervised.log.since(self._published_event):
             if event.number != self._published_event + 1:

@@ -135,7 +135,6 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 
 def _descriptions(config: type[Any]) -> dict[str, str]:
-    """Return the descriptions of attributes in the docstrings of a class and its bases."""
     found: dict[str, str] = {}
     for cls in reversed(config.__mro__):
         _, _, attributes = cleandoc(cls.__doc__ or "").partition("Attributes:\n")

@@ -276,7 +276,6 @@ class ControllerHost:
             binding.cameras.cancel()
 
     def _follow_model(self) -> None:
-        """Continue with the same robot in another model."""
         removed = self._bindings.removed
         if not removed:
             self._bindings.follow()

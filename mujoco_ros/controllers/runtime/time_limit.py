@@ -186,7 +186,6 @@ class TimeLimit:
 
 
 def _watch(limit: "weakref.ref[TimeLimit]") -> None:
-    """Poll a limit until it is gone."""
     while True:
         time.sleep(_POLL_S)
         watched = limit()

@@ -1,7 +1,6 @@
 """Topics and services of one extension, over all models."""
 
 from collections.abc import Mapping
-from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -46,7 +45,6 @@ class ExtensionEndpoints:
             raise
 
     def _open(self, cls: type) -> None:
-        """Open what the methods of a class declare."""
         context, runner = self._context, self._runner
         for endpoint in endpoints_of(cls):
             label = "" if endpoint.of_robot else runner.config.label
@@ -92,23 +90,20 @@ class ExtensionEndpoints:
         self, cls: type[Extension], settings: Mapping[str, ParameterSpec]
     ) -> PanelServer:
         runner, items = self._runner, cls.panel
+        commands = self._context.simulation.commands
         group = PanelGroup(
             name="",
             items=items,
             owner=cls,  # before a change of the model there is no instance
             path=(),
             settings=settings,
-            press=self._press,
+            press=lambda method: commands.submit(partial(self._call_enabled, method)),
             evaluate=lambda method: self._call(method, passes=BaseException),
             is_active=lambda: runner.is_enabled,
             plot_period_s=_PLOT_PERIOD_S,
         )
         base = in_namespace(runner.namespace, runner.config.label)
         return PanelServer(self._context.endpoints, base, runner.key, [group] if items else [])
-
-    def _press(self, method: str) -> "Future[None]":
-        """Call a method of a button in the physics thread."""
-        return self._context.simulation.commands.submit(partial(self._call_enabled, method))
 
     def _call_enabled(self, method: str, *args: Any) -> None:
         """Call a method; RequestRejectedError if the extension is disabled, also by the call."""
@@ -126,7 +121,6 @@ class ExtensionEndpoints:
         return self._runner.call(method, function, *args, passes=passes)
 
     def _receive(self, method: str, topic: str, message: Any) -> None:
-        """Hand a message to the physics thread."""
 
         def handle() -> None:
             try:
@@ -140,6 +134,5 @@ class ExtensionEndpoints:
             self._context.rejections.report(topic, "messages lost", str(error))
 
     def _serve(self, method: str, request: Any, responder: Responder) -> None:
-        """Hand a request to the physics thread."""
         call = partial(self._call_enabled, method, request, responder.response)
         responder.run(self._context.simulation.commands, call, lambda _: responder())

@@ -30,11 +30,7 @@ ON_ERROR = ParameterSpec(
 
 
 class ExtensionParameters:
-    """The parameters of one extension.
-
-    Attributes:
-        enabled: The name of the parameter that enables the extension.
-    """
+    """The parameters of one extension, which the parameter `enabled` enables."""
 
     def __init__(self, runner: ExtensionRunner) -> None:
         """Describe the parameters; the defaults are the values of the scene."""

@@ -124,10 +124,7 @@ _OWN = re.compile(
 
 
 class EpisodeFolder:
-    """Numbered files of episodes in a folder beside the dataset, for one process.
-
-    The episodes of a source, such as a bag, are deleted when it is read again.
-    """
+    """Numbered files of episodes in a folder beside the dataset, for one process."""
 
     def __init__(self, dataset: Path, *, resume: bool) -> None:
         """Create the folder for a dataset, or continue it; UserInputError if it is in use."""

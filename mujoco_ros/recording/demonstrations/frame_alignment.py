@@ -58,10 +58,7 @@ class FrameAlignment:
         self._begun: tuple[int, dict[str, np.ndarray]] | None = None  # with states
 
     def add(self, topic: str, time: int, values: np.ndarray) -> bool:
-        """Add a sample; False if the time [ns] jumps back, or all topics continue much later.
-
-        A second sample of the same stamp is ignored, as the state is the same.
-        """
+        """Add a sample; False if the time [ns] jumps back, or all topics continue much later."""
         samples = self._topics[topic]
         if time < samples.newest:
             return False

@@ -53,7 +53,6 @@ def write(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _create(setup: Mapping[str, Any], episode: Mapping[str, Any]) -> Any:
-    """Create a dataset with the features of its first episode."""
     features = episode["features"]
     for feature in features.values():
         feature["shape"] = tuple(feature["shape"])

@@ -43,10 +43,7 @@ def _time(duration: Duration) -> dict[str, int]:
 
 
 class Bag:
-    """Writes a bag; a crash of the process cannot lose flushed messages.
-
-    Until its end, no other process repairs it.
-    """
+    """Writes a bag, which nobody repairs meanwhile; a crash cannot lose flushed messages."""
 
     def __init__(
         self,
@@ -122,10 +119,7 @@ class Bag:
             self._close()
 
     def failure(self, problem: str) -> str:
-        """Return the problem that ended the recording, and where its messages are.
-
-        Only before `abandon`: open files are found wherever they were moved.
-        """
+        """Return the problem and where the messages are, however moved; before `abandon`."""
         found: Counter[Path] = Counter()
         lost: dict[str, int] = {}
         for name, count in self._checked.items():

@@ -286,7 +286,6 @@ class _TopicInput:
         return changed
 
     def take(self, messages: list[_Received]) -> None:
-        """Append the received messages to a list."""
         topic, count = self.topic, 0
         for data, info in _take(self._subscription, self._message):
             count += 1
@@ -303,7 +302,6 @@ class _TopicInput:
         self.has_overrun |= count == _DEPTH
 
     def resubscribe(self) -> None:
-        """Subscribe with the QoS that the publishers now offer."""
         self.close()
         # The new subscription receives transient-local messages again.
         self._repeated_until = self._newest

@@ -149,7 +149,6 @@ class ReplayNode(ComponentNode):
         logger.info("replaying until Ctrl-C")
 
     def _change_model(self, number: int) -> None:
-        """Switch to the model of a segment."""
         assert isinstance(self.simulation, Playback)
         segment = self.simulation.log.segments[number]
 
@@ -163,7 +162,6 @@ class ReplayNode(ComponentNode):
         self.models.change(lambda _current: segment.assembly, end, fresh=True)
 
     def _publish_resets(self) -> None:
-        """Publish events of resets: the time jumped back, or the state was set."""
         events = self.simulation.events
         while events:
             event = events.popleft()

@@ -164,7 +164,6 @@ class StateLogging(Component):
         return output_folder(self._values[_FOLDER])
 
     def _path(self, name: str) -> Path:
-        """Return the file that a client names."""
         if "\0" in name:
             raise UserInputError(f"state log {name!r} is not a path: it has a NUL character")
         try:

@@ -196,7 +196,6 @@ class FrameChain:
 def _product(
     position: np.ndarray, quat: np.ndarray, inner: np.ndarray, inner_quat: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the product of two poses.  # (3,), (4,)"""
     found, facing = np.empty(3), np.empty(4)
     mujoco.mju_mulPose(found, facing, position, quat, inner, inner_quat)
     return found, facing

@@ -22,10 +22,7 @@ _IDLE_S = 0.5
 
 
 class CartesianController:
-    """Moves a frame of a robot by the joints above it.
-
-    It begins where the frame is at the first command, and ends when another source takes a joint.
-    """
+    """Moves a frame of a robot by the joints above it, until another source takes a joint."""
 
     def __init__(
         self, references: References, timestep: Callable[[], float], chains: FrameChains
@@ -138,7 +135,6 @@ class CartesianController:
             self._acting[command.kind] = command, time + lasting
 
     def _start(self) -> None:
-        """Begin where the frame and the joints are."""
         self.busy = True
         motion, chain = self._motion, self.chain
         assert chain is not None
@@ -152,7 +148,6 @@ class CartesianController:
         self._acting.clear()
 
     def _start_part(self) -> None:
-        """Begin a mode in the measured state."""
         measured = self._impedance
         assert self.chain is not None
         self.chain.measure(measured.q, measured.dq)
@@ -249,10 +244,7 @@ class CartesianController:
         return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
-        """Continue from a saved state; if its frame moves otherwise by now, its joints hold.
-
-        Twists and wrenches in frames that no longer exist end.
-        """
+        """Continue from a saved state; motions of frames that are gone or changed end."""
         self.reset()
         if state is None:
             return

@@ -69,10 +69,7 @@ class ImperfectChannel:
         size: int,
         correct: Callable[[np.ndarray, np.ndarray], object] | None = None,
     ) -> None:
-        """Create a channel of a seed and a key, to `configure`.
-
-        `correct` gets samples and the true numbers, to correct samples in place.
-        """
+        """Create a channel, whose `correct` gets samples to change, and the true numbers."""
         self.size = size  # number of numbers
         self._seed = (seed, crc32(key.encode()))
         self._correct = correct

@@ -56,10 +56,7 @@ class PluginAttributes:
         return {key: _read(self._model, place) or 0.0 for key, place in self._places.items()}
 
     def check(self, changes: Mapping[PluginAttribute, float]) -> None:
-        """Try changes on a copy of the model, in any thread; raise `UserInputError` if they fail.
-
-        The text of a compiled model (MJB) may be too short for them.
-        """
+        """Try changes on a copy of the model, in any thread; `UserInputError` if they fail."""
         changed = self._changed(changes)
         if not changed:
             return

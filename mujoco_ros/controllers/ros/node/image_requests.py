@@ -272,7 +272,6 @@ def _depth(message: ImageMessage) -> np.ndarray:
 
 
 def _colour(message: ImageMessage) -> np.ndarray:
-    """Return RGB.  # (h, w, 3)"""
     conversion = _encoding(message, _TO_RGB, "colour")
     channels = 4 if "a" in message.encoding else 3
     pixels = _pixels(message, channels).reshape(message.height, message.width, channels)

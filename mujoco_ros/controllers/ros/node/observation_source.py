@@ -284,16 +284,15 @@ def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
     values: dict[str, Any] = {}
     for measurement in kind.measurements:
         marks = measurement.absence
-        if marks and all(_is_equal(message, path, mark) for path, mark in marks.items()):
+        if marks and all(
+            np.array_equal(get_field(message, path), mark, equal_nan=True)
+            for path, mark in marks.items()
+        ):
             continue
         numbers = [float(get_field(message, path)) for path in measurement.paths]
         value = np.array(numbers) if measurement.axes else numbers[0]
         values[measurement.name] = (load_sign if measurement.is_load else 1.0) * value
     return reading(kind.observation, values)
-
-
-def _is_equal(message: Any, path: str, mark: float) -> bool:
-    return np.array_equal(get_field(message, path), mark, equal_nan=True)
 
 
 def _states(message: DynamicJointState) -> dict[str, np.ndarray]:

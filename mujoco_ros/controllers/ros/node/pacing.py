@@ -199,7 +199,6 @@ class ControllerPacing:
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def _can_tick(self, now: float) -> bool:
-        """Return whether all inputs of a tick were received."""
         if not self._lockstep:
             return True
         incomplete, awaited = self._lost.poll(now), self.supervised.controller.awaited
@@ -252,7 +251,6 @@ class ControllerPacing:
         self._costs.add(supervised.machine.calls.path, now - begin, period, now)
 
     def _report_unevenness(self) -> None:
-        """Log that the robot's messages do not fit the period, if so."""
         ticker, period = self._ticker, self.supervised.controller.period
         if ticker.unevenness > _UNEVEN * period:
             _LOG.info(
