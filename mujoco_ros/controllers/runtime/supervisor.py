@@ -22,9 +22,9 @@ _ROWS = ("position", "velocity", "effort")
 class ReferenceFilter:
     """Checks the references of each tick, and leaves out those that the controller never set.
 
-    The first references are the measured positions; for a loaded joint, the previous command, lest
-    an arm sag or a gripper open. A joint that a state has released, by NaN, starts in the same way
-    in the next state.
+    The first references are the measured positions, at which a loaded arm would sag and a gripper
+    open: until the controller sets others, the previous command stays. A joint that a state has
+    released, by NaN, starts in the same way in the next state.
 
     A NaN that replaces a number is rather a failed computation: a warning, once for each state, or
     an error of a strict table. `became_nan` has these joints with their states.

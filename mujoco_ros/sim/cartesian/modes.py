@@ -201,8 +201,8 @@ _REGULAR = 1e-6
 class Impedance:
     """Impedance mode: a spring and a damper between the frame and its reference.
 
-    The inertia that the frame presents is accelerated as the reference is, so that contacts alone
-    stretch the spring. Gravity, Coriolis forces and damping are compensated. The PD law of the
+    The inertia that the frame presents is accelerated as the reference is, so that the motion does
+    not stretch the spring. Gravity, Coriolis forces and damping are compensated. The PD law of the
     joints is off: integrators that treat it implicitly would add damping and inertia.
     """
 
