@@ -16,8 +16,7 @@ from mujoco_ros.sim.state_log.reader import LogSegment
 _POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
 """Numbers of the pose of a free camera, the distance among them, and their bound [m or deg]."""
 _ROUNDING_S = 1e-9
-_MOST_FRAMES = 1_000_000
-"""Most frames of a film: more than nine hours at 30 frames per second."""
+_MOST_FRAMES = 1_000_000  # most frames of a film: more than nine hours at 30 frames per second
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

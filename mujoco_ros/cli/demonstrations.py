@@ -29,8 +29,7 @@ from mujoco_ros.recording.demonstrations import lerobot_dataset
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
 
 _FPS = 25
-_LARGEST_ERROR = 1e-6
-"""Of a replay [m, rad, m/s, rad/s]."""
+_LARGEST_ERROR = 1e-6  # of a replay [m, rad, m/s, rad/s]
 _DEPENDENT = ("fps", "cameras", "task", "codec", "failures")
 
 

@@ -38,8 +38,7 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.strict import parse_yaml
 
 _BAR_WIDTH = 30
-_LONG_RUN = 50
-"""Number of episodes from which progress is reported without a terminal."""
+_LONG_RUN = 50  # number of episodes from which progress is reported without a terminal
 
 
 def run_episodes(
@@ -96,12 +95,10 @@ def _show_progress(done: Sequence[Episode], total: int, seconds: float) -> None:
         report(text)
 
 
-_SEED_STRIDE = 1_000_000
-"""Distance between the first episodes of two seeds."""
+_SEED_STRIDE = 1_000_000  # distance between the first episodes of two seeds
 EPISODES = "episodes.jsonl"
 """Name of the file to which each episode is added."""
-_REFERENCE = "pick_place"
-"""The controller with published metrics to compare with."""
+_REFERENCE = "pick_place"  # the controller with published metrics to compare with
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

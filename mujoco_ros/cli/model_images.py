@@ -24,10 +24,8 @@ from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.framing import frame_bodies
 from mujoco_ros.viewer.model_images import SIZE, NoImagesError
 
-_FINER = 3
-"""Pixels that are rendered for each one of an image, in both directions."""
-_VERSION = 2
-"""Changes with the images of the same models."""
+_FINER = 3  # pixels that are rendered for each one of an image, in both directions
+_VERSION = 2  # changes with the images of the same models
 _LIMIT_BYTES = 32 * 1024 * 1024
 
 

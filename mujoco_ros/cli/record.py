@@ -26,10 +26,8 @@ from mujoco_ros.recording.ros.repair import repair
 from mujoco_ros.wire.names import ros_distribution
 
 _TAKE_S = 0.05
-_FLUSH_S = 0.5
-"""A sudden end loses at most the messages of this time and one _TAKE_S."""
-_LAST_TAKE_S = 2.0
-"""Longest time in which messages are taken after the request to end."""
+_FLUSH_S = 0.5  # a sudden end loses at most the messages of this time and one _TAKE_S
+_LAST_TAKE_S = 2.0  # longest time in which messages are taken after the request to end
 _EPILOG = """\
 Without --topics and --regex, all topics that ROS does not hide are recorded. The bag has the format
 of `ros2 bag record --storage mcap`. The simulator renders cameras and lidars for subscriptions

@@ -22,8 +22,7 @@ from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 
-_GAP = 64
-"""Alignment of the arrays of MjData [bytes]."""
+_GAP = 64  # alignment of the arrays of MjData [bytes]
 
 
 @cache

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _SLOWEST_HZ = 0.1
-_RAMP_S = 2.0
-"""Time in which the motion grows from rest, and decreases to rest at the end."""
+_RAMP_S = 2.0  # time in which the motion grows from rest, and decreases to rest at the end
 
 
 @dataclass(frozen=True, kw_only=True)

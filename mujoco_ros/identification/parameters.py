@@ -13,8 +13,7 @@ DELAY = "delay"
 LEAST_DELAY_S = -0.005
 """Below zero, so that the interval of a delay of zero is symmetric."""
 _DELAY_SCALE_S = 0.005
-_LARGEST = 1e4
-"""Largest value of a parameter in units of its scale."""
+_LARGEST = 1e4  # largest value of a parameter in units of its scale
 _TINY = np.finfo(float).tiny
 
 

@@ -155,10 +155,8 @@ def smooth_states(
 _DIFFERENCES = 3
 _GAIN = np.sqrt(20.0)
 """Deviation of the third difference of white noise of deviation 1: 1, -3, 3, -1 squared."""
-_MAD = 1.4826
-"""Deviation of a normal distribution over its median absolute deviation."""
-_FLOOR = 1e-5
-"""Least noise over the deviation of the signal; a simulation without noise has none."""
+_MAD = 1.4826  # deviation of a normal distribution over its median absolute deviation
+_FLOOR = 1e-5  # least noise over the deviation of the signal; a simulation without noise has none
 
 
 def noise_of(samples: np.ndarray) -> np.ndarray:

@@ -15,10 +15,8 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.sim.plant import Plant
 
-_NEW = "drives"
-"""Name of the entry of joints that are in none."""
-_FITTED = "_fitted"
-"""Ends the name of an entry of some joints of another entry."""
+_NEW = "drives"  # name of the entry of joints that are in none
+_FITTED = "_fitted"  # ends the name of an entry of some joints of another entry
 _TRANSPORT = ("delay", "interval", "jitter", "dropout")
 
 
@@ -86,8 +84,7 @@ def _unused(name: str, names: set[str]) -> str:
 
 KINDS = ("armature", "friction", "damping", "kp", "kd")
 """Rows of the parameters of joints: for a revolute one, in kg m², Nm, Nms/rad, Nm/rad, Nms/rad."""
-_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
-"""The state that a rollout begins with and returns."""
+_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS  # the state that a rollout begins with and returns
 _IDEAL = mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_CONTACT
 
 

@@ -16,16 +16,14 @@ from mujoco_ros.model.scene.asset_snapshot import restore_files, snapshot_files
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.rendering.gl import RICH, RenderingError, grow_buffer, open_context, upload
 
-_SIZE = 640, 640
-"""Width and height [pixels]."""
+_SIZE = 640, 640  # width and height [pixels]
 _ELEVATION_DEG = -15.0
 _AZIMUTHS_DEG = {"from the front right": 145.0, "from the back right": 35.0}
 _VISUAL, _COLLIDES, _HIDDEN = 2, 3, 5
 """Groups of geoms."""
 _COLLISION_RGBA = (0.9, 0.55, 0.2, 1.0)
 _BACKGROUND = 240
-_HEADLIGHT = 0.45
-"""Light of models alone; most have no light."""
+_HEADLIGHT = 0.45  # light of models alone; most have no light
 _MARGIN = 0.95
 """Distance in terms of the sphere around the boxes of all geoms, which robots do not fill."""
 

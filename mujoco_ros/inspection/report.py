@@ -95,8 +95,7 @@ def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
     return dict(found)
 
 
-_ROUNDING = 1e-9
-"""Relative difference of masses that are the same."""
+_ROUNDING = 1e-9  # relative difference of masses that are the same
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,8 +144,7 @@ def link_masses(
     return tuple(masses.values())
 
 
-_NO_PAIR = -1
-"""Signature of no pair of bodies."""
+_NO_PAIR = -1  # signature of no pair of bodies
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,8 +175,7 @@ def overlaps(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[Overlap, ...]:
     )
 
 
-_STANDSTILL_S = 2.0
-"""Simulated time without commands [s]."""
+_STANDSTILL_S = 2.0  # simulated time without commands [s]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,22 +15,18 @@ from collections.abc import Callable
 from contextlib import suppress
 
 _STDIN, _STDOUT, _STDERR = range(3)
-_WITHDRAWN = 255
-"""Byte in the pipe: the request was for a part of the work."""
-_EXIT = 254
-"""Byte in the pipe: the program is complete, and its interpreter exits."""
+_WITHDRAWN = 255  # byte in the pipe: the request was for a part of the work
+_EXIT = 254  # byte in the pipe: the program is complete, and its interpreter exits
 _LIMIT_S = 8.0
 """Default time from the request to the kill [s]; `ros2 launch` kills 10 s after its SIGINT."""
-_DUMP = signal.SIGRTMAX
-"""The signal at which a program writes the frames of its main thread."""
+_DUMP = signal.SIGRTMAX  # the signal at which a program writes the frames of its main thread
 _DUMP_S = 0.3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REQUESTS: dict[int, str] = {int(number): f"it received {number.name}" for number in _SIGNALS}
 _REQUESTS[_EXIT] = "its work is complete"
 _FRAMES = 3
 _UNKNOWN = "code without Python frames"
-_pipe: int | None = None
-"""Where CPython's handler of signals writes their numbers."""
+_pipe: int | None = None  # where CPython's handler of signals writes their numbers
 
 
 def limit_end(limit_s: float = _LIMIT_S) -> None:

@@ -18,8 +18,7 @@ from mujoco_ros.process.child_process import exit_reason
 from mujoco_ros.process.fork_server import end_with
 
 _GIB = 1 << 30
-_ADDRESSES_PER_BYTE = 8
-"""Programs reserve more addresses than they use memory."""
+_ADDRESSES_PER_BYTE = 8  # programs reserve more addresses than they use memory
 _EXPENDABLE = b"1000"
 _FAILED, _NO_MEMORY = 1, 2
 """Exit codes of a copy."""

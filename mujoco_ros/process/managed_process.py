@@ -18,15 +18,12 @@ EARLY_S = 5.0
 DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Time until a restart, by how many starts in a row have failed."""
 
-_FRESH_S = 0.5
-"""Time after a heartbeat that counts as processor time, which is then not read."""
+_FRESH_S = 0.5  # time after a heartbeat that counts as processor time, which is then not read
 BUSY_S = 60.0
 """Longest processor time beyond the deadline of a heartbeat, which ends endless loops."""
-_SUSPENDED_S = 0.4
-"""Time between two checks that only a suspended or overloaded machine explains."""
+_SUSPENDED_S = 0.4  # time between two checks that only a suspended or overloaded machine explains
 _READ_SIZE = 1 << 16
-_MAX_READS = 16
-"""Limit per check: a process that never stops writing must not block the caller."""
+_MAX_READS = 16  # limit per check: a process that never stops writing must not block the caller
 _LOG = logging.getLogger(__name__)
 
 

@@ -16,10 +16,8 @@ from mujoco_ros.process.limits import WorkerDiedError, WorkerLimitError, WorkerL
 
 _LOG = logging.getLogger(__name__)
 
-_EXIT_S = 1.0
-"""Time for a process that closed its connection to exit by itself [s]."""
-_PERIOD_S = 0.05
-"""Time between two checks of the limits."""
+_EXIT_S = 1.0  # time for a process that closed its connection to exit by itself [s]
+_PERIOD_S = 0.05  # time between two checks of the limits
 _MOST_GROWTH = 64 << 20
 """Memory that a limited process may keep, beyond its use after the first request [byte]."""
 

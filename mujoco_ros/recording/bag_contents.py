@@ -14,8 +14,7 @@ from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
 from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition, listed
 
-_MOST_LISTED = 10
-"""Most damages of a file in its description."""
+_MOST_LISTED = 10  # most damages of a file in its description
 _UNKNOWN = Schema(id=(1 << 16) - 1, name="unknown/msg/Unknown", encoding="", data=b"")
 """Type of messages whose channel is damaged."""
 UNTYPED = "message without a type"

@@ -27,8 +27,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
 _CHUNK_BYTES = 1 << 20
 """Readers hold whole chunks in memory, so a chunk of this size is written at once."""
 _MESSAGE = struct.Struct("<BQHIQQ")
-_MESSAGE_FIELDS = 22
-"""Bytes of a message record between its length and its data."""
+_MESSAGE_FIELDS = 22  # bytes of a message record between its length and its data
 _INDEX = struct.Struct("<BQHI")
 _FOOTER_FIELDS = struct.Struct("<BQQQ")
 """The part of the footer that the check sum of the summary includes."""

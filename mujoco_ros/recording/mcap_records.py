@@ -35,26 +35,19 @@ _TYPES: dict[int, type[McapRecord]] = {
 }
 """Classes of the records that are parsed."""
 _COMPRESSIONS = b"", b"zstd", b"lz4"
-_CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX
-"""Records that have their length twice."""
-_START = re.compile(rb"[\x01-\x0f][\s\S]{4}\0{4}")
-"""Opcode, and a length below 4 GiB."""
+_CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX  # records that have their length twice
+_START = re.compile(rb"[\x01-\x0f][\s\S]{4}\0{4}")  # opcode, and a length below 4 GiB
 _BLOCK = 1 << 20
 _ZEROS = bytes(_BLOCK + HEAD.size)
 """What files have where nothing was written; the comparison takes a hundredth of a search."""
 LARGEST = 1 << 30
 """Bytes of a record, and of a chunk without compression, which are read into memory at once."""
-_LARGEST_PARSED = 1 << 26
-"""Bytes of a record other than a chunk, a message and an attachment."""
-_SMALL = 1 << 16
-"""Bytes of a record that is parsed without a check of what follows it."""
-_CHAIN = 3
-"""Number of records that must follow each other after damaged bytes."""
+_LARGEST_PARSED = 1 << 26  # bytes of a record other than a chunk, a message and an attachment
+_SMALL = 1 << 16  # bytes of a record that is parsed without a check of what follows it
+_CHAIN = 3  # number of records that must follow each other after damaged bytes
 _LATEST = 1 << 63
-_SMALLEST = 13
-"""Bytes of the smallest record."""
-_COMPARED = 64
-"""Number of messages with which the size of a message is compared."""
+_SMALLEST = 13  # bytes of the smallest record
+_COMPARED = 64  # number of messages with which the size of a message is compared
 
 
 class McapRecords:
@@ -242,10 +235,8 @@ _OPEN: dict[str, Callable[[bytes], Any]] = {
 }
 _MAGIC = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _PART = 1 << 20
-_SMALL_CHUNK = 1 << 27
-"""Every chunk may expand to this size [bytes]."""
-_GROWTH = 1000
-"""A larger chunk may expand by this factor; constant images reach some hundreds."""
+_SMALL_CHUNK = 1 << 27  # every chunk may expand to this size [bytes]
+_GROWTH = 1000  # a larger chunk may expand by this factor; constant images reach some hundreds
 
 
 class McapMessage(NamedTuple):

@@ -61,8 +61,7 @@ _RESERVED_CORES = 2
 _MAX_THREADS = 8
 _SOFTWARE = ("llvmpipe", "softpipe", "swrast", "Software Rasterizer")
 """Names of Mesa's renderers on the processor."""
-_SIDE = 16
-"""Side of the OSMesa buffer [pixels]; images are rendered to framebuffers of their own."""
+_SIDE = 16  # side of the OSMesa buffer [pixels]; images are rendered to framebuffers of their own
 _GL_RENDERER = 0x1F01
 _GL_MAX_RENDERBUFFER_SIZE = 0x84E8
 _REMEDY = (
@@ -172,8 +171,7 @@ def _function(platform: Any, name: str, *signature: Any) -> Any:
 
 _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _SMALLEST_FONT = int(mujoco.mjtFontScale.mjFONTSCALE_50)
-_INITIAL_SIDE = 64
-"""Side of the buffer that is rendered into [pixels]; it grows with the images."""
+_INITIAL_SIDE = 64  # side of the buffer that is rendered into [pixels]; it grows with the images
 
 
 def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
@@ -212,8 +210,7 @@ def _settings(model: mujoco.MjModel, quality: RenderQuality) -> Iterator[None]:
 
 
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
-_TILES = 32
-"""Tiles along the side of a plane."""
+_TILES = 32  # tiles along the side of a plane
 
 
 class GroundPlane:

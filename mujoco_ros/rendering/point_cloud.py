@@ -13,8 +13,7 @@ POINT = np.dtype(
     }
 )
 """A point: position in the optical frame [m], and colour as PCL packs it into a float."""
-_OPAQUE = np.uint32(0xFF000000)
-"""The opacity bits of OpenCV's colours, which are zero in PCL's."""
+_OPAQUE = np.uint32(0xFF000000)  # the opacity bits of OpenCV's colours, which are zero in PCL's
 
 
 class PointCloud:

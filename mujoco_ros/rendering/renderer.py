@@ -154,8 +154,7 @@ class Frame:
 _BODIES = int(mujoco.mjtCatBit.mjCAT_STATIC | mujoco.mjtCatBit.mjCAT_DYNAMIC)
 """Geoms of bodies, without the decoration of a viewer."""
 _SPARE_GEOMS = 100
-_CATENARY = 31
-"""Segments in which the engine draws a slack tendon."""
+_CATENARY = 31  # segments in which the engine draws a slack tendon
 
 
 class Renderer:

@@ -13,8 +13,7 @@ from mujoco_ros.wire.conversions import stamp
 POLL_S = 0.1
 """Longest wall time between two checks for another model or for changes while paused [s]."""
 _MIN_WAIT_S = 0.001
-_STANDSTILL_S = 0.2
-"""Wall time without a step after which the simulation is considered stopped [s]."""
+_STANDSTILL_S = 0.2  # wall time without a step after which the simulation is considered stopped [s]
 
 
 class FrameScheduler:

@@ -84,8 +84,7 @@ def source_row(source: FrameSource, elapsed: float) -> report.DiagnosticReport:
 
 
 NAME = "mujoco_cameras"
-_OPENING_S = 60.0
-"""Timeout of opening all topics, on a busy machine."""
+_OPENING_S = 60.0  # timeout of opening all topics, on a busy machine
 
 
 _DISCOVERY_S, _TRIES = 0.15, 4

@@ -120,8 +120,7 @@ class FrameDelivery:
         self._in_flight.clear()
 
 
-_ROUNDING_S = 1e-9
-"""Tolerance: a sum of time steps may be slightly less than an arrival."""
+_ROUNDING_S = 1e-9  # tolerance: a sum of time steps may be slightly less than an arrival
 
 
 _LOG = logging.getLogger(__name__)

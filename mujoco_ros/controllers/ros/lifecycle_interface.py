@@ -25,10 +25,8 @@ T = TypeVar("T")
 Submit = Callable[[Callable[[], T]], "Future[T]"]
 """Calls a function in the controller's thread between two ticks; QueueFullError at shutdown."""
 
-_MAX_IDS = 255
-"""lifecycle_msgs has one-byte ids of states and transitions; 0 is none."""
-_BURST = 10
-"""More log lines of one kind within a second are debug messages."""
+_MAX_IDS = 255  # lifecycle_msgs has one-byte ids of states and transitions; 0 is none
+_BURST = 10  # more log lines of one kind within a second are debug messages
 
 
 class _BurstLimit:

@@ -25,8 +25,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
-_ROUNDING = 1e-6
-"""Part of a timestep; rounding errors of decimal periods are far smaller."""
+_ROUNDING = 1e-6  # part of a timestep; rounding errors of decimal periods are far smaller
 
 
 class _Schedule:

@@ -127,8 +127,7 @@ ACTIVATE, DEACTIVATE = "activate", "deactivate"
 TIME_LIMIT_S = 2.0
 """Default limit of the wall time of a call of a state's method [s]."""
 _RESET, _RESUME = "reset", "resume"
-_KNOWN = (UserInputError, StateError)
-"""Errors whose text is enough, without a traceback."""
+_KNOWN = (UserInputError, StateError)  # errors whose text is enough, without a traceback
 
 
 class SupervisedController:

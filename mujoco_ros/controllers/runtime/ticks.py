@@ -28,8 +28,7 @@ def stamp_of(time: float) -> int:
 
 
 _LOG_INTERVAL_S = 10.0
-_LONG_WAIT_S = 3.0
-"""Wait for a result from which on it is reported, at first."""
+_LONG_WAIT_S = 3.0  # wait for a result from which on it is reported, at first
 _LONGEST_POLL_S = 0.1
 """Part of a wait between two of its polls that counts; there are none during a pause."""
 _LEAST_S = 0.03

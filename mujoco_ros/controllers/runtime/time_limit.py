@@ -17,8 +17,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 _LOG = logging.getLogger(__name__)
 _POLL_S = 0.05
-_RETRY_POLLS = 10
-"""Polls between two interruptions of the same call, which may catch the first one."""
+_RETRY_POLLS = 10  # polls between two interruptions of the same call, which may catch the first one
 _BLOCKED_POLLS = 40
 _ROUNDING_S = 0.005
 

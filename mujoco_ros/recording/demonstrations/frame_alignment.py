@@ -7,14 +7,12 @@ from math import ceil
 
 import numpy as np
 
-_SECOND = 1_000_000_000
-"""In nanoseconds."""
+_SECOND = 1_000_000_000  # in nanoseconds
 _LONGEST_SILENCE_NS = 2 * _SECOND
 """Simulated time after which a sample is missing, which bounds the memory."""
 _SHORTEST_JUMP_NS = _SECOND // 2
 """Least time by which all topics jump ahead; a shorter one is a gap."""
-_ROUNDING = 1e-6
-"""Tolerance, in frames."""
+_ROUNDING = 1e-6  # tolerance, in frames
 
 
 class MissingSampleError(Exception):

@@ -21,8 +21,7 @@ import numpy as np
 _REPOSITORY = "local/mujoco_ros"
 """Name that the library wants; it stays unused for a folder on disk."""
 _IMAGE_THREADS = 4
-_LARGEST = 1 << 28
-"""Bytes of a message."""
+_LARGEST = 1 << 28  # bytes of a message
 _VIDEO_MB = 50
 """Size of a file of videos, which the library copies for each episode that it appends."""
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)

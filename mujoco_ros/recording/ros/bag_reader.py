@@ -10,8 +10,7 @@ from rclpy.serialization import deserialize_message
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_contents import BagContents
 
-_ENCODING = "cdr"
-"""Of messages of ROS 2."""
+_ENCODING = "cdr"  # of messages of ROS 2
 _LOG = logging.getLogger(__name__)
 
 

@@ -32,8 +32,7 @@ from mujoco_ros.wire.parameter_spec import WrenchSign
 from mujoco_ros.wire.qos import LATCHED
 
 _COMPRESSION = "zstd"
-_MOST_LISTED = 10
-"""Most resets or runs in an error message."""
+_MOST_LISTED = 10  # most resets or runs in an error message
 
 
 class _Messages:

@@ -51,10 +51,8 @@ class Selection:
         return not self.topics
 
 
-_DEPTH = 1000
-"""Queue length of a subscription: one second of a topic at 1 kHz."""
-_CAPACITY = 4000
-"""Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
+_DEPTH = 1000  # queue length of a subscription: one second of a topic at 1 kHz
+_CAPACITY = 4000  # ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms
 
 
 class SimClock:
@@ -121,8 +119,7 @@ def _take(subscription: Any, message: type) -> Iterator[tuple[bytes, dict[str, A
 
 _DISCOVERY_S = 0.2
 _SEQUENCES = 1 << 32
-_MARGIN_NS = 2_000_000
-"""Longest time from a message's reception stamp until it can be taken."""
+_MARGIN_NS = 2_000_000  # longest time from a message's reception stamp until it can be taken
 _NEVER = 1 << 63
 
 # Reception time and source time [ns], sequence number, topic, data.

@@ -12,8 +12,7 @@ from mujoco_ros.recording.bag_file import BagFile
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.wire.names import ros_distribution
 
-_ROSBAG2 = "rosbag2"
-"""Name of the record in a file that repeats metadata.yaml."""
+_ROSBAG2 = "rosbag2"  # name of the record in a file that repeats metadata.yaml
 
 
 class RepairResult(NamedTuple):

@@ -32,10 +32,8 @@ from mujoco_ros.wire.conversions import nanoseconds
 _LOG = logging.getLogger(__name__)
 _HOLD_NS = 200_000_000
 """Simulated time for which frames are kept, because a reset may be received after them."""
-_SHORTEST_S = 1.0
-"""Simulated time of the shortest episode that is kept where a message is missing."""
-_SECOND = 1e9
-"""In nanoseconds."""
+_SHORTEST_S = 1.0  # simulated time of the shortest episode that is kept where a message is missing
+_SECOND = 1e9  # in nanoseconds
 
 
 class TopicDemonstrations:

@@ -17,8 +17,7 @@ from mujoco_ros.sim.cartesian.modes import Impedance, JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
 _NO_JOINTS = np.empty(0, dtype=np.intp)
-_IDLE_S = 0.5
-"""Without a command for this long it counts as completed when it is preempted."""
+_IDLE_S = 0.5  # without a command for this long it counts as completed when it is preempted
 
 
 class CartesianController:

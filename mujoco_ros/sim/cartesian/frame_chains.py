@@ -17,8 +17,7 @@ from mujoco_ros.sim.cartesian.chain import ChainJoints, FrameChain
 from mujoco_ros.sim.drives import Drives
 
 WORLD = "world"
-_FEWEST = 3
-"""Smallest number of joints of an arm; a frame is chosen by itself for an arm only."""
+_FEWEST = 3  # smallest number of joints of an arm; a frame is chosen by itself for an arm only
 _TOOLS = ("tcp", "grasp", "pinch", "tool", "end_effector", "ee", "hand", "gripper", "flange")
 """Parts of names of frames at the end of an arm, the preferred ones first."""
 

@@ -7,15 +7,12 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-_RATE = 40.0
-"""Rate at which the last millimetres vanish [1/s]."""
-_MARGIN = 0.8
-"""Fraction of the largest acceleration that is planned for braking."""
+_RATE = 40.0  # rate at which the last millimetres vanish [1/s]
+_MARGIN = 0.8  # fraction of the largest acceleration that is planned for braking
 _LONGEST_PERIOD_S = 0.25
 """After a longer silence a stream of poses restarts: the next one acts at once."""
 _SMOOTHING = 0.25
-_ROUNDING = 1e-6
-"""Tolerance for the rounding of summed times, as a fraction of a period."""
+_ROUNDING = 1e-6  # tolerance for the rounding of summed times, as a fraction of a period
 
 
 class Limits(NamedTuple):

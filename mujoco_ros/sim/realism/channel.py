@@ -12,8 +12,7 @@ from mujoco_ros.model.realism_config import Transport
 from mujoco_ros.model.scene.limits import MAX_STATE, too_large
 
 ERRORS = ("noise", "noise_density", "bias", "bias_walk", "quantisation")
-_NONE = -1
-"""In place of the number of a sample: none."""
+_NONE = -1  # in place of the number of a sample: none
 
 
 @dataclass(frozen=True, kw_only=True)

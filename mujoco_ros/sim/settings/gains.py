@@ -150,8 +150,7 @@ def _free_inertia(
     return inertia, float(np.linalg.eigvalsh(inverse * np.outer(scale, scale)).max())
 
 
-_REDUCED = 0.99
-"""Part of a wanted gain below which the gain counts as reduced."""
+_REDUCED = 0.99  # part of a wanted gain below which the gain counts as reduced
 
 
 def configured_gains(

@@ -28,10 +28,8 @@ _AHEAD, _BRAKING = 4, 10
 """Periods for which a trajectory continues at constant velocity, and in which it then stops."""
 
 _SEND_GOAL = ParallelGripperCommand.Impl.SendGoalService
-_MIN_CHANGE_M = 2e-4
-"""Smaller changes of the reference do not cause a new goal."""
-_MIN_INTERVAL_S = 0.1
-"""Gripper controllers do not accept a stream of goals."""
+_MIN_CHANGE_M = 2e-4  # smaller changes of the reference do not cause a new goal
+_MIN_INTERVAL_S = 0.1  # gripper controllers do not accept a stream of goals
 
 
 class CommandOutput(ABC):

@@ -29,14 +29,11 @@ from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
 T = TypeVar("T")
-_MAX_OBSERVATIONS = 1000
-"""Number of stored observations, to find the one at an image's stamp."""
-_IDLE_S = 10.0
-"""Wall time after the last request until the subscriptions of a camera are closed."""
+_MAX_OBSERVATIONS = 1000  # number of stored observations, to find the one at an image's stamp
+_IDLE_S = 10.0  # wall time after the last request until the subscriptions of a camera are closed
 _LOCKSTEP_IDLE_S = 60.0
 """The same in lockstep, where nothing but the load of the machine delays an image."""
-_TRIGGER_S = 0.3
-"""Wall time after which an image of a stopped clock counts as lost."""
+_TRIGGER_S = 0.3  # wall time after which an image of a stopped clock counts as lost
 _TO_RGB: dict[str, int | None] = {
     "rgb8": None,
     "bgr8": cv2.COLOR_BGR2RGB,

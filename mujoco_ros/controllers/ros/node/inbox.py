@@ -126,8 +126,7 @@ class SensorReadings(Mapping[str, T], Generic[T]):
 
 
 _TF = "/tf"
-_MAX_DEPTH = 100
-"""A longer chain of frames from an object to the world is a loop."""
+_MAX_DEPTH = 100  # a longer chain of frames from an object to the world is a loop
 _MAX_EXTRAPOLATION_S = 0.1
 
 

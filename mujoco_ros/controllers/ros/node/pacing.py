@@ -20,10 +20,8 @@ from mujoco_ros.model.errors import UserInputError
 _LOG = logging.getLogger(__name__)
 WAITING = "waiting"
 """The state while there are no ticks."""
-_DISCOVERY_S = 3.0
-"""Wall time after which missing topics are logged; discovery takes about as long."""
-_SETTLED_TICKS = 100
-"""Ticks after which the time between them is known."""
+_DISCOVERY_S = 3.0  # wall time after which missing topics are logged; discovery takes about as long
+_SETTLED_TICKS = 100  # ticks after which the time between them is known
 _UNEVEN = 0.1
 """Part of a period by which the time between two ticks may differ from it without a log line."""
 _LOST_TIMEOUTS = 10.0

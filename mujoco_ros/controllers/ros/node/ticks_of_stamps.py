@@ -5,19 +5,16 @@ from enum import Enum
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.runtime.ticks import NANOSECONDS
 
-_SLOW = 0.75
-"""Part of a period; if messages are further apart, each of them is a tick."""
+_SLOW = 0.75  # part of a period; if messages are further apart, each of them is a tick
 _SMOOTHING = 0.1
 _NEAREST = 0.49
 """Part of the message interval; a message this much before a multiple is nearest to it.
 
 With one half, the result would depend on rounding errors."""
-_ROUNDING = 1e-6
-"""Part of a period."""
+_ROUNDING = 1e-6  # part of a period
 
 
-_MAX_VOID = 3
-"""Messages of before a reset that arrive after its report; subscriptions hold one."""
+_MAX_VOID = 3  # messages of before a reset that arrive after its report; subscriptions hold one
 
 
 class Due(Enum):
