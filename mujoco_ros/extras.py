@@ -23,8 +23,7 @@ EXTRAS = {
     "video": {"av": ">=14"},
 }
 """The Python modules of each optional part, which no other part imports, with their versions."""
-_DISTRIBUTIONS = {"cv2": "opencv-python-headless"}
-"""Names for pip, where they differ."""
+_DISTRIBUTIONS = {"cv2": "opencv-python-headless"}  # names for pip, where they differ
 _OF_ROS = {"ament_index_python", "cv_bridge", "launch", "rclpy", "tf2_ros"}
 _ENDINGS_OF_ROS = ("_msgs", "_interfaces", "_srvs")
 

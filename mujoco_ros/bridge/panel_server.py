@@ -41,8 +41,7 @@ _LOG = logging.getLogger(__name__)
 _TEXT_PERIOD_S = 0.2
 """Least time between two messages of a table, value or list of alternatives [s]."""
 _ROUNDING_S = 1e-6
-_POSE = 7
-"""Numbers of a pose: position, and orientation as a quaternion."""
+_POSE = 7  # numbers of a pose: position, and orientation as a quaternion
 _KINDS = {bool: "check_box", int: "integer", float: "number", str: "text"}
 Display = DisplayedPlot | DisplayedTable | DisplayedValue | ChoiceField
 """An item with a topic."""

@@ -17,8 +17,7 @@ _WITH_VALUE = {
     ),
 }
 
-_NODE_RULES = ("__node", "__name", "__ns")
-"""Remappings of a node itself, not of its topics."""
+_NODE_RULES = ("__node", "__name", "__ns")  # remappings of a node itself, not of its topics
 _SIMULATOR = ("", "mujoco")
 """Nodes whose name and namespace are not passed on: any node, and the simulator."""
 

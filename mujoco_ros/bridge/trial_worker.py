@@ -15,8 +15,7 @@ from mujoco_ros.model.file_access import ClientFiles, allowed_files
 from mujoco_ros.model.reading import Reading, recorded_reading
 from mujoco_ros.process.worker_process import serve
 
-_STACK_BYTES = 3 << 19
-"""Less than the 2 MB of a thread where the stack of a process is unlimited."""
+_STACK_BYTES = 3 << 19  # less than the 2 MB of a thread where the stack of a process is unlimited
 _SOON, _LATER = -10, 5
 """Nice values of a trial at first, and of a long one."""
 _LONG_S = 1.0

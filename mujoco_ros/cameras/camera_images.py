@@ -14,11 +14,7 @@ _WHITE = 255.0
 
 
 class ImageNoise:
-    """The noise of a camera's images at one instant.
-
-    It depends only on the seed, the camera's name and the simulated time, so it repeats after a
-    reset, independently of the rendered images.
-    """
+    """The noise of a camera's images at one instant, by seed, name and simulated time alone."""
 
     def __init__(self, camera: Camera, seed: int, time: float) -> None:
         """Prepare the noise of a camera at a simulated time [s]."""
@@ -37,10 +33,7 @@ class ImageNoise:
             np.copyto(image, noisy, casting="unsafe")
 
     def add_to_depth(self, depth: np.ndarray) -> None:
-        """Add noise to distances [m], in place; inf stays inf.  # (h, w) float32.
-
-        The deviation grows with the square of the distance, as with stereo cameras.
-        """
+        """Add noise, as the distance squared like stereo cameras, to distances [m] in place."""
         if self._noise.depth:
             hit = np.isfinite(depth)
             noise = self._normal(_DEPTH, depth.shape)
@@ -67,20 +60,9 @@ def camera_images(
     seed: int,
     time: float,
 ) -> dict[str, np.ndarray]:
-    """Render images of a camera, with its noise.
+    """Render the `products` of a camera, with its noise; valid until the next call.
 
-    Args:
-        renderer: The renderer, which has the model of `data`.
-        data: A state whose poses are computed.
-        products: Images to render, among `COLOUR`, `DEPTH` and `SEGMENTATION`.
-        seed: Seed of the noise.
-        time: Simulated time of the state [s], from which the noise follows.
-
-    Returns:
-        Images by product, as `Frame` has them; valid until the next call.
-
-    Raises:
-        RenderingError: An image is too large for the device.
+    The poses of the state are computed; the noise follows from the seed and the simulated time [s].
     """
     frame = renderer.frame(data, camera)
     noise = ImageNoise(camera, seed, time)

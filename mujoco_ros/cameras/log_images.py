@@ -16,8 +16,7 @@ from mujoco_ros.sim.state_log.reader import LogSegment
 _POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
 """Numbers of the pose of a free camera, the distance among them, and their bound [m or deg]."""
 _ROUNDING_S = 1e-9
-_MOST_FRAMES = 1_000_000
-"""Most frames of a film: more than nine hours at 30 frames per second."""
+_MOST_FRAMES = 1_000_000  # most frames of a film: more than nine hours at 30 frames per second
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,11 +30,7 @@ class View:
     follow: str = ""
 
     def __post_init__(self) -> None:
-        """Check the pose.
-
-        Raises:
-            UserInputError: It is none.
-        """
+        """Check the pose."""
         pose = self.pose
         if pose and not (
             len(pose) == _POSE_NUMBERS
@@ -48,11 +43,7 @@ class View:
             )
 
     def camera_in(self, model: mujoco.MjModel) -> mujoco.MjvCamera:
-        """Return the camera of the engine.
-
-        Raises:
-            UserInputError: The model has no such camera or body.
-        """
+        """Return the camera of the engine; UserInputError without such a camera or body."""
         camera = mujoco.MjvCamera()
         mujoco.mjv_defaultFreeCamera(model, camera)
         if self.camera:
@@ -78,17 +69,9 @@ def _index(kind: str, name: str, names: Sequence[str]) -> int:
 
 
 def film_rows(times: np.ndarray, start: float, end: float, rate: float) -> np.ndarray:
-    """Return the rows of the frames of a film in real time.
+    """Return the rows of the frames of a film in real time, from `start` to `end` [s].
 
-    Args:
-        times: Time of each row [s]; where it jumps back, after a reset, the film continues.
-            # (rows,)
-        start: Time of the first row [s].
-        end: Time of the last row [s].
-        rate: Frames per second.
-
-    Raises:
-        UserInputError: There is no row in that span, or it takes too many frames.
+    Where the time (rows,) jumps back, after a reset, the film continues.
     """
     rows = rows_between(times, start, end)
     played = np.cumsum([0.0, *np.maximum(np.diff(times[rows]), 0.0)])
@@ -104,11 +87,7 @@ def film_rows(times: np.ndarray, start: float, end: float, rate: float) -> np.nd
 
 
 def rows_between(times: np.ndarray, start: float, end: float) -> np.ndarray:
-    """Return the indices of the rows in a span [s].
-
-    Raises:
-        UserInputError: There is none.
-    """
+    """Return the indices of the rows in a span [s]; UserInputError if there is none."""
     selected = (times >= start - _ROUNDING_S) & (times <= end + _ROUNDING_S)
     if not selected.any():
         span = f"from {times[0]:g} to {times[-1]:g} s" if len(times) else "none"
@@ -119,21 +98,7 @@ def rows_between(times: np.ndarray, start: float, end: float) -> np.ndarray:
 def log_images(
     segment: LogSegment, rows: Sequence[int] | np.ndarray, view: View, size: tuple[int, int]
 ) -> Iterator[np.ndarray]:
-    """Yield the image of each row, with shadows and reflections on every machine.
-
-    Args:
-        segment: Rows of one model.
-        rows: Indices of the rows.
-        view: Where the images are taken from.
-        size: Width and height [pixels].
-
-    Yields:
-        Red, green and blue.  # (height, width, 3) uint8
-
-    Raises:
-        UserInputError: The model has no such camera or body.
-        RenderingError: OpenGL does not work, or the size is too large for it.
-    """
+    """Yield an image of each row, with shadows and reflections on every machine.  # (h, w, 3)"""
     model = segment.model
     data, camera = mujoco.MjData(model), view.camera_in(model)
     renderer = Renderer(model, quality=RICH)
@@ -155,17 +120,7 @@ _PIXELS = "yuv420p"  # what browsers play
 def write_film(
     file: BinaryIO, images: Iterable[np.ndarray], size: tuple[int, int], rate: int
 ) -> None:
-    """Write images as H.264 in an MP4 file.
-
-    Args:
-        file: An empty file.
-        images: Red, green and blue.  # (height, width, 3) uint8 each
-        size: Width and height [pixels], even numbers.
-        rate: Images per second.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+    """Write images (height, width, 3) as H.264 in an MP4 file; sizes are even numbers."""
     import av  # an optional part
 
     # Its beginning is written last: players on the web can then start before they have all of it.

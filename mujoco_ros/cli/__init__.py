@@ -80,10 +80,7 @@ def _program() -> str | None:
 
 
 def _open_standard_streams() -> None:
-    """Open what is closed of standard input, output and error, as if it led to /dev/null.
-
-    Otherwise the first files that the program opens would get these numbers, and what it prints.
-    """
+    """Open closed standard streams, lest the next opened files get their numbers and output."""
     for number, mode in enumerate("rww"):
         try:
             os.fstat(number)

@@ -123,11 +123,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def write_output(text: str, path: Path | None) -> None:
-    """Write text to a file, or to the standard output.
-
-    Raises:
-        UserInputError: The file is an input, or cannot be written.
-    """
+    """Write text to a file that is no input, or to the standard output."""
     if path is None:
         sys.stdout.write(text)
     else:

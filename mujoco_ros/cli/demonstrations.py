@@ -25,18 +25,11 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import UNFINISHED
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
+from mujoco_ros.recording.demonstrations import lerobot_dataset
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
-from mujoco_ros.recording.demonstrations.lerobot_dataset import (
-    DEFAULT_CODEC,
-    check_new,
-    read_description,
-    read_replays,
-    write_dataset,
-)
 
 _FPS = 25
-_LARGEST_ERROR = 1e-6
-"""Of a replay [m, rad, m/s, rad/s]."""
+_LARGEST_ERROR = 1e-6  # of a replay [m, rad, m/s, rad/s]
 _DEPENDENT = ("fps", "cameras", "task", "codec", "failures")
 
 
@@ -89,19 +82,16 @@ class DatasetJob:
             task=options.task or trial.controller.replace("_", " "),
         )
         check_settings(settings, FsmController(load_table(trial.controller)), lay_out(assembly))
-        check_new(options.dataset)
+        lerobot_dataset.check_new(options.dataset)
         self.run = DemonstrationRun(trial, settings, options.output, identity)  # runs the episodes
-        self._folder, self._codec = options.dataset, options.codec or DEFAULT_CODEC
+        self._folder, self._codec = options.dataset, options.codec or lerobot_dataset.DEFAULT_CODEC
         command = ["evaluate", options.controller, "--seed", str(options.seed)]
         command += ["--random", options.random] if options.random else []
         command += [word for setting in options.set for word in ("--set", setting)]
         self._description = {"command": shlex.join(command), **identity}
 
     def prepare(self) -> None:
-        """Create the folder of the episodes' files, and delete unfinished files in it.
-
-        Call it while no other evaluation can write into the output folder.
-        """
+        """Create the folder of episodes, without unfinished files; nothing else may write there."""
         self.run.folder.mkdir(exist_ok=True)
         for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()
@@ -118,7 +108,9 @@ class DatasetJob:
                 write(f"{count} of {len(chosen)} written into the dataset", "evaluate")
 
         described = [(self.run.path(episode.seed), _described(episode)) for episode in chosen]
-        written = write_dataset(self._folder, self._codec, described, self._description, report)
+        written = lerobot_dataset.write_dataset(
+            self._folder, self._codec, described, self._description, report
+        )
         shutil.rmtree(self.run.folder)
         sys.stdout.write(f"{written}\n")
 
@@ -132,7 +124,7 @@ def replay(options: argparse.Namespace, trial: Trial) -> int:
     """Repeat the episodes of a dataset; return the exit code."""
     assembly = assemble(trial.scene_config())
     here = identity_of(trial, options.seed, assembly)
-    _check_identity(options.replay, read_description(options.replay), here)
+    _check_identity(options.replay, lerobot_dataset.read_description(options.replay), here)
     replays = []
     for columns in _chosen(options.replay, options.episode):
         found = replay_demonstration(trial, assembly, columns)
@@ -150,18 +142,15 @@ def replay(options: argparse.Namespace, trial: Trial) -> int:
 
 def _chosen(folder: Path, seed: int | None) -> Iterator[Mapping[str, Any]]:
     seeds = []
-    for columns in read_replays(folder):
+    for columns in lerobot_dataset.read_replays(folder):
         if SEED not in columns or not columns[SEED].size:
             raise UserInputError(f"'{folder}' has no column '{SEED}', which a replay needs")
         seeds.append(int(columns[SEED].flat[0]))
         if seed in (None, seeds[-1]):
             yield columns
     if seed is not None and seed not in seeds:
-        raise UserInputError(f"'{folder}' has no episode {seed}; it has {_shortened(seeds)}")
-
-
-def _shortened(seeds: list[int]) -> str:
-    return ", ".join(map(str, seeds[:10])) + (", …" if len(seeds) > 10 else "")
+        shown = ", ".join(map(str, seeds[:10])) + (", …" if len(seeds) > 10 else "")
+        raise UserInputError(f"'{folder}' has no episode {seed}; it has {shown}")
 
 
 def _check_identity(folder: Path, described: Mapping[str, Any], here: Identity) -> None:

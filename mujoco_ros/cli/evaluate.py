@@ -38,8 +38,7 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.strict import parse_yaml
 
 _BAR_WIDTH = 30
-_LONG_RUN = 50
-"""Number of episodes from which progress is reported without a terminal."""
+_LONG_RUN = 50  # number of episodes from which progress is reported without a terminal
 
 
 def run_episodes(
@@ -54,16 +53,8 @@ def run_episodes(
 ) -> tuple[list[Episode], bool]:
     """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
 
-    Args:
-        seeds: Seed of each episode.
-        jobs: Number of processes on this machine.
-        cluster: Address of a Ray cluster, which is used instead of this machine.
-        run: Runs an episode on this machine instead of the trial.
-        keep: Called with each episode when it is done.
-        scene: Hash of the scene, for a cluster; empty to compute it.
-
-    Raises:
-        UserInputError: The scene is wrong, or there is no such cluster.
+    They run in `jobs` processes, or on a Ray cluster at an address; `keep` is called with each one.
+    `scene` is the scene's hash, for a cluster; empty to compute it.
     """
     clock = time.process_time
     running = (
@@ -104,12 +95,10 @@ def _show_progress(done: Sequence[Episode], total: int, seconds: float) -> None:
         report(text)
 
 
-_SEED_STRIDE = 1_000_000
-"""Distance between the first episodes of two seeds."""
+_SEED_STRIDE = 1_000_000  # distance between the first episodes of two seeds
 EPISODES = "episodes.jsonl"
 """Name of the file to which each episode is added."""
-_REFERENCE = "pick_place"
-"""The controller with published metrics to compare with."""
+_REFERENCE = "pick_place"  # the controller with published metrics to compare with
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,13 +7,7 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.cli.command_line import (
-    add_output,
-    create_parser,
-    log_to_terminal,
-    run_command,
-    write_output,
-)
+from mujoco_ros.cli import command_line
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.asset_snapshot import snapshot_files
@@ -33,28 +27,29 @@ The URDFs of this package are regenerated, from the top of the source tree, by
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the URDF; return the exit code."""
-    log_to_terminal("%(message)s")
-    return run_command(_parser(), _export, arguments)
+    command_line.log_to_terminal("%(message)s")
+    return command_line.run_command(_parser(), _export, arguments)
 
 
 def _export(options: argparse.Namespace) -> None:
     model = _load(options.model)
+    own_name = model.names[: model.names.index(b"\0")].decode()
     urdf = export_urdf(
         model,
         root=options.root,
-        name=options.name or _model_name(model) or options.model.stem,
+        name=options.name or own_name or options.model.stem,
         mesh_uri=Path.as_uri if options.mesh_uri is None else _in_folder(options.mesh_uri),
         mesh_cache=MeshCache(options.mesh_folder.resolve()) if options.mesh_folder else None,
         frames=options.frame,
     )
-    write_output(urdf, options.output)
+    command_line.write_output(urdf, options.output)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("python -m mujoco_ros.cli.export_urdf", __doc__, _EPILOG)
+    parser = command_line.create_parser("python -m mujoco_ros.cli.export_urdf", __doc__, _EPILOG)
     add = parser.add_argument
     add("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
-    add_output(parser)
+    command_line.add_output(parser)
     add(
         "--mesh-uri",
         metavar="URI",
@@ -96,10 +91,6 @@ def _load(path: Path) -> mujoco.MjModel:
         raise
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(f"{path}: {' '.join(str(error).split())}") from error
-
-
-def _model_name(model: mujoco.MjModel) -> str:
-    return str(model.names[: model.names.index(b"\0")].decode())
 
 
 def _in_folder(folder: str) -> Callable[[Path], str]:

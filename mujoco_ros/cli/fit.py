@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from mujoco_ros.cli.command_line import create_parser, run_command
@@ -58,8 +59,8 @@ def _fit(options: argparse.Namespace) -> None:
     for bag, record in zip(bags, records, strict=True):
         if record.filled:
             sys.stdout.write(f"'{bag}': {record.filled:.1%} of the references are interpolated\n")
-    how = options.interpolation
-    found = fit(robot, records[0], options.joints, interpolation=how, progress=_progress)
+    how, progress = options.interpolation, partial(write, program="fit")
+    found = fit(robot, records[0], options.joints, interpolation=how, progress=progress)
     sys.stdout.write(fit_report(found))
     left_out = robot.realism.left_out([estimate.parameter.joint for estimate in found.estimates])
     if left_out:
@@ -77,10 +78,6 @@ def _fit(options: argparse.Namespace) -> None:
         sys.stdout.write(replay_report(f"'{bag}'", before, after))
     write_whole(output, text, "scene")
     sys.stdout.write(f"written: {output}\n")
-
-
-def _progress(text: str) -> None:
-    write(text, "fit")
 
 
 def _parser() -> argparse.ArgumentParser:

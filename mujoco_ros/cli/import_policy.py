@@ -8,13 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from mujoco_ros.cli.command_line import (
-    add_output,
-    create_parser,
-    integer_from,
-    run_command,
-    write_output,
-)
+from mujoco_ros.cli import command_line
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.library.policy.importing import (
     UNITREE_MOTORS,
@@ -44,7 +38,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the table; return the exit code."""
-    return run_command(_parser(), _import, arguments)
+    return command_line.run_command(_parser(), _import, arguments)
 
 
 def _import(options: argparse.Namespace) -> None:
@@ -52,7 +46,10 @@ def _import(options: argparse.Namespace) -> None:
     is_deploy = source.suffix in _SUFFIXES
     if is_deploy and period is not None:
         raise UserInputError(f"--period is for ONNX files; {source} has its own period, step_dt")
-    robot = _robot(options.scene, options.robot) if options.scene else None
+    robot: RobotLayout | None = None
+    if options.scene:
+        plant = Simulation(load_scene(options.scene)).plant
+        robot = plant.layout.robots[find_robot(plant, options.robot)]
     if is_deploy:
         policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
         joints = [name.strip() for name in options.joints.split(",")]
@@ -76,16 +73,10 @@ def _import(options: argparse.Namespace) -> None:
     from_dict(PolicyConfig, {"file": file, **settings}, str(source))
     made = table(settings, file=file, period=period, decimation=options.decimation, imu=imu)
     text = yaml.safe_dump(made, sort_keys=False, default_flow_style=None, width=120)
-    write_output(f"# Imported from {source.name}.\n{text}", options.output)
-
-
-def _robot(scene: str, name: str) -> RobotLayout:
-    plant = Simulation(load_scene(scene)).plant
-    return plant.layout.robots[find_robot(plant, name)]
+    command_line.write_output(f"# Imported from {source.name}.\n{text}", options.output)
 
 
 def _imu(robot: RobotLayout | None) -> str:
-    """Return the only IMU; empty without a scene or an IMU."""
     names = [topic_token(sensor.name) for sensor in robot.sensors["imu"]] if robot else []
     if len(names) > 1:
         raise UserInputError(
@@ -111,7 +102,7 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("python -m mujoco_ros.cli.import_policy", __doc__, _EPILOG)
+    parser = command_line.create_parser("python -m mujoco_ros.cli.import_policy", __doc__, _EPILOG)
     add = parser.add_argument
     add("source", type=Path, help="deploy.yaml of unitree_rl_lab, or an ONNX file with metadata")
     add(
@@ -127,12 +118,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--period", type=float, metavar="S", help="period of a policy without a deploy.yaml")
     add(
         "--decimation",
-        type=integer_from(1),
+        type=command_line.integer_from(1),
         default=4,
         metavar="N",
         help="ticks of the controller for each run of the policy; default: 4",
     )
-    add_output(parser)
+    command_line.add_output(parser)
     return parser
 
 

@@ -24,10 +24,8 @@ from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.framing import frame_bodies
 from mujoco_ros.viewer.model_images import SIZE, NoImagesError
 
-_FINER = 3
-"""Pixels that are rendered for each one of an image, in both directions."""
-_VERSION = 2
-"""Changes with the images of the same models."""
+_FINER = 3  # pixels that are rendered for each one of an image, in both directions
+_VERSION = 2  # changes with the images of the same models
 _LIMIT_BYTES = 32 * 1024 * 1024
 
 
@@ -37,12 +35,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def image_of(request: FileRequest) -> np.ndarray:
-    """Return the image of a model, which changes with its files.  # (height, width, 3) uint8.
-
-    Raises:
-        UserInputError: A file cannot be read or compiled, or must not be read.
-        NoImagesError: This machine cannot render.
-    """
+    """Return the image of a model, which changes with its files.  # (height, width, 3) uint8"""
     with allowed_files(request.files):
         path = resolve(request.uri, Path("/"))
         cache = FileCache(user_folder("model_images"), ".npz", _LIMIT_BYTES)

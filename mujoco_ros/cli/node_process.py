@@ -78,11 +78,8 @@ def run(
 ) -> int:
     """Run a node until it is interrupted; return the exit code.
 
-    Args:
-        create: Creates the node.
-        arguments: Command line, for ROS.
-        work: Called before each wait for callbacks; returns the longest time to wait [s].
-        in_lockstep: Whether the node mainly exchanges messages with nodes that wait for it.
+    `work` is called before each wait for callbacks and returns the longest time to wait [s].
+    `in_lockstep`, the node mainly exchanges messages with nodes that wait for it.
     """
     # A thread of the middleware sends the messages, without the physics thread and the GIL. In
     # lockstep the physics thread waits anyway, and that thread would cost more: it spins until the
@@ -105,9 +102,6 @@ def ros(arguments: Sequence[str]) -> Iterator[None]:
 
     Meanwhile only this user can read new files (logs, bags, caches, the middleware's shared
     memory), including files of child processes.
-
-    Raises:
-        UserInputError: ROS rejects the arguments, or cannot protect the node as it is asked to.
     """
     _check_security()
     remove_unfinished_ports()

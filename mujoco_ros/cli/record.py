@@ -13,15 +13,7 @@ from pathlib import Path
 
 from rclpy.node import Node
 
-from mujoco_ros.cli import record_dataset, terminal
-from mujoco_ros.cli.command_line import (
-    create_parser,
-    fail,
-    integer_from,
-    log_to_terminal,
-    parse,
-    report_errors,
-)
+from mujoco_ros.cli import command_line, record_dataset, terminal
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import show
 from mujoco_ros.model.errors import UserInputError
@@ -34,10 +26,8 @@ from mujoco_ros.recording.ros.repair import repair
 from mujoco_ros.wire.names import ros_distribution
 
 _TAKE_S = 0.05
-_FLUSH_S = 0.5
-"""A sudden end loses at most the messages of this time and one _TAKE_S."""
-_LAST_TAKE_S = 2.0
-"""Longest time in which messages are taken after the request to end."""
+_FLUSH_S = 0.5  # a sudden end loses at most the messages of this time and one _TAKE_S
+_LAST_TAKE_S = 2.0  # longest time in which messages are taken after the request to end
 _EPILOG = """\
 Without --topics and --regex, all topics that ROS does not hide are recorded. The bag has the format
 of `ros2 bag record --storage mcap`. The simulator renders cameras and lidars for subscriptions
@@ -53,21 +43,21 @@ _LOG = logging.getLogger("mujoco_ros.record")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Record until a signal; return the exit code."""
     parser = _parser()
-    options, ros_arguments = parse(parser, arguments)
+    options, ros_arguments = command_line.parse(parser, arguments)
     record_dataset.check_options(parser, options)
     if options.in_place and (options.repair is None or options.output is not None):
         parser.error("--in-place is for --repair without --output")
-    log_to_terminal("record: %(message)s")
+    command_line.log_to_terminal("record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
     limit_end()
     try:
         if options.repair is not None:
-            return report_errors(lambda: _repair(options))
+            return command_line.report_errors(lambda: _repair(options))
         if options.lerobot is not None:
             return record_dataset.record_dataset(options, ros_arguments)
         return _record(options, ros_arguments)
     except UserInputError as error:
-        return fail(str(error))
+        return command_line.fail(str(error))
     finally:
         terminal.end()
 
@@ -87,9 +77,9 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
                 max_seconds=options.max_bag_duration,
             )
         except FileExistsError:
-            return fail(f"'{options.output}' exists; name a new folder")
+            return command_line.fail(f"'{options.output}' exists; name a new folder")
         except OSError as error:
-            return fail(f"'{options.output}' cannot be written: {error.strerror}")
+            return command_line.fail(f"'{options.output}' cannot be written: {error.strerror}")
         node = Node(
             "record", start_parameter_services=False, enable_rosout=False, use_global_arguments=True
         )
@@ -101,7 +91,7 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
             failure = bag.failure(f"'{bag.folder}' cannot be written: {error.strerror}")
             with suppress(OSError):
                 bag.abandon()
-            return fail(failure)
+            return command_line.fail(failure)
         finally:
             node.destroy_node()
     return 0
@@ -124,7 +114,6 @@ class _Session:
         self._terminal = sys.stderr.isatty()
 
     def run(self, signals: list[int]) -> None:
-        """Record until a signal arrives."""
         if self._clock is not None:
             _LOG.info("waiting for /clock")
             while not signals and not self._clock.started:
@@ -167,7 +156,9 @@ def _repair(options: argparse.Namespace) -> int:
     try:
         found, output, original = repair(bag, options.output, in_place=options.in_place)
     except OSError as error:
-        return fail(f"'{bag}' cannot be repaired: {error.filename or bag}: {error.strerror}")
+        return command_line.fail(
+            f"'{bag}' cannot be repaired: {error.filename or bag}: {error.strerror}"
+        )
     for problem in found.problems:
         _LOG.warning("%s", problem)
     for topic in sorted(found.counts | found.lost):
@@ -180,11 +171,11 @@ def _repair(options: argparse.Namespace) -> int:
     where = f"from {span.first / 1e9:.3f} s to {span.last / 1e9:.3f} s " if span.count else ""
     _LOG.info("'%s' has %d messages %sand an index", output, span.count, where)
     _LOG.info("the original is '%s'", original)
-    return fail(found.summary) if found.is_lossy else 0
+    return command_line.fail(found.summary) if found.is_lossy else 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser(
+    parser = command_line.create_parser(
         "record", "Record topics into a bag that `ros2 bag` and Foxglove read.", _EPILOG
     )
     parser.add_argument(
@@ -227,7 +218,7 @@ def _parser() -> argparse.ArgumentParser:
         ("-d", "--max-bag-duration", "SECONDS", "after this time"),
     ):
         help_ = f"begin another file {limit}"
-        kind = integer_from(1)
+        kind = command_line.integer_from(1)
         parser.add_argument(short, option, type=kind, default=0, metavar=unit, help=help_)
     parser.add_argument(
         "--repair",

@@ -27,12 +27,8 @@ from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
+from mujoco_ros.recording.demonstrations import lerobot_dataset
 from mujoco_ros.recording.demonstrations.demonstration_file import EpisodeFolder
-from mujoco_ros.recording.demonstrations.lerobot_dataset import (
-    DEFAULT_CODEC,
-    check_new,
-    write_dataset,
-)
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.recording.ros.demonstration_topics import is_description, is_valid, selection
@@ -119,7 +115,7 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
     fps, task, cameras = options.fps or _FPS, options.task, options.cameras
     place = options.lerobot
     try:
-        check_new(options.lerobot)
+        lerobot_dataset.check_new(options.lerobot)
         with closing(EpisodeFolder(options.lerobot.absolute(), resume=options.resume)) as folder:
             with closing(
                 TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
@@ -141,14 +137,13 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Return the command that records the same."""
     cameras, start = options.cameras, options.start
     values = {
         "lerobot": [options.lerobot],
         "task": [options.task],
         "fps": [options.fps or _FPS],
         "cameras": [] if cameras is None else [cameras_text(cameras)],
-        "codec": [options.codec or DEFAULT_CODEC],
+        "codec": [options.codec or lerobot_dataset.DEFAULT_CODEC],
         "start": [] if start is None else [start],
         "bag": options.bag or [],
     }
@@ -184,7 +179,6 @@ class _Session:
         self._executor.add_node(self._node)
 
     def run(self, signals: list[int]) -> None:
-        """Record until a signal arrives."""
         handle_signals(signals.append, signal.SIGHUP)
         terminal = sys.stderr.isatty()
         try:
@@ -250,10 +244,7 @@ def _read_bags(
     demonstrations: TopicDemonstrations,
     signals: Sequence[int],
 ) -> None:
-    """Record an episode from each bag, or several that resets separate; the first from a time.
-
-    Bags that were read to their end, without an error, are left out.
-    """
+    """Record an episode from each bag, or several that resets separate; leave out finished bags."""
     start = options.start or 0.0
     settings = f"--start {start:g}"
     for bag in options.bag:
@@ -308,7 +299,6 @@ def _same(message: object) -> object:
 
 
 def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence[int]) -> None:
-    """Write the episodes into the dataset, and delete their files."""
     paths = folder.finished
     if not paths:
         raise UserInputError("no episode was recorded, so there is no dataset")
@@ -321,9 +311,9 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
     handle_signals(_interrupt, signal.SIGHUP)
     withdraw_request()  # Ctrl-C ended the recording, not the program
     try:
-        written = write_dataset(
+        written = lerobot_dataset.write_dataset(
             options.lerobot,
-            options.codec or DEFAULT_CODEC,
+            options.codec or lerobot_dataset.DEFAULT_CODEC,
             [(path, {}) for path in paths],
             {"command": _command(options)},
             lambda count: _LOG.info(

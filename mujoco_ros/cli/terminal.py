@@ -11,11 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
 
-_FIRST_S = 2.0
-"""Time without a line until the first one; quick programs report nothing."""
+_FIRST_S = 2.0  # time without a line until the first one; quick programs report nothing
 _NEXT_S = 8.0
-_TERMINAL_S = 1.0
-"""Period with which the line in a terminal is replaced."""
+_TERMINAL_S = 1.0  # period with which the line in a terminal is replaced
 
 
 class StatusLines:

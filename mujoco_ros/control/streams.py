@@ -14,11 +14,9 @@ from mujoco_ros.native.plan import MANY, Plan
 
 _LONGEST_PERIOD_S = 0.25
 """After a longer silence a stream restarts: a single command must not ramp for seconds."""
-_IDLE_S = 0.5
-"""A stream without a command for this long counts as completed when it is preempted."""
+_IDLE_S = 0.5  # a stream without a command for this long counts as completed when it is preempted
 _SMOOTHING = 0.25
-_ROUNDING = 1e-6
-"""Tolerance for the rounding of summed times, as a fraction of a timestep."""
+_ROUNDING = 1e-6  # tolerance for the rounding of summed times, as a fraction of a timestep
 
 
 class Stream:

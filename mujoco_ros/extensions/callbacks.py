@@ -60,10 +60,9 @@ class CCallback(NamedTuple):
 
 
 def c_callback(kind: str) -> CCallback | None:
-    """Return the callback that calls C functions without Python.
+    """Return the callback that calls C functions without Python, if the native part is compiled.
 
-    There is none if the native part is not compiled, and none for ``time``, which the engine gives
-    no model.
+    There is none for ``time``, which the engine gives no model.
     """
     library = None if kind == "time" else native.library()
     if library is None:
@@ -85,15 +84,11 @@ class CHooks:
         entries: Sequence[HookEntry],
         parts: tuple[mujoco.MjModel, mujoco.MjData, ctypes.c_int],
     ) -> None:
-        """Prepare to serve.
+        """Prepare to serve `entries`, in the order in which they are called.
 
-        Args:
-            callback: The callback in C of the kind.
-            rejections: For each hook, called with a stage in which it wrote, or with an element
-                for which it returned, no number, and the number.
-            entries: The hooks, in the order in which they are called.
-            parts: The model, the state that is stepped, and a number that is not zero while a
-                method or hook is called.
+        `rejections` are called, for each hook, with a stage in which it wrote, or an element for
+        which it returned, no number, and the number. `parts` are the model, the stepped state, and
+        a number that is not zero while a method or hook is called.
         """
         self.address = callback.address  # address of the callback, to install in the engine
         self._gate, self._parts, self._rejections = callback.gate, parts, rejections
@@ -220,11 +215,7 @@ def _callback(kind: str) -> Any:
 
 
 def _word_of(array: str) -> int:
-    """Return at which byte of ``mjModel`` the engine keeps the address of an array.
-
-    Raises:
-        RuntimeError: This version of MuJoCo keeps it elsewhere.
-    """
+    """Return at which byte of ``mjModel`` the engine keeps the address of an array."""
     model = mujoco.MjModel.from_xml_string(_ONE_GEOM)
     address = getattr(model, array).ctypes.data
     # Each array has its address in the struct, so it has at least these bytes.
@@ -239,11 +230,7 @@ _MASKS = (_word_of("geom_contype"), _word_of("geom_conaffinity"))
 
 
 def _contact_filter_callback() -> Any:
-    """Return the callback that discards contacts.
-
-    The engine's own rule must be evaluated in it, also for other models: their arrays are read at
-    their addresses.
-    """
+    """Return the callback that discards contacts; it applies the engine's own rule as well."""
     types, affinities = _MASKS
     pointer = ctypes.POINTER(_INT)
 

@@ -43,10 +43,6 @@ class ExtensionSet:
 
         `initial_settings` is called in any thread; it returns the settings that an extension begins
         with. Its runner has the settings of the scene.
-
-        Raises:
-            UserInputError: No package has an extension, a setting is wrong, or the model lacks
-                what an extension needs.
         """
         self._simulation, self._initial_settings = simulation, initial_settings
         # Call the extensions of the present model, in the order of the scene
@@ -62,11 +58,7 @@ class ExtensionSet:
         simulation.on_reset.append(self._reset)
 
     def build(self, plant: Plant) -> None:
-        """Create the instances for another model, which changes nothing; in any thread.
-
-        Raises:
-            UserInputError: As for the constructor.
-        """
+        """Create the instances for another model, which changes nothing; in any thread."""
         kept = {} if plant.fresh else {each.key: each for each in self.runners}
         bound = []
         for config, robot, part in _places(plant):
@@ -138,7 +130,6 @@ class ExtensionSet:
 
 
 def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, ScenePart | None]]:
-    """Yield the extensions of a scene with their robots."""
     robots = list(zip(plant.layout.robots, plant.assembly.robots, strict=True))
     for config in plant.assembly.config.extensions:
         if not config.robot:

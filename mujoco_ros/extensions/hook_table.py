@@ -23,12 +23,7 @@ _LARGEST = 1e150
 
 
 class HookTable:
-    """Evaluates the hooks of a plant's extensions; see `HookedModel`.
-
-    Attributes:
-        model: The model of the plant.
-        data: Its state.
-    """
+    """Evaluates the hooks of a plant's extensions; see `HookedModel`."""
 
     def __init__(
         self,
@@ -36,11 +31,7 @@ class HookTable:
         bound: Iterable[tuple[ExtensionRunner, Extension]],
         guard: WriteGuard,
     ) -> None:
-        """Find the hooks of extensions, in the order in which they are evaluated.
-
-        Raises:
-            UserInputError: A native function is not for a hook, or is not a function.
-        """
+        """Find the hooks of extensions, in the order in which they are evaluated."""
         self._plant = plant
         self.model, self.data = plant.model, plant.data
         self._address = plant.data._address
@@ -64,10 +55,7 @@ class HookTable:
         self.in_c: Mapping[str, CHooks] = in_c
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
-        """Evaluate the hooks of a kind; the first result that is not None counts.
-
-        Of a contact filter, the first result that discards the contact counts.
-        """
+        """Evaluate the hooks of a kind; the first result counts, or a filter's first `True`."""
         owner = self._data_at(data)
         # A method or hook that evaluates the model does so without hooks.
         if owner is None or self._busy.value:
@@ -95,7 +83,6 @@ class _Hook:
         self._method, self._native = getattr(extension, kind), _native(extension, kind)
 
     def entry(self) -> HookEntry | None:
-        """Return the entry of a C function; None for a method."""
         if self._native is None:
             return None
         function, cell = cast(self._native, c_void_p), addressof(self.runner.cell)
@@ -177,11 +164,7 @@ class _ArrayHook(_Hook):
 
 
 class _OwnValues:
-    """Own elements of an array.
-
-    Attributes:
-        slots: Their indices.
-    """
+    """Own elements of an array, at the indices `slots`."""
 
     def __init__(self, slots: np.ndarray, names: list[str]) -> None:
         self.slots, self._names = as_slice(slots), names
@@ -258,7 +241,6 @@ def _number(value: Any) -> tuple[float, str]:
 
 
 def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator[_Hook]:
-    """Yield the hooks that an extension has."""
     for kind in extension.native:
         if kind not in WITHOUT:
             raise unknown("hook", kind, WITHOUT)

@@ -166,8 +166,7 @@ SHIPPED = {
     "wind": f"{_LIBRARY}.forces:Wind",
 }
 """The extensions of this package, as in entry points."""
-_RESERVED = ("enabled", "on_error")
-"""Parameters that every extension has."""
+_RESERVED = ("enabled", "on_error")  # parameters that every extension has
 
 
 @cache

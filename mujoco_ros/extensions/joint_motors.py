@@ -14,11 +14,7 @@ class JointMotors:
     """Joints with one motor each; the engine evaluates their law with the state of each step."""
 
     def __init__(self, elements: OwnElements, names: Sequence[str]) -> None:
-        """Find the joints and their motors.
-
-        Raises:
-            UserInputError: There is no such joint, or it has not one actuator.
-        """
+        """Find the joints and their motors; UserInputError if a joint has not one actuator."""
         model, self._drives = elements.model, elements.drives
         self._model = model
         joints = [elements.id("joint", name) for name in names]

@@ -119,11 +119,7 @@ class OwnElements:
         return _slots(names, first, count)
 
     def sensor_slots(self, stage: int) -> tuple[np.ndarray, list[str]]:
-        """Return the indices in ``sensordata`` (n,), and the sensor of each, of sensors ``user``.
-
-        Args:
-            stage: The stage after which they are computed, one of `mujoco.mjtStage`.
-        """
+        """Return indices in ``sensordata`` (n,) and sensors of type ``user``, of an `mjtStage`."""
         model = self.model
         names = {
             sensor: self._scope.short(model.sensor(sensor).name)
@@ -134,10 +130,7 @@ class OwnElements:
         return _slots(names, model.sensor_adr, model.sensor_dim)
 
     def sensors_of_type(self, kind: mujoco.mjtSensor) -> list[MountedSensor]:
-        """Return the sensors of a type, of which names and bodies decide what each one measures.
-
-        Sensors that measure relative to another element are left out.
-        """
+        """Return the sensors of a type, except those relative to another element."""
         model, scope = self.model, self._scope
         first, width = model.sensor_adr, model.sensor_dim
         found = []
@@ -154,11 +147,7 @@ class OwnElements:
         return found
 
     def user_actuators(self, kind: str) -> dict[int, str]:
-        """Return the names of the actuators whose type is ``user``, by MuJoCo id.
-
-        Args:
-            kind: ``act_dyn``, ``act_gain`` or ``act_bias``.
-        """
+        """Return the names of ``user`` actuators of a kind, such as ``act_dyn``, by MuJoCo id."""
         array, user = _USER[kind]
         types = getattr(self.model, array)
         return {
@@ -198,9 +187,6 @@ def find_imu(elements: OwnElements, name: str, body: int) -> list[slice | None]:
 
     `name` is the name of its site or of one of its sensors. If it is empty, the IMU of a body is
     taken, or else the only one of the robot.
-
-    Raises:
-        UserInputError: There is no such IMU, or there are several.
     """
     weld = elements.model.body_weldid
     kinds = (_TYPE.mjSENS_GYRO, _TYPE.mjSENS_ACCELEROMETER, _TYPE.mjSENS_FRAMEQUAT)
@@ -230,13 +216,8 @@ def find_feet(
 ) -> list[slice | None]:
     """Return where in ``sensordata`` the touch sensors of feet are.
 
-    Args:
-        names: Names of four sensors or of their sites, `NONE` for a foot without one; empty for
-            the sensors on the legs.
-        legs: Names of the joints of each leg, from the hip to the foot.
-
-    Raises:
-        UserInputError: There is no such sensor, or the legs do not decide.
+    `names` are four sensors or their sites, `NONE` for a foot without one; empty for the sensors on
+    the `legs`, whose joints are named from the hip to the foot.
     """
     touches = elements.sensors_of_type(mujoco.mjtSensor.mjSENS_TOUCH)
     if not names:

@@ -22,8 +22,7 @@ from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 
-_GAP = 64
-"""Alignment of the arrays of MjData [bytes]."""
+_GAP = 64  # alignment of the arrays of MjData [bytes]
 
 
 @cache
@@ -112,10 +111,7 @@ def _address(array: np.ndarray) -> int:
 class ExtensionRunner:
     """Calls one extension, over all models of a simulation; in the physics thread.
 
-    Attributes:
-        key: Its name, with the name of its robot as a prefix.
-        namespace: Namespace of its robot.
-        config: Its entry in the scene.
+    `key` is its name, with the name of its robot as a prefix; `config` its entry in the scene.
     """
 
     def __init__(

@@ -138,11 +138,7 @@ python -m mujoco_ros --ros-args -p scene:=$PWD/scene.yaml
 
 
 def write_extension(folder: Path, name: str) -> Path:
-    """Write a package with an extension of a name into a folder, and return its own folder.
-
-    Raises:
-        UserInputError: The name is invalid or taken, or the folder exists.
-    """
+    """Write a package with an extension of a name into a folder, and return its own folder."""
     if not _NAME.fullmatch(name):
         raise UserInputError(
             f"'{name}' is not a name such as 'my_wind': lower case letters, digits and underscores"

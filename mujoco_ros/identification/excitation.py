@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _SLOWEST_HZ = 0.1
-_RAMP_S = 2.0
-"""Time in which the motion grows from rest, and decreases to rest at the end."""
+_RAMP_S = 2.0  # time in which the motion grows from rest, and decreases to rest at the end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +27,7 @@ def excite(settings: Excitation, joints: int, times: np.ndarray) -> tuple[np.nda
     """Return a motion that begins and ends at rest in the start.
 
     Fast reversals show inertia and delay, slow ones dry friction, and the mean over both damping.
-
-    Returns:
-        Distances from the start [rad or m] at times since the begin [s] (t,), and velocities.
-        # (t, joints) each
+    The results (t, joints) are distances from the start at times (t,), and velocities.
     """
     random = np.random.default_rng(settings.seed)
     shape = (joints, settings.sines)

@@ -27,21 +27,17 @@ from mujoco_ros.model.scene.config import scene_path, shipped_scenes
 LEAST_MOTION = 100.0
 """Range of positions over their noise, below which a joint does not move."""
 _WINDOW_S = 2.0
-_FEW = 4
-"""Windows of a first fit, from which the fit of all begins."""
+_FEW = 4  # windows of a first fit, from which the fit of all begins
 _STEP = 1e-4
 _TOLERANCE = 5e-6
 """Relative reduction of the sum of squares that ends the fit: far below what noise explains."""
 _MARGIN = 0.05
 _ITERATIONS = 30
-_RESIDUALS = 250_000
-"""Rows of the Jacobian; more samples are thinned."""
+_RESIDUALS = 250_000  # rows of the Jacobian; more samples are thinned
 _DIVERGED = 1e6
-_EXACT = 0.1
-"""Residuals of the scene over the noise below which it has no errors that can be found."""
+_EXACT = 0.1  # residuals of the scene over the noise below which it has no errors that can be found
 _NOTHING = "there is nothing to fit; is it of a simulation of this scene?"
-_WORSE = 1.1
-"""Ratio of the residuals of the fit and of the scene from which the fit has failed."""
+_WORSE = 1.1  # ratio of the residuals of the fit and of the scene from which the fit has failed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +68,7 @@ def fit(
     """Fit armature, dry friction, damping and gains of joints, and the delay of their commands.
 
     The parameters of the robot change. Without `joints`, all that move and have a torque motor are
-    fitted. `progress` is called with the state of the optimisation.
-
-    Raises:
-        UserInputError: A named joint does not move or is not commanded, no joint can be fitted, the
-            scene repeats the recording better than the fit, or an estimate is one that no robot
-            has, such as a delay below zero.
+    fitted. UserInputError if no robot has an estimate, or the scene repeats the recording better.
     """
     fitted, skipped = _choose(robot, record, joints)
     columns = robot.index(fitted, f"robot '{robot.name}'")
@@ -171,7 +162,6 @@ def _choose(
 
 
 def _noise(record: JointRecord) -> np.ndarray:
-    """Return the noise of position, velocity and effort.  # (3, k)"""
     return np.stack([noise_of(one) for one in (record.position, record.velocity, record.effort)])
 
 
@@ -195,7 +185,6 @@ class _Residuals:
         self._noise = self._flat(np.broadcast_to(noise[:, None], measured.shape))
 
     def __call__(self, parameters: ParameterSet) -> np.ndarray:
-        """Return the residuals.  # (r,)"""
         predicted = self._flat(self._predict(parameters.values, parameters.delay))
         error = (predicted - self._measured) / self._noise
         large = _DIVERGED

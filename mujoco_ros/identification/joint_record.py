@@ -25,10 +25,7 @@ _SLOW = "record on a machine that has time for it"
 
 @dataclass(frozen=True, kw_only=True)
 class JointRecord:
-    """Measured states and references of joints, with stamps of one clock.
-
-    What is not measured, and references that a joint does not have, are NaN.
-    """
+    """States and references of joints, with stamps of one clock; NaN where there is none."""
 
     joints: tuple[str, ...]  # k names, without prefix
     times: np.ndarray  # (n,) stamps of the states [s]
@@ -46,11 +43,7 @@ class JointRecord:
         return np.asarray(np.isfinite(self.references[:, 0]).all(axis=0))
 
     def select(self, joints: Sequence[str], where: str) -> "JointRecord":
-        """Return the record of some joints, in their order.
-
-        Raises:
-            UserInputError: It lacks one of them.
-        """
+        """Return the record of some joints, in their order; UserInputError if it lacks one."""
         for joint in joints:
             if joint not in self.joints:
                 raise unknown("joint", joint, self.joints, where=where)
@@ -67,12 +60,8 @@ def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> J
     """Return the part of a record that has references, without repeated samples.
 
     Velocities and efforts of a joint that contain NaN or never change count as not measured.
-    Periodic references come in each period of a controller, so that lost ones are seen and
-    interpolated; others hold until the next one. Error messages begin with `where`.
-
-    Raises:
-        UserInputError: Stamps jump, states are rare or have gaps, references are lost, or the
-            common part is too short.
+    Periodic references come in each period of a controller, so that lost ones are interpolated;
+    others hold until the next one. Error messages begin with `where`.
     """
     record = _checked_commands(record, where, periodic=periodic)
     times = record.times
@@ -118,11 +107,7 @@ def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> J
 
 
 def _checked_commands(record: JointRecord, where: str, *, periodic: bool) -> JointRecord:
-    """Return a record in which periodic references of lost messages are interpolated.
-
-    Held references would be late by the gap, and a controller's references are smooth. Where they
-    are not, Akima's spline does not overshoot.
-    """
+    """Return a record with interpolated references of lost messages; Akima's do not overshoot."""
     times, references = record.command_times, record.references
     _check_stamps(times, "commands", where)
     steps = np.diff(times)
@@ -161,10 +146,7 @@ def _checked_commands(record: JointRecord, where: str, *, periodic: bool) -> Joi
 
 
 def _measured(signals: np.ndarray) -> np.ndarray:
-    """Return signals (n, k), NaN throughout where one has a NaN or never changes.
-
-    Drivers fill what they do not measure with zeros.
-    """
+    """Return signals (n, k); NaN for those with a NaN, or constant, as drivers fill with zeros."""
     return np.where(np.ptp(signals, axis=0) > 0.0, signals, np.nan)
 
 

@@ -13,8 +13,7 @@ DELAY = "delay"
 LEAST_DELAY_S = -0.005
 """Below zero, so that the interval of a delay of zero is symmetric."""
 _DELAY_SCALE_S = 0.005
-_LARGEST = 1e4
-"""Largest value of a parameter in units of its scale."""
+_LARGEST = 1e4  # largest value of a parameter in units of its scale
 _TINY = np.finfo(float).tiny
 
 
@@ -84,13 +83,9 @@ class ParameterSet:
 
 
 def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
-    """Return the unknowns of joints, beginning with the parameters of the scene.
+    """Return the unknowns of `columns` of joints, at the parameters of the scene.
 
-    `columns` are the indices of the joints to fit, and `velocity` the deviations of their
-    velocities [rad/s or m/s].  # (k,)
-
-    Raises:
-        UserInputError: The scene delays the commands by more than `LARGEST_DELAY_S`.
+    `velocity` has the deviations of their velocities [rad/s or m/s].  # (k,)
     """
     delay = robot.realism.delay([robot.joints[column] for column in columns])
     if delay > LARGEST_DELAY_S:
@@ -152,15 +147,9 @@ def judge(
     """Return the estimates of unknowns, and which of them the recording does not determine.
 
     An unknown is not determined if its interval is wide and contains the value of the scene, which
-    it then keeps. The least determined unknown is removed until the others are determined: of two
-    that only act together, one stays. The intervals of the others hold for the value of the scene.
-
-    Args:
-        found: The unknowns, with the least sum of squares.
-        jacobian: Derivatives of the residuals there, by the vector of the unknowns.  # (r, p)
-        scale: Mean square of the residuals.
-        start: Unknowns with the values of the scene.
-        effort: Whether efforts are measured.
+    it then keeps. The least determined one is removed until the others are determined: of two that
+    only act together, one stays. `jacobian` has the derivatives of the residuals (r, p), `scale` is
+    their mean square.
     """
     information = jacobian.T @ jacobian / max(scale, _TINY)
     numbers, unknowns = found.vector, found.unknowns
@@ -192,11 +181,7 @@ def judge(
 
 
 def check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -> None:
-    """Check that a robot can have the estimated parameters; `found` has the determined ones.
-
-    Raises:
-        UserInputError: A delay is below zero, or an estimate at the largest value.
-    """
+    """Check that a robot can have the estimated parameters; `found` has the determined ones."""
     for parameter, number in zip(found.unknowns, found.vector, strict=True):
         value, half = estimates[parameter].value, estimates[parameter].half_width
         is_largest = number >= _ALMOST * parameter.bounds[1]

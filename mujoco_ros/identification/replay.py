@@ -58,12 +58,10 @@ class Windows:
         interpolation: Interpolation = "hold",
         most: int | None = None,
     ) -> None:
-        """Divide a recording into windows.
+        """Divide a recording into windows, at most `most`, evenly spaced.
 
-        Args:
-            noise: Deviations of position and velocity of the recorded joints.  # (2, k)
-            duration: Time that counts of each window, but for the last [s]; inf for one window.
-            most: Largest number of windows, evenly spaced over the recording; None for all.
+        `noise` has deviations of position and velocity (2, k); `duration` [s] counts of each window
+        but the last; inf for one window.
         """
         self._robot = robot
         columns = robot.index(record.joints, "the recording")
@@ -99,12 +97,7 @@ class Windows:
         self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
 
     def simulate(self, delay: float, columns: np.ndarray) -> np.ndarray:
-        """Simulate all windows, with a delay of commands [s], and return signals of joints (k,).
-
-        Returns:
-            Positions, velocities and efforts at the counted samples. Efforts are of the PD law, and
-            NaN where there is none.  # (3, m, k)
-        """
+        """Return positions, velocities and PD efforts (3, m, k), with a delay of commands [s]."""
         robot = self._robot
         references = self._references.at(self._times, robot.timestep, delay)
         controls = robot.controls(references[:, :-1])
@@ -138,10 +131,7 @@ def _references(robot: IdentifiedRobot, record: JointRecord, columns: np.ndarray
 def smooth_states(
     record: JointRecord, starts: np.ndarray, noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and velocities at samples (w,), from a cubic through the samples around.
-
-    `noise` has the deviations of position and velocity.  # (2, k)
-    """
+    """Return positions and velocities at samples (w,), from a cubic through the samples around."""
     q, dq = record.position[starts].copy(), np.nan_to_num(record.velocity[starts])
     powers = np.arange(_ORDER + 1)
     for row, start in enumerate(starts):
@@ -165,10 +155,8 @@ def smooth_states(
 _DIFFERENCES = 3
 _GAIN = np.sqrt(20.0)
 """Deviation of the third difference of white noise of deviation 1: 1, -3, 3, -1 squared."""
-_MAD = 1.4826
-"""Deviation of a normal distribution over its median absolute deviation."""
-_FLOOR = 1e-5
-"""Least noise over the deviation of the signal; a simulation without noise has none."""
+_MAD = 1.4826  # deviation of a normal distribution over its median absolute deviation
+_FLOOR = 1e-5  # least noise over the deviation of the signal; a simulation without noise has none
 
 
 def noise_of(samples: np.ndarray) -> np.ndarray:

@@ -15,10 +15,8 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.sim.plant import Plant
 
-_NEW = "drives"
-"""Name of the entry of joints that are in none."""
-_FITTED = "_fitted"
-"""Ends the name of an entry of some joints of another entry."""
+_NEW = "drives"  # name of the entry of joints that are in none
+_FITTED = "_fitted"  # ends the name of an entry of some joints of another entry
 _TRANSPORT = ("delay", "interval", "jitter", "dropout")
 
 
@@ -36,10 +34,7 @@ class SceneRealism:
         return max(delays, default=0.0)
 
     def delayed(self, joints: Sequence[str], delay: float) -> dict[str, dict[str, Any]]:
-        """Return entries of actuators that delay the commands of some joints, and of no others.
-
-        Their values replace the values of the scene.
-        """
+        """Return entries of actuators that delay the commands of some joints alone."""
         changed: dict[str, dict[str, Any]] = {}
         left = [joint for joint in joints if joint in self.actuated]
         names = set(self.config.actuators)
@@ -89,17 +84,12 @@ def _unused(name: str, names: set[str]) -> str:
 
 KINDS = ("armature", "friction", "damping", "kp", "kd")
 """Rows of the parameters of joints: for a revolute one, in kg m², Nm, Nms/rad, Nm/rad, Nms/rad."""
-_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
-"""The state that a rollout begins with and returns."""
+_STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS  # the state that a rollout begins with and returns
 _IDEAL = mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_CONTACT
 
 
 def find_robot_config(scene: SceneConfig, name: str | None) -> RobotConfig:
-    """Return the robot of a scene with a name; without a name, the only one.
-
-    Raises:
-        UserInputError: There is no such robot, or there are several and no name.
-    """
+    """Return the robot of a scene with a name; without a name, the only one."""
     names = [robot.name for robot in scene.robots]
     if name is None and len(names) > 1:
         raise UserInputError(
@@ -115,11 +105,7 @@ class IdentifiedRobot:
     """A robot with a fixed base and n scalar joints, alone, without contacts and imperfections."""
 
     def __init__(self, scene: SceneConfig, robot: RobotConfig) -> None:
-        """Load a robot of a scene, without other robots, objects and extensions.
-
-        Raises:
-            UserInputError: A file of the scene is missing or invalid, or the base is floating.
-        """
+        """Load a robot of a scene, without other robots, objects and extensions."""
         alone = replace(robot, realism=None, cameras=(), lidars=())
         config = replace(scene, robots=(alone,), objects=(), extensions=(), cameras=(), lidars=())
         self._plant = plant = Plant(assemble(config), lambda _event: None)
@@ -178,10 +164,7 @@ class IdentifiedRobot:
         return np.asarray(references @ self._factors + self._offset)
 
     def efforts(self, references: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Return the efforts (…, n) of the PD law, NaN for joints without it.
-
-        References (…, 3 n) are positions, velocities and efforts; q and dq the states (…, n).
-        """
+        """Return efforts (…, n) of the PD law, NaN without it, for references (…, 3 n)."""
         position, velocity, effort = np.split(references, 3, axis=-1)
         kp, kd = self._gains
         effort = kp * (position - q) + kd * (velocity - dq) + effort
@@ -202,18 +185,13 @@ class IdentifiedRobot:
         return np.array(rows)
 
     def index(self, joints: Sequence[str], where: str) -> np.ndarray:
-        """Return the indices of joints.
-
-        Raises:
-            UserInputError: The robot lacks one.
-        """
+        """Return the indices of joints; UserInputError if the robot lacks one."""
         for joint in joints:
             if joint not in self.joints:
                 raise unknown("joint", joint, self.joints, where=where)
         return np.array([self.joints.index(joint) for joint in joints], dtype=np.intp)
 
     def _map_references(self) -> None:
-        """Sample the affine map from references to controls."""
         count = len(self.joints)
         controls = []
         for row in np.vstack([np.zeros(3 * count), np.eye(3 * count)]):

@@ -16,16 +16,14 @@ from mujoco_ros.model.scene.asset_snapshot import restore_files, snapshot_files
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.rendering.gl import RICH, RenderingError, grow_buffer, open_context, upload
 
-_SIZE = 640, 640
-"""Width and height [pixels]."""
+_SIZE = 640, 640  # width and height [pixels]
 _ELEVATION_DEG = -15.0
 _AZIMUTHS_DEG = {"from the front right": 145.0, "from the back right": 35.0}
 _VISUAL, _COLLIDES, _HIDDEN = 2, 3, 5
 """Groups of geoms."""
 _COLLISION_RGBA = (0.9, 0.55, 0.2, 1.0)
 _BACKGROUND = 240
-_HEADLIGHT = 0.45
-"""Light of models alone; most have no light."""
+_HEADLIGHT = 0.45  # light of models alone; most have no light
 _MARGIN = 0.95
 """Distance in terms of the sphere around the boxes of all geoms, which robots do not fill."""
 
@@ -33,14 +31,7 @@ _MARGIN = 0.95
 def robot_images(
     model: mujoco.MjModel, data: mujoco.MjData, layout: ModelLayout
 ) -> list[tuple[str, bytes]]:
-    """Return caption and PNG of each image of the robots of a scene.
-
-    Args:
-        data: State with its poses computed.
-
-    Raises:
-        RenderingError: OpenGL does not work on this machine.
-    """
+    """Return caption and PNG of each image of the robots of a scene; `data` has its poses."""
     camera = _camera(model, data, layout)
     shown = {"": (model, (0, 1, _VISUAL)), ", collision shapes": (_collisions(model), (_COLLIDES,))}
     found = []
@@ -50,7 +41,8 @@ def robot_images(
                 for side, azimuth in _AZIMUTHS_DEG.items():
                     camera.azimuth = azimuth
                     image = _render(version, data, camera, groups, resources, _SIZE)
-                    found.append((side + suffix, _png(image)))
+                    _, encoded = cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+                    found.append((side + suffix, bytes(encoded)))
     return found
 
 
@@ -61,12 +53,7 @@ def model_image(
 ) -> np.ndarray:
     """Return an image of a model alone, in its first keyframe.  # (height, width, 3) uint8
 
-    `size` is width and height [pixels]; `frame` moves a free camera so that it has the model in
-    view.
-
-    Raises:
-        UserInputError: The file cannot be read or compiled.
-        RenderingError: OpenGL does not work on this machine.
+    `size` is width and height [pixels]; `frame` moves a free camera so that it sees the model.
     """
     try:
         spec = load_spec(path, "")
@@ -108,7 +95,6 @@ def _collisions(model: mujoco.MjModel) -> mujoco.MjModel:
 
 
 def _camera(model: mujoco.MjModel, data: mujoco.MjData, layout: ModelLayout) -> mujoco.MjvCamera:
-    """Return a camera that has all robots in view."""
     bodies = [body for robot in layout.robots for body in robot.bodies]
     geoms = np.flatnonzero(np.isin(model.geom_bodyid, bodies) & (model.geom_rbound > 0))
     camera = mujoco.MjvCamera()
@@ -150,8 +136,3 @@ def _render(
         raise RenderingError(f"OpenGL cannot render the model: {error}") from error
     image[depth == 0.0] = _BACKGROUND  # with ZEROFAR, zero is infinitely far away
     return image[::-1]
-
-
-def _png(image: np.ndarray) -> bytes:
-    _, encoded = cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
-    return bytes(encoded)

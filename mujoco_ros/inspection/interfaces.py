@@ -186,7 +186,6 @@ def _target(model: mujoco.MjModel, actuator: int, prefix: str) -> str:
 
 
 def _free_unit(model: mujoco.MjModel, actuator: int) -> str:
-    """Return the unit of a control that no joint reference drives."""
     if model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_MUSCLE:
         return "excitation, 0 to 1"
     if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_BODY:

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
@@ -34,13 +34,9 @@ class Standstill:
 def measure_standstill(
     simulation: Simulation, seconds: float, is_over: Callable[[], bool] = lambda: False
 ) -> Standstill:
-    """Simulate robots without commands from their start.
+    """Simulate without commands from the start; return the motion of `Simulation.joints`.
 
-    Args:
-        is_over: Called after each step; true ends the measurement before its time.
-
-    Returns:
-        The motion of the joints of all robots, in the order of `Simulation.joints`.
+    `is_over` is called after each step; true ends the measurement before its time.
     """
     joints, data = simulation.joints, simulation.data
     bases = [base for robot in simulation.layout.robots for base in robot.bases]
@@ -73,7 +69,6 @@ def measure_standstill(
 
 
 def _longest(vectors: np.ndarray) -> float:
-    """Return the largest length of vectors (n, 3); 0 without any."""
     return float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
 
 
@@ -107,12 +102,7 @@ class JointEntry:
 
 
 def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEntry, ...]:
-    """Return the joints of a robot.
-
-    Args:
-        plant: The plant, in the initial state of its scene.
-        still: The motion without commands of the same scene.
-    """
+    """Return the joints of a robot; the plant is in the initial state of its scene."""
     robot, columns = plant.layout.robots[index], plant.layout.columns[index]
     model = _unlimited(plant.model)
     data = _at_start(plant, model)
@@ -143,7 +133,8 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
                 limits=(low, high) if model.jnt_limited[joint] else None,
                 armature=float(model.dof_armature[dof]),
                 effort_limit=effort if math.isfinite(effort) else None,
-                drive=_drive(modes[i], held=holds),
+                drive=", ".join(dict.fromkeys(map(str, modes[i])))
+                or ("tendon or other" if holds else ""),
                 kp=kp if holds else None,
                 kd=kd if holds else None,
                 inertia=mass,
@@ -156,12 +147,6 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
             )
         )
     return tuple(entries)
-
-
-def _drive(modes: Sequence[Mode], *, held: bool) -> str:
-    if modes:
-        return ", ".join(dict.fromkeys(map(str, modes)))
-    return "tendon or other" if held else ""
 
 
 def _unlimited(model: mujoco.MjModel) -> mujoco.MjModel:
@@ -185,10 +170,9 @@ def _at_start(plant: Plant, model: mujoco.MjModel) -> mujoco.MjData:
 def _stiffness(
     model: mujoco.MjModel, data: mujoco.MjData, qpos: np.ndarray, dofs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return stiffness and damping of actuators at joints, by differences of their efforts.
+    """Return stiffness and damping (n,) of actuators at joints, by differences of their efforts.
 
-    `qpos` and `dofs` are the addresses of the joints (n,). Compensation of gravity by actuators is
-    part of neither result (n,) [Nm/rad or N/m, Nms/rad or Ns/m].
+    `qpos` and `dofs` are the addresses of the joints (n,). Compensation of gravity is in neither.
     """
     trial, stiffness, damping = mujoco.MjData(model), np.zeros(len(dofs)), np.zeros(len(dofs))
 

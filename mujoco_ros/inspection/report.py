@@ -12,14 +12,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from mujoco_ros.inspection.interfaces import (
-    ActuatorEntry,
-    CommandInput,
-    SensorEntry,
-    actuator_entries,
-    command_inputs,
-    sensor_entries,
-)
+from mujoco_ros.inspection import interfaces
 from mujoco_ros.inspection.joints import JointEntry, joint_entries, measure_standstill
 from mujoco_ros.model.errors import UserInputError, one_line
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -36,11 +29,7 @@ from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
 
 
 def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
-    """Read a scene, and give the xacro file that it is its arguments, by name.
-
-    Raises:
-        UserInputError: As `load_scene` raises it, or there are arguments and no xacro file.
-    """
+    """Read a scene, and give the xacro file that it is its arguments, by name."""
     config = load_scene(reference)
     if not xacro_args:
         return config
@@ -106,8 +95,7 @@ def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
     return dict(found)
 
 
-_ROUNDING = 1e-9
-"""Relative difference of masses that are the same."""
+_ROUNDING = 1e-9  # relative difference of masses that are the same
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,8 +144,7 @@ def link_masses(
     return tuple(masses.values())
 
 
-_NO_PAIR = -1
-"""Signature of no pair of bodies."""
+_NO_PAIR = -1  # signature of no pair of bodies
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,11 +158,7 @@ class Overlap:
 
 
 def overlaps(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[Overlap, ...]:
-    """Return the pairs of bodies that overlap in a configuration (nq,), the deepest first.
-
-    Raises:
-        mujoco.FatalError: The contacts need more memory than the model has.
-    """
+    """Return the pairs of bodies that overlap in a configuration (nq,), the deepest first."""
 
     def depths(model: mujoco.MjModel) -> dict[tuple[str, str], float]:
         data = mujoco.MjData(model)
@@ -192,8 +175,7 @@ def overlaps(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[Overlap, ...]:
     )
 
 
-_STANDSTILL_S = 2.0
-"""Simulated time without commands [s]."""
+_STANDSTILL_S = 2.0  # simulated time without commands [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,9 +192,9 @@ class RobotReport:
     has_gains_file: bool  # whether PD gains are from a file; they are derived otherwise
     links: tuple[LinkMass, ...]  # mass of each link
     joints: tuple[JointEntry, ...]  # its scalar joints
-    sensors: tuple[SensorEntry, ...]  # its sensors, cameras and lidars
-    actuators: tuple[ActuatorEntry, ...]  # its control inputs
-    commands: tuple[CommandInput, ...]  # topics and actions that command it
+    sensors: tuple[interfaces.SensorEntry, ...]  # its sensors, cameras and lidars
+    actuators: tuple[interfaces.ActuatorEntry, ...]  # its control inputs
+    commands: tuple[interfaces.CommandInput, ...]  # topics and actions that command it
     ignored: Mapping[str, int]  # number of elements of its URDF that are not read, by kind
 
 
@@ -240,14 +222,7 @@ class Report:
 def inspect(
     reference: str, versions: Mapping[str, str], xacro_args: Mapping[str, str] | None = None
 ) -> tuple[Report, Plant]:
-    """Load a model as ``scene:=`` does, simulate it without commands, and report on it.
-
-    Returns:
-        The report, and the plant in the initial state of its scene.
-
-    Raises:
-        UserInputError: The model does not load; the simulator would not start either.
-    """
+    """Load a model as ``scene:=`` does, simulate it, and report; the plant is at its start."""
     with captured_messages() as messages:
         config = load_with_arguments(reference, xacro_args or {})
         simulation = Simulation(config)
@@ -277,9 +252,9 @@ def inspect(
                     has_gains_file=own.gains is not None,
                     links=links,
                     joints=joint_entries(plant, still, index),
-                    sensors=sensor_entries(plant.model, robot),
-                    actuators=actuator_entries(plant, index),
-                    commands=command_inputs(plant, index),
+                    sensors=interfaces.sensor_entries(plant.model, robot),
+                    actuators=interfaces.actuator_entries(plant, index),
+                    commands=interfaces.command_inputs(plant, index),
                     ignored={} if urdf is None else ignored_elements(urdf.path, part.urdf),
                 )
             )

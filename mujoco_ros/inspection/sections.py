@@ -12,8 +12,7 @@ from mujoco_ros.inspection.report import Report, RobotReport
 _MILLI = 1e3
 _NONE = "-"
 _CONTACTS = {True: "excluded", False: "collide"}
-_NEGLIGIBLE = 1e-9
-"""Numbers that are rounding errors of zero."""
+_NEGLIGIBLE = 1e-9  # numbers that are rounding errors of zero
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,12 +35,10 @@ _END, _END_BYTES, _END_64, _END_64_BYTES = b"PK\5\6", 22, b"PK\6\7", 20
 _COMMENT_BYTES = 1 << 16
 _ENCRYPTED = 1
 _BLOCK_BYTES = 1 << 20
-_UNUSED_S = 30 * 86400.0
-"""Age after which an extracted archive that is not used is removed."""
+_UNUSED_S = 30 * 86400.0  # age after which an extracted archive that is not used is removed
 _CACHE_BYTES = 2 * limits.MAX_ARCHIVES_BYTES.at_start
 """Space of all extracted archives, beyond which the longest unused ones are removed."""
-_DISK_BLOCK_BYTES = 4096
-"""Space of the smallest file or folder."""
+_DISK_BLOCK_BYTES = 4096  # space of the smallest file or folder
 _LISTED = 10
 
 _extracted: dict[tuple[int, ...], Path] = {}

@@ -34,8 +34,7 @@ LARGEST_FILE = SizeLimit(1 << 30, of_client=1 << 27)
 """Largest file that is read [byte]."""
 LARGEST_TEXT = SizeLimit(1 << 26, of_client=1 << 21)
 """Largest XML or YAML file that is read [byte]."""
-_BLOCK_BYTES = 1 << 16
-"""Smallest number of bytes that is requested at a time."""
+_BLOCK_BYTES = 1 << 16  # smallest number of bytes that is requested at a time
 
 
 class ForbiddenFileError(MissingFileError):

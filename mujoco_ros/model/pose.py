@@ -8,10 +8,8 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 
-_SMALLEST_NORM = 1e-6
-"""A quaternion with a smaller norm has no defined orientation."""
-_SINGULAR = 1e-9
-"""Cosine of a pitch that is a quarter turn."""
+_SMALLEST_NORM = 1e-6  # a quaternion with a smaller norm has no defined orientation
+_SINGULAR = 1e-9  # cosine of a pitch that is a quarter turn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

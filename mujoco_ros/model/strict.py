@@ -20,12 +20,10 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 T = TypeVar("T")
 
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
-_MAX_CHARACTERS = 1 << 20
-"""Characters of a YAML text; a megabyte takes seconds to read."""
+_MAX_CHARACTERS = 1 << 20  # characters of a YAML text; a megabyte takes seconds to read
 _MAX_VALUES = 100_000
 """Values of a YAML text, where an alias counts as all values that it stands for."""
-_MAX_DIGITS = 80
-"""Characters of an integer; 64 bits have 64 digits at most."""
+_MAX_DIGITS = 80  # characters of an integer; 64 bits have 64 digits at most
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):

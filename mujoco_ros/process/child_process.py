@@ -57,13 +57,8 @@ def start(
 ) -> "subprocess.Popen[bytes]":
     """Start a child process that Ctrl-C in the terminal does not reach.
 
-    The kernel kills a child of `python_command` when the *thread* that started it ends.
-
-    `stderr` and `pass_fds` are as for `subprocess.Popen`; `variables` are environment variables
-    that the child does not inherit.
-
-    Raises:
-        OSError: The program cannot be started.
+    The kernel kills a child of `python_command` when the *thread* that started it ends. `variables`
+    are environment variables that the child does not inherit.
     """
     # A child inherits the blocked signals, so it is safe from its first instruction.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -80,20 +75,12 @@ def start(
 
 
 def start_program(module: str, *arguments: str) -> "subprocess.Popen[bytes]":
-    """Start a child as `python_command` describes it, whose standard error is a pipe.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Start a child as `python_command` describes it, whose standard error is a pipe."""
     return start(python_command(module, *arguments), stderr=subprocess.PIPE)
 
 
 def fork(module: str, *arguments: str) -> Process:
-    """Start a child as `start_program`, but as a fork of the fork server if there is one.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Start a child as `start_program`, but as a fork of the fork server if there is one."""
     forks = server()
     if forks is None:
         return start_program(module, *arguments)
@@ -117,10 +104,7 @@ def fork(module: str, *arguments: str) -> Process:
 
 
 def end(process: Process, timeout_s: float = 0.0) -> int | None:
-    """Wait for the end of a process and kill it after the timeout; return its exit code.
-
-    None if even SIGKILL does not end it, as it hangs in a kernel driver.
-    """
+    """Await a process's end, and kill it at the timeout; None if it hangs in a kernel driver."""
     try:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
@@ -138,7 +122,6 @@ def exit_reason(code: int | None) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of a child, in which it finds this package."""
     package = str(Path(__file__).resolve().parents[2])
     if package == sysconfig.get_path("purelib"):
         return dict(os.environ)

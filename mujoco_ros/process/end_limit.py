@@ -15,31 +15,26 @@ from collections.abc import Callable
 from contextlib import suppress
 
 _STDIN, _STDOUT, _STDERR = range(3)
-_WITHDRAWN = 255
-"""Byte in the pipe: the request was for a part of the work."""
-_EXIT = 254
-"""Byte in the pipe: the program is complete, and its interpreter exits."""
+_WITHDRAWN = 255  # byte in the pipe: the request was for a part of the work
+_EXIT = 254  # byte in the pipe: the program is complete, and its interpreter exits
 _LIMIT_S = 8.0
 """Default time from the request to the kill [s]; `ros2 launch` kills 10 s after its SIGINT."""
-_DUMP = signal.SIGRTMAX
-"""The signal at which a program writes the frames of its main thread."""
+_DUMP = signal.SIGRTMAX  # the signal at which a program writes the frames of its main thread
 _DUMP_S = 0.3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REQUESTS: dict[int, str] = {int(number): f"it received {number.name}" for number in _SIGNALS}
 _REQUESTS[_EXIT] = "its work is complete"
 _FRAMES = 3
 _UNKNOWN = "code without Python frames"
-_pipe: int | None = None
-"""Where CPython's handler of signals writes their numbers."""
+_pipe: int | None = None  # where CPython's handler of signals writes their numbers
 
 
 def limit_end(limit_s: float = _LIMIT_S) -> None:
     """Have this process killed if it has not ended so long after a signal [s].
 
-    A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock,
-    and no Python code runs. CPython's handler is C and writes the signal into a pipe. A small
-    process reads it, reports where the main thread hangs, kills this process, and ends with it.
-    Handlers of Python run as before.
+    A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock.
+    CPython's handler is C and writes the signal into a pipe. A small process reads it, reports
+    where the main thread hangs, and kills this process. Handlers of Python run as before.
     """
     global _pipe
     if _pipe is not None:

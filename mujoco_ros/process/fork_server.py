@@ -45,11 +45,7 @@ class ForkedProcess:
         return self._code(0.0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit code.
-
-        Raises:
-            subprocess.TimeoutExpired: It still runs after the timeout [s].
-        """
+        """Wait for the exit code; subprocess.TimeoutExpired after the timeout [s]."""
         code = self._code(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
@@ -83,11 +79,7 @@ class ForkServer:
     """A copy of this process that waits for requests; it ends with this process."""
 
     def __init__(self) -> None:
-        """Fork it; this process must not have started threads of its own.
-
-        Raises:
-            OSError: There is no process or descriptor left.
-        """
+        """Fork it; this process must not have started threads of its own."""
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         parent = os.getpid()
         with theirs:
@@ -101,15 +93,7 @@ class ForkServer:
                 _serve(theirs, parent)
 
     def fork(self, module: str, descriptor: int) -> ForkedProcess:
-        """Start a process that runs ``main([descriptor])`` of a module.
-
-        Args:
-            module: Name of the module.
-            descriptor: An open file, which the process gets.
-
-        Raises:
-            OSError: The server has ended, or cannot fork.
-        """
+        """Start a process that runs ``main([descriptor])`` of a module, with that open file."""
         status, theirs = Pipe(duplex=False)
         with theirs:
             socket.send_fds(self._control, [module.encode()], [descriptor, theirs.fileno()])
@@ -216,10 +200,7 @@ def _follow(parent: int, module: str) -> None:
 
 
 def end_with(parent: int) -> None:
-    """Have the kernel end this process with the thread of its parent that started it.
-
-    The kernel does so even while this process hangs.
-    """
+    """Have the kernel end this process with the thread that started it, even while it hangs."""
     _prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
     if os.getppid() != parent:
         os._exit(0)  # the parent ended before the line above

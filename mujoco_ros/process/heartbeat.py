@@ -7,10 +7,8 @@ TIMEOUT_S = 1.5
 """Longest time between two heartbeats, unless a process sets a longer timeout."""
 FIRST_FRAME_S = 60.0
 """Longest first frame: shaders are compiled, textures uploaded."""
-_FRAME_MARGIN = 4.0
-"""Timeout of a frame, in lengths of the longest recent one."""
-_DECAY = 0.9
-"""Factor on the longest frame's length with each frame after it."""
+_FRAME_MARGIN = 4.0  # timeout of a frame, in lengths of the longest recent one
+_DECAY = 0.9  # factor on the longest frame's length with each frame after it
 _UNSTEADY_FRAMES = 20
 """Frames after a change of the model or the viewers that may take as long as a first one."""
 

@@ -18,8 +18,7 @@ from mujoco_ros.process.child_process import exit_reason
 from mujoco_ros.process.fork_server import end_with
 
 _GIB = 1 << 30
-_ADDRESSES_PER_BYTE = 8
-"""Programs reserve more addresses than they use memory."""
+_ADDRESSES_PER_BYTE = 8  # programs reserve more addresses than they use memory
 _EXPENDABLE = b"1000"
 _FAILED, _NO_MEMORY = 1, 2
 """Exit codes of a copy."""
@@ -92,18 +91,12 @@ def share_of_memory(divisor: int, largest: int) -> int:
 def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
     """Return the result of a function that runs in a copy of this process.
 
-    The copy takes a twentieth of the time of a new Python with the same imports. It has one thread,
-    so the function must not wait for others, and it is made of Python: it calls no library that has
-    threads or locks of its own. It cannot write files, and starts no program unless its user is
-    root; nothing that it changes is seen here.
+    The copy takes a twentieth of the time of a new Python. It has one thread, so the function must
+    not wait for others, and calls no library with threads or locks of its own. It cannot write
+    files, and starts no program unless its user is root; nothing that it changes is seen here. It
+    may raise MemoryError alone. The memory of `limits` is in addition to this process's.
 
-    Args:
-        function: The function; it raises MemoryError and no other exception.
-        limits: Its limits. The memory is in addition to what this process has.
-
-    Raises:
-        WorkerLimitError: It exceeded a limit; the message states the limit.
-        WorkerDiedError: The copy ended without a result; the message states how.
+    WorkerLimitError names an exceeded limit, WorkerDiedError an end without a result.
     """
     parent, content = os.getpid(), None
     with _FORKING:
@@ -146,7 +139,6 @@ def _fork() -> int:
 def _run(
     function: Callable[[], bytes], limits: WorkerLimits, parent: int, answer: Connection
 ) -> NoReturn:
-    """Send the result of a function, and end this process."""
     code = _FAILED
     try:
         end_with(parent)

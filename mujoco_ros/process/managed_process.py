@@ -18,23 +18,17 @@ EARLY_S = 5.0
 DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Time until a restart, by how many starts in a row have failed."""
 
-_FRESH_S = 0.5
-"""Time after a heartbeat that counts as processor time, which is then not read."""
+_FRESH_S = 0.5  # time after a heartbeat that counts as processor time, which is then not read
 BUSY_S = 60.0
 """Longest processor time beyond the deadline of a heartbeat, which ends endless loops."""
-_SUSPENDED_S = 0.4
-"""Time between two checks that only a suspended or overloaded machine explains."""
+_SUSPENDED_S = 0.4  # time between two checks that only a suspended or overloaded machine explains
 _READ_SIZE = 1 << 16
-_MAX_READS = 16
-"""Limit per check: a process that never stops writing must not block the caller."""
+_MAX_READS = 16  # limit per check: a process that never stops writing must not block the caller
 _LOG = logging.getLogger(__name__)
 
 
 def processor_times(pid: int) -> tuple[float, float]:
-    """Return the processor time of a process, and the time for which it waited for a processor [s].
-
-    The wait is of the first thread only. What the kernel does not report is 0.
-    """
+    """Return processor time of a process, and its first thread's wait for one [s]; 0 if unknown."""
     used = waited = 0.0
     with suppress(OSError, IndexError, ValueError):
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()

@@ -51,10 +51,7 @@ class MemoryTrimmer:
 
 
 def remove_unfinished_ports(folder: Path = SHARED_MEMORY) -> list[str]:
-    """Remove ports that a killed process began to create; return their names.
-
-    Each later participant of the domain would wait for their initialization without end.
-    """
+    """Remove ports that a killed process began to create: later participants would wait."""
     removed = []
     for path in sorted(folder.glob("*_port*")):
         with suppress(OSError):  # removed by another process, or of another user
@@ -68,10 +65,7 @@ def remove_unfinished_ports(folder: Path = SHARED_MEMORY) -> list[str]:
 
 
 def restrict_shared_memory() -> list[Path]:
-    """Make the middleware's shared memory of this process private to its user; return the files.
-
-    Fast DDS creates its files readable by all users, whatever the umask is.
-    """
+    """Make Fast DDS's files of this process, readable by all, private; return them."""
     with Path("/proc/self/maps").open() as maps:
         paths = {Path(line.split(maxsplit=5)[-1].strip()) for line in maps if "/dev/shm/" in line}
     restricted = []

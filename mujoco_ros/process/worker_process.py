@@ -16,10 +16,8 @@ from mujoco_ros.process.limits import WorkerDiedError, WorkerLimitError, WorkerL
 
 _LOG = logging.getLogger(__name__)
 
-_EXIT_S = 1.0
-"""Time for a process that closed its connection to exit by itself [s]."""
-_PERIOD_S = 0.05
-"""Time between two checks of the limits."""
+_EXIT_S = 1.0  # time for a process that closed its connection to exit by itself [s]
+_PERIOD_S = 0.05  # time between two checks of the limits
 _MOST_GROWTH = 64 << 20
 """Memory that a limited process may keep, beyond its use after the first request [byte]."""
 
@@ -44,16 +42,11 @@ class WorkerProcess:
         *,
         is_forked: bool = False,
     ) -> None:
-        """Prepare the worker.
+        """Prepare the worker; a request whose process `died` raises that error.
 
-        Args:
-            module: Name of the module.
-            setup: Called for each start of the process, until `prepare` replaces it; its result is
-                sent before all requests.
-            died: The error of a request whose process died.
-            limits: Limits of each request; a process that exceeds one is killed, and the request
-                fails with a `WorkerLimitError`.
-            is_forked: Whether the process is a fork of the `fork_server`, if there is one.
+        `setup` is called for each start of the process, until `prepare` replaces it; its result is
+        sent before all requests. A process that exceeds `limits` is killed: a `WorkerLimitError`.
+        If `is_forked`, it is a fork of the `fork_server`, if there is one.
         """
         self._module, self._setup, self._died = module, setup, died
         self._limits, self._is_forked = limits, is_forked
@@ -120,10 +113,7 @@ class WorkerProcess:
         return answer
 
     def _enforce(self, limits: WorkerLimits, connection: Connection) -> str:
-        """Wait for the answer, or kill the process at a limit and return the limit.
-
-        The process limits its processor time by itself.
-        """
+        """Wait for the answer, or kill the process at a limit and return the limit."""
         process, deadline = self._process, time.monotonic() + limits.wall_s
         assert process is not None
         while not connection.poll(_PERIOD_S):
@@ -134,13 +124,7 @@ class WorkerProcess:
         return ""
 
     def _connect(self, setup: Callable[[], object]) -> Connection:
-        """Return the connection to the process, which is started and set up if necessary.
-
-        Raises:
-            EOFError: The worker is closed.
-            OSError: The process has ended.
-            Exception: The process cannot be started; of the type for a process that died.
-        """
+        """Return the connection to the process, started if necessary; EOFError if it is closed."""
         if self._connection and self._process and self._process.poll() is not None:
             self._discard()  # it was ended while it was idle
         if self._is_closed:
@@ -212,10 +196,8 @@ class WorkerProcess:
 def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], object]]) -> int:
     """Answer requests in a worker process until its parent ends; return the exit code.
 
-    Args:
-        arguments: Of the ``main`` that calls this.
-        prepare: Called with each setup; returns the function that answers the requests after it. An
-            exception of either becomes the answer.
+    `prepare` gets each setup and returns the function that answers the requests after it. An
+    exception of either becomes the answer.
     """
     connection = Connection(int(arguments[0]))
     with suppress(EOFError, OSError):  # the parent ended

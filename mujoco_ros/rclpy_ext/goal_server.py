@@ -38,10 +38,8 @@ _RESULT_S = 900.0
 
 A client that loses the response, as one does whose queue is too short, can request it again.
 """
-_MOST_RESULTS = 10_000
-"""Number of ended goals whose results are kept, the newest ones: about 10 MB."""
-_MOST_LISTED = 50
-"""Number of ended goals in the status, the newest ones."""
+_MOST_RESULTS = 10_000  # number of ended goals whose results are kept, the newest ones: about 10 MB
+_MOST_LISTED = 50  # number of ended goals in the status, the newest ones
 
 
 class GoalHandler(Protocol[T]):

@@ -9,12 +9,9 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import qos_profile_services_default
 
-_REQUEST = GetParameters.Request()
-"""Asks for no parameter, which every node answers."""
-_CHECK_NS = 100_000_000
-"""Wall time between two checks whether the nodes still exist."""
-_TRIPS = 3
-"""Requests to each node, one after the other; see `RoundTrip`."""
+_REQUEST = GetParameters.Request()  # asks for no parameter, which every node answers
+_CHECK_NS = 100_000_000  # wall time between two checks whether the nodes still exist
+_TRIPS = 3  # requests to each node, one after the other; see `RoundTrip`
 
 
 class RoundTrip:

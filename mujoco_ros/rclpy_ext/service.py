@@ -22,17 +22,14 @@ from mujoco_ros.model.errors import shortened
 from mujoco_ros.rclpy_ext.executor import later
 
 _LOG = logging.getLogger(__name__)
-_QOS = QoSProfile(depth=1000)
-"""With the usual depth of 10, a burst loses requests and responses."""
-_FLUSH_S = 0.25
-"""Time in which a client receives a response on a busy machine [s]."""
+_QOS = QoSProfile(depth=1000)  # with the usual depth of 10, a burst loses requests and responses
+_FLUSH_S = 0.25  # time in which a client receives a response on a busy machine [s]
 _PAUSES_S = (0.2, 1.0, 5.0)
 """Pauses before the response to a client that is not discovered yet is sent again [s].
 
 They are few: the middleware waits 100 ms in each attempt, in which rclpy holds the GIL.
 """
-_MOST_UNSENT = 10
-"""Number of responses of a service that wait for such a pause."""
+_MOST_UNSENT = 10  # number of responses of a service that wait for such a pause
 T = TypeVar("T")
 
 # rclpy only warns that a response was not sent; raised as an error, it has another attempt follow.

@@ -14,8 +14,7 @@ from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
 from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition, listed
 
-_MOST_LISTED = 10
-"""Most damages of a file in its description."""
+_MOST_LISTED = 10  # most damages of a file in its description
 _UNKNOWN = Schema(id=(1 << 16) - 1, name="unknown/msg/Unknown", encoding="", data=b"")
 """Type of messages whose channel is damaged."""
 UNTYPED = "message without a type"
@@ -23,11 +22,7 @@ UNTYPED = "message without a type"
 
 
 def bag_files(bag: Path) -> list[Path]:
-    """Return the MCAP files of a bag, a folder or one file, in order.
-
-    Raises:
-        UserInputError: There is no bag, or it is of another format.
-    """
+    """Return the MCAP files of a bag, a folder or one file, in order."""
     if bag.is_file() and bag.suffix == ".mcap":
         return [bag]
     if not bag.exists():
@@ -46,13 +41,9 @@ class BagContents:
     """Contents of a bag that may be damaged: every check sum is verified."""
 
     def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
-        """Read the whole bag.
+        """Read the whole bag, of `distribution` if metadata.yaml has none.
 
-        `distribution` is used if metadata.yaml has none. `skips` leaves out a file that is no MCAP
-        file, if there are others.
-
-        Raises:
-            UserInputError: There is no bag, it is of another format, or a file cannot be read.
+        `skips` leaves out files that are no MCAP files, if there are others.
         """
         self.bag = bag
         # Contents of metadata.yaml, with the files, topics and messages that were found

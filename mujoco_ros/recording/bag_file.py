@@ -27,8 +27,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
 _CHUNK_BYTES = 1 << 20
 """Readers hold whole chunks in memory, so a chunk of this size is written at once."""
 _MESSAGE = struct.Struct("<BQHIQQ")
-_MESSAGE_FIELDS = 22
-"""Bytes of a message record between its length and its data."""
+_MESSAGE_FIELDS = 22  # bytes of a message record between its length and its data
 _INDEX = struct.Struct("<BQHI")
 _FOOTER_FIELDS = struct.Struct("<BQQQ")
 """The part of the footer that the check sum of the summary includes."""
@@ -55,12 +54,8 @@ _PROVISIONAL_END = encoded(records.DataEnd(0), records.Footer(0, 0, 0)) + MCAP0_
 class BagFile:
     """Writes an MCAP file chunk by chunk.
 
-    Each flush writes the chunk and a provisional end in one call, and the next flush overwrites
-    that end: whenever the process dies, all flushed messages are in a valid file. `finish` replaces
-    the provisional end by the summary.
-
-    Attributes:
-        path: The file.
+    Each flush writes a chunk and a provisional end in one call, which the next flush overwrites:
+    whenever the process dies, the file is valid and has all flushed messages.
     """
 
     def __init__(
@@ -70,11 +65,7 @@ class BagFile:
         descriptor: int | None = None,
         profile: str = "ros2",
     ) -> None:
-        """Create the file, which only its user can read, or write into an open descriptor.
-
-        Raises:
-            OSError: The file exists or cannot be written.
-        """
+        """Create the file, which only its user can read, or write into an open descriptor."""
         self.path, self._compression = path, compression
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         # Its descriptor; -1 when it is closed
@@ -275,7 +266,6 @@ class TopicFile(BagFile):
 
 
 def _write_at(file: int, data: bytes, offset: int) -> None:
-    """Write all of `data` at `offset`."""
     view = memoryview(data)
     while view:
         written = os.pwrite(file, view, offset)

@@ -35,34 +35,23 @@ _TYPES: dict[int, type[McapRecord]] = {
 }
 """Classes of the records that are parsed."""
 _COMPRESSIONS = b"", b"zstd", b"lz4"
-_CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX
-"""Records that have their length twice."""
-_START = re.compile(rb"[\x01-\x0f][\s\S]{4}\0{4}")
-"""Opcode, and a length below 4 GiB."""
+_CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX  # records that have their length twice
+_START = re.compile(rb"[\x01-\x0f][\s\S]{4}\0{4}")  # opcode, and a length below 4 GiB
 _BLOCK = 1 << 20
 _ZEROS = bytes(_BLOCK + HEAD.size)
 """What files have where nothing was written; the comparison takes a hundredth of a search."""
 LARGEST = 1 << 30
 """Bytes of a record, and of a chunk without compression, which are read into memory at once."""
-_LARGEST_PARSED = 1 << 26
-"""Bytes of a record other than a chunk, a message and an attachment."""
-_SMALL = 1 << 16
-"""Bytes of a record that is parsed without a check of what follows it."""
-_CHAIN = 3
-"""Number of records that must follow each other after damaged bytes."""
+_LARGEST_PARSED = 1 << 26  # bytes of a record other than a chunk, a message and an attachment
+_SMALL = 1 << 16  # bytes of a record that is parsed without a check of what follows it
+_CHAIN = 3  # number of records that must follow each other after damaged bytes
 _LATEST = 1 << 63
-_SMALLEST = 13
-"""Bytes of the smallest record."""
-_COMPARED = 64
-"""Number of messages with which the size of a message is compared."""
+_SMALLEST = 13  # bytes of the smallest record
+_COMPARED = 64  # number of messages with which the size of a message is compared
 
 
 class McapRecords:
-    """Sound records in a file or a chunk.
-
-    Iterating yields the opcode, offset and size of each record, and DAMAGED with the offset and
-    size of bytes that are none.
-    """
+    """Yields opcode, offset and size of sound records; DAMAGED, offset and size of other bytes."""
 
     def __init__(
         self,
@@ -72,10 +61,9 @@ class McapRecords:
         chunks: Mapping[int, int] | None = None,
         is_sound: Callable[[int], bool] = lambda _at: True,
     ) -> None:
-        """Search from `start` to `end`.
+        """Search from `start` to `end`; `read` returns bytes by offset and number.
 
-        `read` returns bytes by offset and number. `chunks` are the sizes of chunks by offset of an
-        index, which count if they are sound.
+        `chunks` are sizes of chunks by offset of an index, which count if they are sound.
         """
         self._read, self._start, self._end = read, start, end
         self._chunks, self._is_sound = chunks or {}, is_sound
@@ -160,10 +148,7 @@ class McapRecords:
         return leaves_no_record or (size not in sizes and end - at in sizes)
 
     def _record_within(self, at: int, size: int) -> int:
-        """Return the offset in a record from which others fill it; 0 if there is none.
-
-        Its length is damaged then: it seems to contain the records after it.
-        """
+        """Return where in a record other records fill it, as its length is damaged; 0 for none."""
         start = at + HEAD.size
         data, begin, end = self._read(start, size - HEAD.size), 0, at + size
         seen: set[int] = set()  # offsets from which records do not fill it
@@ -217,10 +202,7 @@ def chunk_size(head: bytes) -> int:
 
 
 def parsed(opcode: int, content: bytes) -> McapRecord | None:
-    """Return a record from its content; None if it is damaged.
-
-    mcap's parsers accept many damaged records, so it must equal what mcap would write.
-    """
+    """Return a record if mcap would write the same bytes: its parsers accept damaged records."""
     builder = RecordBuilder()
     try:
         record: McapRecord = _TYPES[opcode].read(ReadDataStream(BytesIO(content)))  # type: ignore[attr-defined]
@@ -253,10 +235,8 @@ _OPEN: dict[str, Callable[[bytes], Any]] = {
 }
 _MAGIC = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _PART = 1 << 20
-_SMALL_CHUNK = 1 << 27
-"""Every chunk may expand to this size [bytes]."""
-_GROWTH = 1000
-"""A larger chunk may expand by this factor; constant images reach some hundreds."""
+_SMALL_CHUNK = 1 << 27  # every chunk may expand to this size [bytes]
+_GROWTH = 1000  # a larger chunk may expand by this factor; constant images reach some hundreds
 
 
 class McapMessage(NamedTuple):

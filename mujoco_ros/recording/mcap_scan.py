@@ -74,21 +74,13 @@ class _Definition:
 
 
 class McapScan:
-    """Verified contents of a file.
+    """Verified contents of a file, without chunks whose check sum differs.
 
-    A chunk whose check sum differs is left out. Messages without a check sum are taken if their
-    records are sound.
+    Messages without a check sum are taken if their records are sound.
     """
 
     def __init__(self, path: Path, topics: Collection[tuple[str, str]] = ()) -> None:
-        """Read the whole file.
-
-        Names and types of topics that are expected decide between definitions that differ.
-
-        Raises:
-            UserInputError: It is no MCAP file.
-            OSError: It cannot be read.
-        """
+        """Read the file; expected `topics` with types decide between definitions that differ."""
         self.path = path
         self.profile = "ros2"
         self.blocks: list[Block] = []  # blocks of sound messages, in the order of the file
@@ -157,10 +149,7 @@ class McapScan:
         return os.pread(self._file.fileno(), size, offset)
 
     def _read_summary(self) -> int:
-        """Read the index of the chunks; return the offset up to which records are to be searched.
-
-        A summary that its check sum confirms is read here.
-        """
+        """Read the index of chunks if its check sum is right; return where the search ends."""
         at = self._end - HEAD.size - _FOOTER
         head = self._read(max(at, 0), HEAD.size)
         footer = parsed(Opcode.FOOTER, self._read(at + HEAD.size, _FOOTER)) if at > 0 else None

@@ -38,10 +38,7 @@ UNKNOWN = Definition("", "")
 
 @cache
 def definition(kind: str) -> Definition:
-    """Return the definition of a message type such as ``std_msgs/msg/String``, with dependencies.
-
-    UNKNOWN if the files of its package, or of a dependency, are not installed.
-    """
+    """Return a type's definition with dependencies; UNKNOWN if files of one are not installed."""
     for encoding, label, read in (("ros2msg", "MSG", _read_msg), ("ros2idl", "IDL", _read_idl)):
         texts: dict[str, str] = {}
         waiting = [kind]

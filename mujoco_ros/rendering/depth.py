@@ -27,21 +27,15 @@ class ClipPlanes:
     def enclosing(cls, near: float, far: float) -> "ClipPlanes":
         """Return planes that include all distances from `near` to `far` [m].
 
-        The near plane is a power of two, and their ratio is a power of two plus one.
-        The projection matrix, for which OpenGL subtracts almost equal numbers of single precision,
-        is then free of rounding. Otherwise the depth error would be 1e-4 at 10 m.
+        The near plane is a power of two, and their ratio a power of two plus one: the projection
+        matrix is then free of rounding, which otherwise is 1e-4 of depth at 10 m.
         """
         nearest = 2.0 ** math.floor(math.log2(min(near, _NEAREST_M)))
         ratio = 2.0 ** math.ceil(math.log2(max(far / nearest - 1.0, 1.0)))
         return cls(near=nearest, far=nearest * (ratio + 1.0))
 
     def to_metres(self, buffer: np.ndarray, out: np.ndarray) -> None:
-        """Convert a depth buffer of a perspective projection.
-
-        Args:
-            buffer: 1 at the near plane, 0 at the far plane and beyond.  # (h, w) float32
-            out: Distance along the optical axis [m]; inf where nothing was hit.  # (h, w) float32
-        """
+        """Convert a depth buffer to distances along the optical axis, inf without a hit."""
         slope = self.far - self.near
         np.multiply(buffer, slope, out=out)
         out += self.near
@@ -50,29 +44,14 @@ class ClipPlanes:
 
 
 def to_millimetres(depth: np.ndarray) -> np.ndarray:
-    """Convert metres to the encoding 16UC1.
-
-    Args:
-        depth: Distance along the optical axis [m].  # (h, w) float32
-
-    Returns:
-        The distance [mm]; 0 where nothing was hit, or beyond 65.535 m.  # (h, w) uint16
-    """
+    """Convert metres to the encoding 16UC1; 0 without a hit or beyond 65.535 m.  # (h, w)"""
     rounded = np.rint(depth * np.float32(1000.0))
     rounded[rounded > _FARTHEST_MM] = 0.0
     return rounded.astype(np.uint16)
 
 
 def from_encoding(pixels: np.ndarray, unit: float) -> np.ndarray:
-    """Convert the pixels of an encoded depth image to metres.
-
-    Args:
-        pixels: Distances along the optical axis; 0 where nothing was hit.  # (h, w)
-        unit: Unit of the pixels [m].
-
-    Returns:
-        The distances [m]; inf where nothing was hit.  # (h, w) float32
-    """
+    """Convert an encoded depth image, 0 without a hit, to metres, inf without a hit.  # (h, w)"""
     distances = pixels.astype(np.float32) * np.float32(unit)
     nothing = (pixels == 0) | ~np.isfinite(distances)  # REP 118
     return np.where(nothing, np.float32(np.inf), distances)

@@ -13,15 +13,10 @@ _HUE_STEP = 0.618034
 
 
 def depth_colours(depth: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
-    """Colour distances: near bright, far dark, black without a hit.
+    """Return colours (h, w, 3) of distances (h, w): near bright, far dark, black without a hit.
 
-    Args:
-        depth: Distances [m]; not finite without a hit.  # (h, w)
-
-    Returns:
-        RGB  # (h, w, 3) uint8
-        Distances of the ends of the colour scale [m], near and far; equal without any hit. The
-        nearest and the farthest 0.5 % of the pixels have the colours of the ends.
+    The nearest and the farthest 0.5 % of the pixels have the colours of the ends, whose distances
+    [m] are the second result; they are equal without any hit.
     """
     hit = np.isfinite(depth)
     if not hit.any():
@@ -40,14 +35,7 @@ def depth_scale() -> np.ndarray:
 
 
 def number_colours(numbers: np.ndarray) -> np.ndarray:
-    """Give each number of a segmentation image a colour of its own; 0 is black.
-
-    Args:
-        numbers: Numbers of the visible objects.  # (h, w) uint16
-
-    Returns:
-        RGB  # (h, w, 3) uint8
-    """
+    """Give each number of a segmentation image (h, w) a colour of its own; 0 is black."""
     present, positions = np.unique(numbers, return_inverse=True)
     palette = np.array([_colour(number) for number in present.tolist()], np.uint8)
     return palette[positions.reshape(numbers.shape)]

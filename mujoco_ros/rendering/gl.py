@@ -61,8 +61,7 @@ _RESERVED_CORES = 2
 _MAX_THREADS = 8
 _SOFTWARE = ("llvmpipe", "softpipe", "swrast", "Software Rasterizer")
 """Names of Mesa's renderers on the processor."""
-_SIDE = 16
-"""Side of the OSMesa buffer [pixels]; images are rendered to framebuffers of their own."""
+_SIDE = 16  # side of the OSMesa buffer [pixels]; images are rendered to framebuffers of their own
 _GL_RENDERER = 0x1F01
 _GL_MAX_RENDERBUFFER_SIZE = 0x84E8
 _REMEDY = (
@@ -75,14 +74,7 @@ class GlContext:
     """An OpenGL context of the thread that creates it."""
 
     def __init__(self, backend: str) -> None:
-        """Create a context and make it current.
-
-        Args:
-            backend: A key of `BACKENDS`.
-
-        Raises:
-            RenderingError: The backend does not work on this machine.
-        """
+        """Create a context of one of `BACKENDS` and make it current."""
         _load_libraries(backend)
         try:
             create, platform = _import(backend)
@@ -104,11 +96,7 @@ class GlContext:
         self.largest_side = side.value  # limit of the width and height of an image [pixels]
 
     def make_current(self) -> None:
-        """Make the context current in the calling thread.
-
-        Raises:
-            RenderingError: The driver fails.
-        """
+        """Make the context current in the calling thread."""
         try:
             self._context.make_current()
         except Exception as error:  # of PyOpenGL or of MuJoCo
@@ -120,19 +108,13 @@ class GlContext:
 
 
 def open_context(backend: str = AUTO) -> GlContext:
-    """Open an OpenGL context without a window and make it current.
-
-    Args:
-        backend: One of `CHOICES`.
-
-    Raises:
-        RenderingError: The backend does not exist or does not work on this machine.
-    """
+    """Open an OpenGL context of one of `CHOICES`, without a window, and make it current."""
     if backend not in CHOICES:
         raise RenderingError(
             f"backend '{backend}' does not exist; choose one of: {', '.join(CHOICES)}"
         )
-    os.environ.setdefault(_MESA_THREADS, str(_render_threads()))
+    threads = min(max(len(os.sched_getaffinity(0)) - _RESERVED_CORES, 0), _MAX_THREADS)
+    os.environ.setdefault(_MESA_THREADS, str(threads))
     failures = []
     for name in BACKENDS if backend == AUTO else (backend,):
         try:
@@ -187,22 +169,13 @@ def _function(platform: Any, name: str, *signature: Any) -> Any:
     return ctypes.CFUNCTYPE(*signature)(platform.getExtensionProcedure(name.encode()))
 
 
-def _render_threads() -> int:
-    return min(max(len(os.sched_getaffinity(0)) - _RESERVED_CORES, 0), _MAX_THREADS)
-
-
 _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _SMALLEST_FONT = int(mujoco.mjtFontScale.mjFONTSCALE_50)
-_INITIAL_SIDE = 64
-"""Side of the buffer that is rendered into [pixels]; it grows with the images."""
+_INITIAL_SIDE = 64  # side of the buffer that is rendered into [pixels]; it grows with the images
 
 
 def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
-    """Upload a model to the current OpenGL context.
-
-    Raises:
-        RenderingError: The driver fails.
-    """
+    """Upload a model to the current OpenGL context."""
     try:
         with _settings(model, quality):
             resources = mujoco.MjrContext(model, _SMALLEST_FONT)
@@ -214,11 +187,7 @@ def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
 
 
 def grow_buffer(resources: mujoco.MjrContext, width: int, height: int) -> None:
-    """Enlarge the buffer that is rendered into, if images of that size [pixels] do not fit.
-
-    Raises:
-        mujoco.FatalError: The driver fails, and the resources cannot be used any more.
-    """
+    """Enlarge the buffer for images of a size [pixels]; an error makes `resources` unusable."""
     present = resources.offWidth, resources.offHeight
     needed = max(width, present[0]), max(height, present[1])
     if needed != present:
@@ -241,8 +210,7 @@ def _settings(model: mujoco.MjModel, quality: RenderQuality) -> Iterator[None]:
 
 
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
-_TILES = 32
-"""Tiles along the side of a plane."""
+_TILES = 32  # tiles along the side of a plane
 
 
 class GroundPlane:

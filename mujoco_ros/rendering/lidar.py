@@ -24,12 +24,7 @@ class Scanner:
     """Casts the rays of one lidar; each cast overwrites the results of the previous one."""
 
     def __init__(self, model: mujoco.MjModel, lidar: Lidar, seed: int = 0) -> None:
-        """Prepare the rays.
-
-        Args:
-            model: The model; later changes of its colours and sizes take effect.
-            seed: Seed of the noise.
-        """
+        """Prepare the rays; later changes of the model's colours and sizes take effect."""
         config = lidar.config
         self._model, self._lidar, self._seed = model, lidar, seed
         self._directions = directions(config.horizontal, config.vertical)
@@ -45,17 +40,11 @@ class Scanner:
         self._points["ring"] = np.arange(lidar.rows)[:, np.newaxis]
 
     def cast(self, data: mujoco.MjData, time: float = 0.0) -> np.ndarray:
-        """Measure the distances along all rays.
+        """Measure the ranges [m] along all rays of a state with computed poses, also of flexes.
 
-        Geoms of the lidar's own body and fully transparent geoms are not hit.
-
-        Args:
-            data: A state with its poses computed: mj_kinematics, and mj_flex for flexes.
-            time: Simulated time [s], from which the noise follows.
-
-        Returns:
-            Ranges of REP 117 [m]: inf without a hit within the largest range, -inf for a hit
-            nearer than the smallest.  # (rows, columns) float32
+        inf is no hit within the largest range, -inf one nearer than the smallest (REP 117). Geoms
+        of the lidar's own body and fully transparent geoms are not hit. The noise follows from the
+        simulated time [s].  # (rows, columns) float32
         """
         site, config = self._lidar.site, self._lidar.config
         np.matmul(self._directions, data.site_xmat[site].reshape(3, 3).T, out=self._rays)
@@ -93,7 +82,8 @@ class Scanner:
         own = model.geom_rgba
         # As in the renderer, a colour of the geom precedes the colour of its material.
         is_default = (own == _GREY).all(axis=1) & (model.geom_matid >= 0)
-        rgba = np.where(is_default[:, np.newaxis], _material_colours(model), own)
+        colours = model.mat_rgba[np.maximum(model.geom_matid, 0)] if model.nmat else own
+        rgba = np.where(is_default[:, np.newaxis], colours, own)
         brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # last: no hit
         cosines = np.abs(np.einsum("ij,ij->i", self._rays, self._normals))
         hit = np.where(np.isfinite(self._ranges.ravel()), brightness[self._geoms], 0.0)
@@ -101,11 +91,7 @@ class Scanner:
         return intensities.astype(np.float32).reshape(self._ranges.shape)
 
     def cloud(self) -> np.ndarray:
-        """Return the hit points of the last cast; NaN for rays without a hit.
-
-        Returns:
-            Points of type `POINT`, in the lidar's frame.  # (rows, columns)
-        """
+        """Return the hits of the last cast as `POINT` in the lidar's frame; NaN without a hit."""
         points = self._points
         ranges = np.where(np.isfinite(self._ranges), self._ranges, np.float32(np.nan))
         for axis, name in enumerate("xyz"):
@@ -123,10 +109,3 @@ def directions(horizontal: HorizontalConfig, vertical: VerticalConfig) -> np.nda
     flat = np.cos(elevation)
     rays = (flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation))
     return np.stack(rays, axis=-1).reshape(-1, 3)
-
-
-def _material_colours(model: mujoco.MjModel) -> np.ndarray:
-    """Return the colour of each geom's material; arbitrary without a material.  # (ngeom, 4)."""
-    colours: np.ndarray = model.mat_rgba if model.nmat else model.geom_rgba
-    found: np.ndarray = colours[np.maximum(model.geom_matid, 0)]
-    return found

@@ -13,8 +13,7 @@ POINT = np.dtype(
     }
 )
 """A point: position in the optical frame [m], and colour as PCL packs it into a float."""
-_OPAQUE = np.uint32(0xFF000000)
-"""The opacity bits of OpenCV's colours, which are zero in PCL's."""
+_OPAQUE = np.uint32(0xFF000000)  # the opacity bits of OpenCV's colours, which are zero in PCL's
 
 
 class PointCloud:
@@ -36,15 +35,7 @@ class PointCloud:
         self._points = self._numbers.view(POINT)[..., 0]
 
     def fill(self, depth: np.ndarray, colour: np.ndarray | None = None) -> np.ndarray:
-        """Return the points of an image; NaN for pixels without a surface.
-
-        Args:
-            depth: Distance along the optical axis [m]; inf or 0 if no surface.  # (h, w) float32
-            colour: Red, green and blue; None is black.  # (h, w, 3) uint8
-
-        Returns:
-            Points of type `POINT`, in the optical frame.  # (h, w)
-        """
+        """Return points `POINT` in the optical frame, NaN for a depth of inf or 0 [m].  # (h, w)"""
         import cv2  # needs 12 MB, and few topics need it
 
         np.greater(depth, 0.0, out=self._is_hit)

@@ -13,26 +13,12 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rendering import gl
 from mujoco_ros.rendering.depth import ClipPlanes
-from mujoco_ros.rendering.gl import (
-    AUTO,
-    PLAIN,
-    RICH,
-    GlContext,
-    GroundPlane,
-    RenderingError,
-    RenderQuality,
-    grow_buffer,
-    open_context,
-    upload,
-)
 
 
 def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
-    """Return the edges of a camera's view at a distance of 1 m: left, right, top and bottom [m].
-
-    Right and top are positive. The edges are half a pixel beyond the centres of the outer pixels.
-    """
+    """Return left, right, top and bottom of a view at 1 m, at the outer edges of pixels [m]."""
     optics = camera.intrinsics
     return (
         (-0.5 - optics.cx) / optics.fx,
@@ -43,14 +29,7 @@ def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
 
 
 def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) -> np.ndarray:
-    """Return which geoms a camera may see: their bounding spheres touch its frustum.
-
-    Args:
-        data: A state with its poses computed.
-
-    Returns:
-        Whether each geom may be visible; True for planes, which have no bounds.  # (ngeom,)
-    """
+    """Return which geoms' bounding spheres touch the camera's frustum; planes do.  # (ngeom,)"""
     left, right, top, bottom = frustum_of(camera)
     offsets = data.geom_xpos - data.cam_xpos[camera.camera]
     # The columns of a camera's orientation point to the right, up and backwards.
@@ -68,13 +47,7 @@ def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) ->
 
 @contextmanager
 def only(model: mujoco.MjModel, visible: np.ndarray, groups: Iterable[int]) -> Iterator[None]:
-    """Move all but the visible geoms into a group that is not rendered.
-
-    Args:
-        model: The model, which is restored at the end.
-        visible: Whether each geom stays in its group.  # (ngeom,)
-        groups: The rendered groups; if these are all groups, nothing happens.
-    """
+    """Hide all but the visible geoms (ngeom,) in the block, unless `groups` are all groups."""
     unused = set(range(mujoco.mjNGROUP)).difference(groups)
     if not unused:
         yield
@@ -101,7 +74,7 @@ class Frame:
     def __init__(
         self,
         size: tuple[int, int],
-        context: GlContext,
+        context: gl.GlContext,
         scene: mujoco.MjvScene,
         resources: mujoco.MjrContext,
         planes: ClipPlanes,
@@ -181,8 +154,7 @@ class Frame:
 _BODIES = int(mujoco.mjtCatBit.mjCAT_STATIC | mujoco.mjtCatBit.mjCAT_DYNAMIC)
 """Geoms of bodies, without the decoration of a viewer."""
 _SPARE_GEOMS = 100
-_CATENARY = 31
-"""Segments in which the engine draws a slack tendon."""
+_CATENARY = 31  # segments in which the engine draws a slack tendon
 
 
 class Renderer:
@@ -190,76 +162,51 @@ class Renderer:
 
     Cameras see geoms, tendons, skins and flexes, but no sites. Curved shapes are polyhedra, whose
     resolution is the model's ``visual/quality``: by default a sphere is up to 1 % of its radius too
-    small.
-
-    Attributes:
-        backend: Backend of the OpenGL context, "EGL" or "OSMesa".
-        device: Name of the device, as its driver reports it.
+    small. `device` is the name that the driver of the `backend` reports.
     """
 
     def __init__(
-        self, model: mujoco.MjModel, backend: str = AUTO, quality: RenderQuality | None = None
+        self, model: mujoco.MjModel, backend: str = gl.AUTO, quality: gl.RenderQuality | None = None
     ) -> None:
-        """Open an OpenGL context and upload a model's meshes and textures.
-
-        Args:
-            backend: OpenGL backend: auto, egl or osmesa.
-            quality: Quality of images; None is `RICH` on a graphics card and `PLAIN` without one.
-
-        Raises:
-            RenderingError: The backend does not work on this machine.
-        """
+        """Open an OpenGL context; the default quality is `RICH` on graphics cards, else `PLAIN`."""
         self._resources: mujoco.MjrContext | None = None
-        self._context = open_context(backend)
+        self._context = gl.open_context(backend)
         self.backend, self.device = self._context.backend, self._context.device
         self.is_software = self._context.is_software  # whether the processor renders
-        self._quality = quality or (PLAIN if self.is_software else RICH)
+        self._quality = quality or (gl.PLAIN if self.is_software else gl.RICH)
         self._camera = mujoco.MjvCamera()
         self._camera.type = int(mujoco.mjtCamera.mjCAMERA_FIXED)
         self.set_model(model)
 
     def set_model(self, model: mujoco.MjModel) -> None:
-        """Upload another model and free the resources of the previous one.
-
-        Raises:
-            RenderingError: The driver fails.
-        """
+        """Upload another model and free the resources of the previous one."""
         self._context.make_current()
         self._free()
         self._model = model
-        self._ground = None if self._quality.fine_planes else GroundPlane(model)
+        self._ground = None if self._quality.fine_planes else gl.GroundPlane(model)
         with self._ground.as_finite() if self._ground else nullcontext():
-            self._resources = upload(model, self._quality)
-        self._scene = mujoco.MjvScene(model, maxgeom=_max_geoms(model))
+            self._resources = gl.upload(model, self._quality)
+        tendons = 2 * model.nwrap + (_CATENARY + 1) * model.ntendon
+        geoms = model.ngeom + model.nflex + model.nskin + tendons + _SPARE_GEOMS
+        self._scene = mujoco.MjvScene(model, maxgeom=geoms)
         extent = model.stat.extent
         near, far = model.vis.map.znear * extent, model.vis.map.zfar * extent
         self._planes = ClipPlanes.enclosing(near, far)
         self._option = _option(self._quality)
 
     @property
-    def quality(self) -> RenderQuality:
+    def quality(self) -> gl.RenderQuality:
         """Quality of images; a change uploads the model again."""
         return self._quality
 
     @quality.setter
-    def quality(self, quality: RenderQuality) -> None:
+    def quality(self, quality: gl.RenderQuality) -> None:
         if quality != self._quality:
             self._quality = quality
             self.set_model(self._model)
 
     def frame(self, data: mujoco.MjData, camera: Camera) -> Frame:
-        """Return the images of a state, which are rendered when they are requested.
-
-        Args:
-            data: A state with its poses computed: of bodies, cameras, lights, tendons and flexes.
-            camera: The camera; its index, size and intrinsics are used.
-
-        Returns:
-            The images, valid until the next call.
-
-        Raises:
-            RenderingError: The images are too large for the device.
-        """
+        """Return the images of a state whose poses are computed, valid until the next call."""
         self._context.make_current()
         if self._resources is None:  # the driver failed before
             self.set_model(self._model)
@@ -281,20 +228,7 @@ class Renderer:
     def view(
         self, data: mujoco.MjData, camera: mujoco.MjvCamera, width: int, height: int
     ) -> np.ndarray:
-        """Render the colour image of any camera of the engine: free, tracking or fixed.
-
-        Args:
-            data: A state with its poses computed, as for `frame`.
-            camera: The camera; the field of view is the model's.
-            width: Width of the image [pixels].
-            height: Height of the image [pixels].
-
-        Returns:
-            Red, green and blue.  # (height, width, 3) uint8
-
-        Raises:
-            RenderingError: The image is too large for the device.
-        """
+        """Return RGB (height, width, 3) of any camera of the engine: free, tracking or fixed."""
         self._context.make_current()
         if self._resources is None:  # the driver failed before
             self.set_model(self._model)
@@ -319,7 +253,6 @@ class Renderer:
             self.close()
 
     def _update(self, data: mujoco.MjData, camera: Camera) -> None:
-        """Update the scene and its camera."""
         scene, near = self._scene, self._planes.near
         self._camera.fixedcamid = camera.camera
         self._update_scene(data, self._camera)
@@ -331,7 +264,6 @@ class Renderer:
             gl_camera.frustum_top, gl_camera.frustum_bottom = top, bottom
 
     def _update_scene(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
-        """Update the scene for a camera of the engine."""
         scene = self._scene
         mujoco.mjv_updateScene(self._model, data, self._option, None, camera, _BODIES, scene)
         if self._ground:
@@ -346,12 +278,14 @@ class Renderer:
         size = f"an image of {width} x {height} pixels"
         limit = self._context.largest_side
         if max(width, height) > limit:
-            raise RenderingError(f"{size} is too large for {self.device}, whose limit is {limit}")
+            raise gl.RenderingError(
+                f"{size} is too large for {self.device}, whose limit is {limit}"
+            )
         try:
-            grow_buffer(self._resources, width, height)
+            gl.grow_buffer(self._resources, width, height)
         except mujoco.FatalError as error:
             self.set_model(self._model)
-            raise RenderingError(f"{size} is too large for {self.device}: {error}") from error
+            raise gl.RenderingError(f"{size} is too large for {self.device}: {error}") from error
 
     def _free(self) -> None:
         self._frames: dict[tuple[int, int], Frame] = {}
@@ -360,17 +294,10 @@ class Renderer:
             self._resources = None
 
 
-def _option(quality: RenderQuality) -> mujoco.MjvOption:
-    """Return the engine's options for the content of a scene."""
+def _option(quality: gl.RenderQuality) -> mujoco.MjvOption:
     option = mujoco.MjvOption()
     option.sitegroup[:] = 0
     for groups in (option.geomgroup, option.tendongroup, option.skingroup, option.flexgroup):
         groups[:] = 0
         groups[list(quality.groups)] = 1
     return option
-
-
-def _max_geoms(model: mujoco.MjModel) -> int:
-    """Return the largest number of geoms of a scene."""
-    tendons = 2 * model.nwrap + (_CATENARY + 1) * model.ntendon
-    return int(model.ngeom + model.nflex + model.nskin + tendons + _SPARE_GEOMS)

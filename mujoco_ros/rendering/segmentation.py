@@ -27,8 +27,7 @@ class Label:
 class Segmentation:
     """Numbers the objects of a model: 0 is no object, then bodies, flexes, skins and tendons.
 
-    The geoms of a body share its number, 1 plus its index: the world is 1. So each link and each
-    object has one number, which is instance segmentation. Numbers beyond 16 bits are 65535.
+    A body's geoms share its number, 1 plus its index: instance segmentation. The largest is 65535.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -55,14 +54,7 @@ class Segmentation:
             self._rows[int(kind)] = row
 
     def numbers(self, objects: np.ndarray) -> np.ndarray:
-        """Return the numbers of an image.
-
-        Args:
-            objects: Index in the model and mjtObj, -1 without an object.  # (h, w, 2) int32
-
-        Returns:
-            Encoding 16UC1.  # (h, w) uint16
-        """
+        """Return the 16UC1 image of indices in the model with mjtObj, -1 for none.  # (h, w, 2)"""
         numbers: np.ndarray = self._table[self._rows[objects[..., 1]], objects[..., 0]]
         return numbers
 

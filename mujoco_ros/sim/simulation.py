@@ -35,8 +35,7 @@ _BAD = (
     mujoco.mjtWarning.mjWARN_BADQACC,
     mujoco.mjtWarning.mjWARN_BADCTRL,
 )
-_ROUNDING = 1e-6
-"""Fraction of a timestep, far above the rounding errors of summed times."""
+_ROUNDING = 1e-6  # fraction of a timestep, far above the rounding errors of summed times
 
 
 class DivergenceError(RuntimeError):

@@ -12,8 +12,7 @@ from mujoco_ros.model.robot.body_frames import BodyFrame
 
 _LARGEST_SWING = 0.15
 """Largest phase of the spring in a step [rad], far below the limit of stability."""
-_LONGEST = 10.0
-"""Length beyond which the force of a spring stays constant [m]."""
+_LONGEST = 10.0  # length beyond which the force of a spring stays constant [m]
 
 
 class Spring:

@@ -20,8 +20,7 @@ _FLAGS = int(imgui.DockNodeFlags.PassthruCentralNode)
 _SETTLING_FRAMES = 3
 # After this many frames the preferred windows are in front.
 _RAISED_FRAMES = 20
-_SPLITTER = 4.0
-"""Largest gap between docked windows [px]."""
+_SPLITTER = 4.0  # largest gap between docked windows [px]
 # Studio's page size until the page reports its own.
 _DEFAULT_SIZE = (1400.0, 720.0)
 

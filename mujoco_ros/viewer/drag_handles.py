@@ -12,10 +12,8 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.framing import ScreenProjection
 
-_LENGTH_PX = 70.0
-"""Length of the axes on the screen, at any depth."""
-_RING = 0.75
-"""Radius of the rings, as a share of the length."""
+_LENGTH_PX = 70.0  # length of the axes on the screen, at any depth
+_RING = 0.75  # radius of the rings, as a share of the length
 _LETTERS = "xyz"
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from mujoco_ros.model.scene.entities import Entity, entities
 from mujoco_ros.sim.shared_memory.reader import SharedState
 
-_VISIBLE_GROUPS = 3
-"""Groups that MuJoCo shows by default; geoms in the others are for collisions."""
+_VISIBLE_GROUPS = 3  # groups that MuJoCo shows by default; geoms in the others are for collisions
 _SHOWN, _HIDDEN = 0, 5
 
 

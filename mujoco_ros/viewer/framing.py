@@ -12,11 +12,9 @@ from mujoco.studio import messages, ux
 from mujoco_ros.viewer.docks import Rectangle
 
 _MIN_SLOPE = 0.2
-_MARGIN = 1.1
-"""Distance of the camera, relative to that at which the bodies just fit."""
+_MARGIN = 1.1  # distance of the camera, relative to that at which the bodies just fit
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
-_VISIBLE_GROUPS = 3
-"""Geom groups that are shown by default."""
+_VISIBLE_GROUPS = 3  # geom groups that are shown by default
 
 
 def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
@@ -125,12 +123,9 @@ def set_mount(
     return int(ux.set_camera(model, camera, fixed)) if fixed >= 0 else None
 
 
-_MIN_DEPTH = 1e-3
-"""Points nearer to the camera, or behind it, have no projection [m]."""
-_MIN_SINE_SQUARED = 0.1
-"""Limits the motion along an axis that points at the camera."""
-_MAX_DRAG = 2.0
-"""Largest motion of a drag, in distances to the camera."""
+_MIN_DEPTH = 1e-3  # points nearer to the camera, or behind it, have no projection [m]
+_MIN_SINE_SQUARED = 0.1  # limits the motion along an axis that points at the camera
+_MAX_DRAG = 2.0  # largest motion of a drag, in distances to the camera
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

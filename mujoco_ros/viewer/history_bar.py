@@ -18,8 +18,7 @@ _WINDOW = style.window_flags(
     *("NoDecoration", "NoSavedSettings", "NoFocusOnAppearing", "NoDocking", "NoMove", "NoNav")
 )
 _RETURN, _LIVE, _SAVE = "Continue from here", "Live", "Save"
-_LEAST_S = 0.1
-"""Span of past states from which on there is a bar [s]."""
+_LEAST_S = 0.1  # span of past states from which on there is a bar [s]
 
 
 class HistoryBar:

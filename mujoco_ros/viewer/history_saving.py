@@ -27,8 +27,7 @@ KINDS = {LOG: ".mjlog", TABLE: ".csv", BAG: ".mcap", FILM: ".mp4", IMAGE: ".png"
 """What can be saved, with the suffix of the file."""
 _EXPORTER = "mujoco_ros.cli.export_log"
 _ERROR = "mujoco_ros: error: "
-_COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}
-"""What plays a file."""
+_COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}  # what plays a file
 
 
 class HistorySaving:

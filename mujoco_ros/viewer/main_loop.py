@@ -67,8 +67,7 @@ def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_pr
 
 
 _LOG = logging.getLogger(__name__)
-_RETRY_S = 1.0
-"""Time between two attempts to reach the page [s]."""
+_RETRY_S = 1.0  # time between two attempts to reach the page [s]
 
 
 def serve_page(

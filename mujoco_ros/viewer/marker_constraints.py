@@ -27,10 +27,8 @@ _TURNS = {
 _PLANES = {_MODE.MOVE_PLANE, _MODE.MOVE_ROTATE}
 _FREE = {_MODE.MOVE_3D, _MODE.MOVE_ROTATE_3D}
 """Modes and the axes of the control along or about which they move the marker."""
-_PLANE_AT = 0.45
-"""Place of the handle of a plane between its axes, as a share of their length."""
-_RANK = 1e-3
-"""Smallest sine of the angle between two directions that differ."""
+_PLANE_AT = 0.45  # place of the handle of a plane between its axes, as a share of their length
+_RANK = 1e-3  # smallest sine of the angle between two directions that differ
 
 
 def moving_control(

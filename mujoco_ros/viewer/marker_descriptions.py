@@ -114,11 +114,9 @@ class InteractiveMarkerClient(Protocol):
         """Select an entry of the menu of a marker, by its id."""
 
 
-_LABEL_HEIGHT = 1.2
-"""Height of the description above the marker, as a share of its scale."""
+_LABEL_HEIGHT = 1.2  # height of the description above the marker, as a share of its scale
 _WHITE = (1.0, 1.0, 1.0, 1.0)
-_SIDES = 16
-"""Lines of a circle."""
+_SIDES = 16  # lines of a circle
 _COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
 _LINES = {InteractionMode.MOVE_AXIS}
 _CIRCLES = {InteractionMode.MOVE_PLANE, InteractionMode.ROTATE_AXIS, InteractionMode.MOVE_ROTATE}

@@ -22,8 +22,7 @@ def printable(text: str, *, keep: str = "") -> str:
 
 _CELLS = (64, 48, 32, 24, 20, 16, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2)
 """Cells along the longest side of a mesh; the finest with few enough triangles are chosen."""
-_SMALLEST = 1e-12
-"""Area below which a triangle is not drawn [m²]."""
+_SMALLEST = 1e-12  # area below which a triangle is not drawn [m²]
 
 
 def triangle_axes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

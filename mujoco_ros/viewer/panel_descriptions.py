@@ -12,8 +12,7 @@ from mujoco_ros.model.strict import from_dict
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 
 _MOST_ROWS, _MOST_ITEMS = 200, 500
-_MOST_CHARACTERS = 200
-"""Characters of a name; the middleware has no longer ones with what it adds."""
+_MOST_CHARACTERS = 200  # characters of a name; the middleware has no longer ones with what it adds
 _FULL_NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+\Z")
 _NAMES = {"button": "service", "table": "topic", "plot": "topic", "value": "topic"}
 """The name that an item of a kind needs."""

@@ -106,8 +106,7 @@ _LOG = logging.getLogger(__name__)
 _SUFFIX = ".json"
 _LARGEST = SizeLimit(1 << 16, of_client=1 << 16)
 _LONGEST_NAME = 100
-_PERIOD_S = 1.0
-"""Period of the checks for changes; a viewer that is killed loses less than this."""
+_PERIOD_S = 1.0  # period of the checks for changes; a viewer that is killed loses less than this
 
 Settings = dict[str, Any]
 """Values of JSON by name."""

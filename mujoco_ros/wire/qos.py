@@ -18,8 +18,7 @@ DEEP = QoSProfile(depth=100)
 
 
 _FEEDBACK = "_FeedbackMessage"
-_FOLDERS = ("msg", "srv", "action")
-"""Modules of a package of interfaces."""
+_FOLDERS = ("msg", "srv", "action")  # modules of a package of interfaces
 
 
 def message_class(kind: str) -> type | None:

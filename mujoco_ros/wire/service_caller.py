@@ -15,8 +15,7 @@ from mujoco_ros.rclpy_ext.executor import guarded
 
 TIMEOUT_S = 5.0
 """Longest wait for a response."""
-_RETRY_S = 1.0
-"""Time after which a request is repeated, if it may be."""
+_RETRY_S = 1.0  # time after which a request is repeated, if it may be
 _DEPTH = 1000
 
 

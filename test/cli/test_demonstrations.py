@@ -79,7 +79,9 @@ def test_what_prevents_a_dataset_is_an_error_before_the_first_episode(
 def test_nothing_changes_in_a_folder_into_which_another_evaluation_writes(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(demonstrations, "check_new", lambda _folder: None)  # needs LeRobot
+    monkeypatch.setattr(
+        demonstrations.lerobot_dataset, "check_new", lambda _folder: None
+    )  # needs LeRobot
     command = ["pick_place", "--output", str(tmp_path), "--dataset", str(tmp_path / "dataset")]
     with EpisodeFile(tmp_path / EPISODES, {}, 1, resume=False):
         assert main(command) == 1
@@ -88,13 +90,15 @@ def test_nothing_changes_in_a_folder_into_which_another_evaluation_writes(
 
 
 def test_a_replay_without_episodes_or_of_other_conditions_fails(dataset, capsys, monkeypatch):
-    monkeypatch.setattr(demonstrations, "read_replays", lambda _folder: iter(()))
+    monkeypatch.setattr(demonstrations.lerobot_dataset, "read_replays", lambda _folder: iter(()))
     assert main(["pick_place", "--replay", str(dataset)]) == 1
     assert "has no episodes" in capsys.readouterr().err
     assert main(["pick_place", "--random", "table", "--replay", str(dataset)]) == 1
     error = capsys.readouterr().err
     assert "its trial differs; it was recorded by: evaluate pick_place" in error
     columns = {SEED: np.array([7, 7]), "replay.qpos": np.full((2, 15), np.nan)}
-    monkeypatch.setattr(demonstrations, "read_replays", lambda _folder: iter([columns]))
+    monkeypatch.setattr(
+        demonstrations.lerobot_dataset, "read_replays", lambda _folder: iter([columns])
+    )
     assert main(["pick_place", "--replay", str(dataset)]) == 1
     assert "the dataset has no numbers 'replay.commands'" in capsys.readouterr().err

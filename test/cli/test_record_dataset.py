@@ -83,7 +83,7 @@ def bag(tmp_path):
 
 @pytest.fixture
 def without_lerobot(monkeypatch):
-    monkeypatch.setattr(record_dataset, "check_new", lambda _folder: None)
+    monkeypatch.setattr(record_dataset.lerobot_dataset, "check_new", lambda _folder: None)
     monkeypatch.setenv(PYTHON_VARIABLE, "/bin/false")
 
 
@@ -241,7 +241,7 @@ def test_options_that_do_not_fit_are_an_error(options, error_text, capsys):
 
 
 def test_a_bag_without_the_topics_is_an_error_and_leaves_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(record_dataset, "check_new", lambda _folder: None)
+    monkeypatch.setattr(record_dataset.lerobot_dataset, "check_new", lambda _folder: None)
     Bag(tmp_path / "bag", "jazzy").finish()
     dataset = tmp_path / "dataset"
     command = ["--lerobot", str(dataset), "--task", "it", "--cameras", "none"]

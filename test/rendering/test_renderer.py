@@ -195,7 +195,7 @@ def test_after_a_driver_fails_twice_in_a_row_the_next_image_is_rendered(open_ren
         raise mujoco.FatalError("out of memory")
 
     with monkeypatch.context() as patch:
-        patch.setattr(renderers, "grow_buffer", fail)
+        patch.setattr(renderers.gl, "grow_buffer", fail)
         patch.setattr(mujoco, "MjrContext", fail)
         for _ in range(2):
             with pytest.raises(RenderingError, match="cannot render the model: out of memory"):

@@ -17,12 +17,9 @@ from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
 from mujoco_ros.sim.command_queue import CommandQueue
 
-_MOST = 64
-"""Messages of a subscription that are taken at a time."""
-_PEERS_S = 0.5
-"""Wall time between two searches for peers."""
-_REQUESTS_S = 0.02
-"""Wall time after which a clock that does not wait checks for requests."""
+_MOST = 64  # messages of a subscription that are taken at a time
+_PEERS_S = 0.5  # wall time between two searches for peers
+_REQUESTS_S = 0.02  # wall time after which a clock that does not wait checks for requests
 _READING = ("get_", "list_", "describe_")
 """Prefixes of services that change nothing, and stay with the executor."""
 

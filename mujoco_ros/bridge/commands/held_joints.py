@@ -22,8 +22,7 @@ def is_installed() -> bool:
 
 
 _POLL_S = 0.05
-_TIMEOUT_S = 3
-"""Wall time in which the controller_manager must switch."""
+_TIMEOUT_S = 3  # wall time in which the controller_manager must switch
 _MANAGER = "controller_manager"
 REACTIVATE = "reactivate"
 """The value of the parameter ``reset_hold`` that restarts controllers."""
@@ -110,8 +109,7 @@ class ControllerRestart:
             )
 
 
-_CHECK_S = 1.0
-"""Wall time between two checks for publishers."""
+_CHECK_S = 1.0  # wall time between two checks for publishers
 _REMEDY = (
     "; the joints stay there until its controller is activated again, a command is near, its "
     "header.frame_id is 'restart', or reset_hold is 'off'"

@@ -30,8 +30,7 @@ _NAMES = ("mode", "lockstep_sources", "lockstep_timeout", "lockstep_policy")
 _EXAMPLE = "joint_commands@200"
 _RESPONSE_S = 0.01
 """Wall time in which a client receives the response to its request, before the first tick."""
-_CONFIRMED_S = 2.0
-"""Longest wall time in which a component confirms its joint states."""
+_CONFIRMED_S = 2.0  # longest wall time in which a component confirms its joint states
 _LOG = logging.getLogger(__name__)
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from mujoco_ros.control.joints import Clamped
 from mujoco_ros.model.errors import shortened
 
-_REPEAT_S = 5.0
-"""Time in which a repeated message is only counted."""
+_REPEAT_S = 5.0  # time in which a repeated message is only counted
 _MOST_MESSAGES = 20
 """Number of different messages of one kind and topic that are logged in that time."""
 

@@ -31,10 +31,8 @@ from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
 
 _ENERGIES = ("potential energy [J]", "kinetic energy [J]")
-_STOPPED = 0.01
-"""Achieved real-time factor of a clock that is stopped."""
-_LONG_WAIT_S = 0.5
-"""Wait of the clock between two reports that is reported."""
+_STOPPED = 0.01  # achieved real-time factor of a clock that is stopped
+_LONG_WAIT_S = 0.5  # wait of the clock between two reports that is reported
 _STREAMS = frozenset(
     (
         CommandSource.JOINT_COMMANDS,

@@ -53,10 +53,8 @@ def changed_settings(prefix: str, settings: Any, values: Mapping[str, Any]) -> A
 
 # Parameters that rclpy itself reads from the overrides, declared or not.
 _OF_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
-_BURST = 10
-"""Number of changes per second above which they go to the debug log."""
-_SHOWN = 2
-"""Number of changes that are written to the log; the rest is counted."""
+_BURST = 10  # number of changes per second above which they go to the debug log
+_SHOWN = 2  # number of changes that are written to the log; the rest is counted
 
 
 class ParameterRejectedError(ParameterNotDeclaredException):

@@ -21,8 +21,7 @@ from mujoco_ros.wire.qos import LATCHED
 
 CTRL = "ctrl"
 """Name of the interface that sets the control of an actuator."""
-_LARGEST = 1e9
-"""The engine zeroes all controls when one is beyond 1e10."""
+_LARGEST = 1e9  # the engine zeroes all controls when one is beyond 1e10
 
 
 def array_values(controls: tuple[Control, ...], data: Sequence[float]) -> np.ndarray:

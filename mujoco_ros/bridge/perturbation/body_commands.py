@@ -34,8 +34,7 @@ from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
 
-_LARGEST = 1e9
-"""Far below 1e10, the acceleration at which the engine diverges."""
+_LARGEST = 1e9  # far below 1e10, the acceleration at which the engine diverges
 
 
 class WrenchServer(Component):

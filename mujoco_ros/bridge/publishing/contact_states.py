@@ -14,8 +14,7 @@ from mujoco_ros.model.robot.body_frames import body_frames
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.sim.plant import Plant
 
-_Side = tuple[int, int]
-"""A geom, or -1, and a flex, or -1."""
+_Side = tuple[int, int]  # a geom, or -1, and a flex, or -1
 _Vector = list[float]
 _WORLD = 0
 

@@ -36,12 +36,10 @@ from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSig
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
 _APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
-_AT_TICKS = 0
-"""In place of a number of steps: only at ticks of the lockstep."""
+_AT_TICKS = 0  # in place of a number of steps: only at ticks of the lockstep
 _JOINED_S = 1.0
 """Wall time until a new subscription receives the pending tick: a client may reset before."""
-_SECOND = 1_000_000_000
-"""In nanoseconds."""
+_SECOND = 1_000_000_000  # in nanoseconds
 
 
 @dataclass(frozen=True, kw_only=True)

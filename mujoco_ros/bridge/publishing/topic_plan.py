@@ -41,8 +41,7 @@ _TRUE = {
     "optical_poses": "true_optical_poses",
 }
 """Array with the true numbers by that with the measured ones."""
-_STORED = {"distances": "sensordata"}
-"""Array whose addresses another one has."""
+_STORED = {"distances": "sensordata"}  # array whose addresses another one has
 
 
 def true_topics(

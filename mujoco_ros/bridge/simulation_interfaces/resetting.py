@@ -27,8 +27,7 @@ _SCOPES = {
     "state": ResetSimulation.Request.SCOPE_STATE,
     "spawned": ResetSimulation.Request.SCOPE_SPAWNED,
 }
-_EVENT = QoSProfile(depth=10)
-"""Not latched: a later subscriber has nothing from before the reset."""
+_EVENT = QoSProfile(depth=10)  # not latched: a later subscriber has nothing from before the reset
 _POLL_S = 0.002
 _LONGEST_S = 1.0
 """Wall time after which a clock in lockstep does not wait for subscribers that were killed."""

@@ -125,14 +125,7 @@ def image(camera: Camera, encoding: str) -> Image:
 
 
 def cloud(frame: str, rows: int, columns: int, point: np.dtype[Any]) -> PointCloud2:
-    """Return an organised point cloud whose points are all zero.
-
-    Args:
-        frame: TF frame.
-        rows: Number of rows.
-        columns: Number of points per row.
-        point: Fields of a point.
-    """
+    """Return an organised point cloud in a TF frame, whose points are all zero."""
     step = point.itemsize
     message = PointCloud2(
         width=columns,
@@ -169,15 +162,7 @@ class CameraSource(FrameSource):
         renderer: SharedRenderer,
         seed: int,
     ) -> None:
-        """Open the topics of a camera.
-
-        Args:
-            segmentation: Numbers of the objects in the model.
-            legend: Meaning of these numbers, published once.
-            publishers: Opens the topics.
-            renderer: Renders, where OpenGL is available.
-            seed: Seed of the noise and of the delivery.
-        """
+        """Open the topics of a camera; the legend is published once."""
         name = camera_topics(camera.namespace, camera.name)
         self._publishers = {
             topic: publishers.open(*opened)
@@ -333,7 +318,6 @@ def needs_opengl(topic: str) -> bool:
 
 
 def _needs(topics: Sequence[str]) -> set[str]:
-    """Return the images that some topics need."""
     return set().union(*(PRODUCTS[topic].needs for topic in topics))
 
 

@@ -21,8 +21,7 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _POINT_COLOUR = ColorRGBA(r=0.95, g=0.65, b=0.1, a=1.0)
 _FORCE_COLOUR = ColorRGBA(r=0.25, g=0.75, b=0.95, a=1.0)
-_SHORTEST_M = 1e-3
-"""Shorter arrows are left out: RViz has no direction for one of zero length."""
+_SHORTEST_M = 1e-3  # shorter arrows are left out: RViz has no direction for one of zero length
 _HEAD_WIDTH, _HEAD_LENGTH = 2.0, 3.0  # of an arrow, in widths of its shaft
 
 _Key = tuple[int, ...]
@@ -56,12 +55,7 @@ class ContactMarkers:
         self._is_first = True
 
     def message(self, contacts: ContactForces, stamp: Time, force_scale: float) -> MarkerArray:
-        """Return the markers of contacts, valid until the next call.
-
-        Args:
-            stamp: Their time.
-            force_scale: Length of an arrow per newton [m/N].
-        """
+        """Return the markers of contacts, valid until the next call; `force_scale` in m/N."""
         self._header.stamp = stamp
         markers = []
         if self._is_first:

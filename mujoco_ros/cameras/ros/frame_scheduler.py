@@ -13,8 +13,7 @@ from mujoco_ros.wire.conversions import stamp
 POLL_S = 0.1
 """Longest wall time between two checks for another model or for changes while paused [s]."""
 _MIN_WAIT_S = 0.001
-_STANDSTILL_S = 0.2
-"""Wall time without a step after which the simulation is considered stopped [s]."""
+_STANDSTILL_S = 0.2  # wall time without a step after which the simulation is considered stopped [s]
 
 
 class FrameScheduler:
@@ -32,12 +31,7 @@ class FrameScheduler:
         create_sources: Callable[[], Sequence[FrameSource]],
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Create the sources of the current model.
-
-        Args:
-            create_sources: Called for each model of `state`.
-            clock: Returns wall time [s].
-        """
+        """Create the sources of each model; `clock` returns wall time [s]."""
         self._state, self._create_sources, self._clock = state, create_sources, clock
         self.sources = create_sources()  # the frame sources of the current model
         self._due: deque[tuple[FrameSource, bool]] = deque()

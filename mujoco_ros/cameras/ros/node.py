@@ -10,15 +10,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Empty, String
 
-from mujoco_ros.bridge.diagnostics.report import (
-    ERROR,
-    OK,
-    PERIOD_S,
-    WARN,
-    DiagnosticPublisher,
-    DiagnosticReport,
-    Row,
-)
+from mujoco_ros.bridge.diagnostics import report
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import QUALITY, CameraSource, SharedRenderer, needs_opengl
@@ -42,49 +34,38 @@ class CameraDiagnostics:
         self,
         node: Node,
         sources: Callable[[], Sequence[FrameSource]],
-        renderer: Row,
+        renderer: report.Row,
         now: Callable[[], float],
     ) -> None:
-        """Start the timer.
-
-        Args:
-            sources: Returns the frame sources.
-            renderer: Returns the row of the renderer.
-            now: Returns the simulated time [s].
-        """
+        """Start the timer; `now` returns the simulated time [s]."""
         self._sources, self._renderer, self._now = sources, renderer, now
         self._before = now()
-        self._publisher = DiagnosticPublisher(node)
-        self._timer = create_wall_timer(node, PERIOD_S, self.publish)
+        self._publisher = report.DiagnosticPublisher(node)
+        self._timer = create_wall_timer(node, report.PERIOD_S, self.publish)
 
     def publish(self) -> None:
         """Publish the statistics since the last call."""
         now = self._now()
         elapsed, self._before = now - self._before, now
-        rows: dict[str, Row] = {
+        rows: dict[str, report.Row] = {
             source.name: partial(source_row, source, elapsed) for source in self._sources()
         }
         self._publisher.publish(now, rows | {"drawing": self._renderer})
 
 
-def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
-    """Return the row of a source.
-
-    Args:
-        source: The source, whose statistics begin again.
-        elapsed: Simulated time since its last row [s].
-    """
+def source_row(source: FrameSource, elapsed: float) -> report.DiagnosticReport:
+    """Return the row of a source, `elapsed` [s] after its last one; its statistics begin again."""
     frames, mean_s, longest_s = source.statistics.take_latest()
     rate, achieved = source.schedule.rate, frames / elapsed if elapsed > 0 else 0.0
-    level, text = OK, f"{achieved:.1f} of {rate:g} Hz"
+    level, text = report.OK, f"{achieved:.1f} of {rate:g} Hz"
     if not rate:
         text = "off: its rate is 0"
     elif not source.subscriptions:
         text = "no subscriptions"
     elif source.failure:
-        level, text = ERROR, source.failure
+        level, text = report.ERROR, source.failure
     elif source.warning:
-        level, text = WARN, source.warning
+        level, text = report.WARN, source.warning
     values = {
         "asked [Hz]": f"{rate:g}",
         "achieved [Hz]": f"{achieved:.1f}",
@@ -97,21 +78,15 @@ def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
     }
     if source.delivery is not None:
         values["lost in delivery"] = str(source.delivery.lost)
-    return DiagnosticReport(text, values, level=level)
+    return report.DiagnosticReport(text, values, level=level)
 
 
 NAME = "mujoco_cameras"
-_OPENING_S = 60.0
-"""Timeout of opening all topics, on a busy machine."""
+_OPENING_S = 60.0  # timeout of opening all topics, on a busy machine
 
 
 def camera_node(state: SharedState, backend: str, seed: int, subscribed: str) -> "CameraNode":
-    """Return the node; OpenGL opens while the middleware discovers the subscription of a topic.
-
-    Args:
-        backend: OpenGL backend: auto, egl or osmesa.
-        subscribed: Full name of the topic; empty for none.
-    """
+    """Return the node; OpenGL opens while the middleware discovers the subscription of a topic."""
     renderer = SharedRenderer(backend)
     node = CameraNode(state, renderer, seed)
     if needs_opengl(subscribed):
@@ -129,13 +104,7 @@ class CameraNode(Node, ParameterListener):
     failure: BaseException | None = None
 
     def __init__(self, state: SharedState, renderer: SharedRenderer, seed: int) -> None:
-        """Open the topics of the current model.
-
-        Args:
-            state: The state of the simulation.
-            renderer: Renders the images.
-            seed: Seed of the noise of cameras and lidars, and of their delivery.
-        """
+        """Open the topics of the current model."""
         state.beat(_OPENING_S)
         super().__init__(NAME)
         forward_log(self)
@@ -180,10 +149,7 @@ class CameraNode(Node, ParameterListener):
             source.set_parameters(values)
 
     def _create_sources(self) -> Sequence[FrameSource]:
-        """Return the sources of the current model, with topics and parameters.
-
-        A parameter that the previous model had too keeps its value.
-        """
+        """Return the sources of the current model; parameters of the previous one keep values."""
         state, pool, seed = self._state, self._pool, self._seed
         model, layout = state.model, state.layout
         state.beat(_OPENING_S)
@@ -215,6 +181,5 @@ class CameraNode(Node, ParameterListener):
         return self._endpoints.subscription(Empty, topic, partial(self._trigger, topic), RELIABLE)
 
     def _trigger(self, topic: str, _message: Empty) -> None:
-        """Publish a frame of the current state of the camera with a topic."""
         for source in self._scheduler.sources:
             source.triggered = source.triggered or source.trigger == topic

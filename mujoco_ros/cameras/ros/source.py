@@ -36,15 +36,13 @@ class _Frame:
 
     @property
     def size(self) -> int:
-        """Number of bytes."""
         return sum(len(message) for _, message in self.messages)
 
 
 class FrameDelivery:
     """Publishes the messages of frames when these arrive.
 
-    Which frames are lost, and how late the others are, follows from the seed, the name and the
-    simulated time alone, so it repeats after a reset.
+    The seed, the name and the simulated time alone decide which are late and which are lost.
     """
 
     def __init__(self, name: str, seed: int, settings: Delivery) -> None:
@@ -63,8 +61,7 @@ class FrameDelivery:
     def begin(self, time: float, *, at_once: bool = False) -> bool:
         """Begin the frame of a simulated time [s]; return whether it will arrive.
 
-        Args:
-            at_once: Whether it is neither late nor lost; it overtakes the frames in flight.
+        `at_once` it is neither late nor lost, and overtakes the frames in flight.
         """
         settings, self._open = self.settings, None
         if at_once or settings == AT_ONCE:
@@ -98,10 +95,7 @@ class FrameDelivery:
             self.lost += 1
 
     def deliver(self, time: float) -> None:
-        """Publish the frames that have arrived at a simulated time [s].
-
-        If the time was set back, the frames of the time before are discarded.
-        """
+        """Publish the frames that have arrived at a time [s]; a reset discards earlier ones."""
         if not self._in_flight:
             return
         if self._in_flight[-1].time > time + _ROUNDING_S:
@@ -126,8 +120,7 @@ class FrameDelivery:
         self._in_flight.clear()
 
 
-_ROUNDING_S = 1e-9
-"""Tolerance: a sum of time steps may be slightly less than an arrival."""
+_ROUNDING_S = 1e-9  # tolerance: a sum of time steps may be slightly less than an arrival
 
 
 _LOG = logging.getLogger(__name__)
@@ -162,10 +155,7 @@ _ROUNDING = 1e-6
 
 
 class FrameRate:
-    """Frames at a rate: frame k is due at the first state at or after k / rate.
-
-    The times depend on the simulated time alone, so they repeat after a reset.
-    """
+    """Frame k is due at the first state at or after k / rate, by the simulated time alone."""
 
     def __init__(self, rate: float) -> None:
         """Set the number of frames per simulated second; 0 is off."""
@@ -224,10 +214,7 @@ class StateSnapshot:
 
 
 class FrameSource(ABC):
-    """Computes frames of states for subscriptions, e.g. the images of a camera.
-
-    A source belongs to one model.
-    """
+    """Computes frames of states of one model for subscriptions, e.g. the images of a camera."""
 
     products: tuple[str, ...] = ()  # names of what it computes and counts
     latched: tuple[TopicPublisher, ...] = ()  # publishers of messages that it publishes once

@@ -27,8 +27,7 @@ from mujoco_ros.control.trajectory.follower import (
 )
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 
-_ROUNDING_S = 1e-9
-"""Tolerance for the rounding of summed times, far below any timestep."""
+_ROUNDING_S = 1e-9  # tolerance for the rounding of summed times, far below any timestep
 
 
 class _Measured(NamedTuple):

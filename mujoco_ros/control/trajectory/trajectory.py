@@ -70,10 +70,8 @@ def chunk_curve(points: Waypoints) -> Spline:
 _FIELDS = ("positions", "velocities", "accelerations", "effort")
 _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 """Largest final velocity that counts as zero, as in ros2_controllers."""
-_LARGEST_TOLERANCE = 1e6
-"""Larger tolerances are mistakes; -1 is none."""
-_FARTHEST_S = 86_400.0
-"""Time to a start, beyond which it is that of another clock."""
+_LARGEST_TOLERANCE = 1e6  # larger tolerances are mistakes; -1 is none
+_FARTHEST_S = 86_400.0  # time to a start, beyond which it is that of another clock
 
 
 @dataclass(frozen=True, kw_only=True)

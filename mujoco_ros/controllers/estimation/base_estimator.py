@@ -23,8 +23,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
-_UNKNOWN = 1e4
-"""Variance of a foot's position before it is measured [m²]."""
+_UNKNOWN = 1e4  # variance of a foot's position before it is measured [m²]
 _TOLERANCE = 0.1
 """Deviation of the specific force, as part of gravity, that reduces its correction to 1/e."""
 

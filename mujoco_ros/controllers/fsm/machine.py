@@ -24,8 +24,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.panel_items import button_methods
 from mujoco_ros.model.strict import updated
 
-_MOST_PRESSED = 100
-"""Buttons that may wait for the next tick."""
+_MOST_PRESSED = 100  # buttons that may wait for the next tick
 
 
 class Machine:

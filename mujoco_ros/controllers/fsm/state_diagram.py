@@ -12,12 +12,10 @@ from mujoco_ros.controllers.fsm.table import StateDef, Table, TransitionDef, Tri
 
 _INK, _FAINT, _BLUE, _RED, _GREEN = "#1d2b38", "#51606e", "#2f6fad", "#b8405e", "#3d8b57"
 _FILLS = {_BLUE: "#eef4fa", _RED: "#fbeef1", _GREEN: "#edf6f0"}
-_LINE = 26
-"""Characters in a line beside an arrow."""
+_LINE = 26  # characters in a line beside an arrow
 _SMALL, _LARGE = 10, 12
 """Font sizes."""
-_WEIGHT = 10
-"""How much shorter and straighter arrows are that follow no failure."""
+_WEIGHT = 10  # how much shorter and straighter arrows are that follow no failure
 _MOST_FAILURES = 3
 """With more failures that lead to a state, its name stands beside them instead of long arrows."""
 _NOTE = {"shape": "plaintext", "style": "", "fontsize": _SMALL, "fontcolor": _RED, "margin": 0.02}

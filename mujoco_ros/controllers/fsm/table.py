@@ -13,8 +13,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 TIMEOUT = "timeout"
 """The outcome of a state that ran for its `timeout`."""
-_CAPACITY = 10_000
-"""Transitions that the log keeps."""
+_CAPACITY = 10_000  # transitions that the log keeps
 
 
 class Trigger(StrEnum):

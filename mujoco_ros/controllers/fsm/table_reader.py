@@ -27,8 +27,7 @@ _MACHINE_KEYS = ("initial", "states", "transitions")
 _TOP_KEYS = ("rate", "step_by_step", "strict", "robots", *_MACHINE_KEYS)
 _KINDS = ("class", "machine", "parallel")
 _STATE_KEYS = ("timeout", "outcome", "failure", "robot")
-_MAX_ENTRIES = 20_000
-"""Aliases can expand a small YAML file to a huge table."""
+_MAX_ENTRIES = 20_000  # aliases can expand a small YAML file to a huge table
 _MAX_DEPTH = 16
 
 

@@ -12,8 +12,7 @@ from mujoco_ros.model.errors import UserInputError
 
 _NEWER_S = 0.1
 """Time by which a command may be newer than a tick [s]; after a reset it is newer by more."""
-_LONGEST_S = 1.0
-"""Time for which a goal waits to be taken [s]."""
+_LONGEST_S = 1.0  # time for which a goal waits to be taken [s]
 
 
 class BodyVelocity(NamedTuple):

@@ -18,8 +18,7 @@ from mujoco_ros.controllers.planning.kinematics.limits import NoPathError
 _DEGREE = 3
 _MARGIN_SCALE = 0.5
 """Rounded corners keep half of the margin, like straight pieces between two checks."""
-_MAX_DIVISIONS = 64
-"""Limit of the divisions of a straight piece; corners are almost sharp then."""
+_MAX_DIVISIONS = 64  # limit of the divisions of a straight piece; corners are almost sharp then
 
 
 def round_corners(corners: np.ndarray, checker: CollisionChecker) -> BSpline:

@@ -21,12 +21,9 @@ from mujoco_ros.controllers.planning.straight_line_paths import straight_line_pa
 from mujoco_ros.controllers.planning.time_scaling import time_curve
 from mujoco_ros.model.pose import Pose
 
-_MAX_DETOUR = np.pi
-"""Range of a joint beyond start and goal [rad or m], within its limits."""
-_MAX_BRANCH = 1.0
-"""Longest branch of a tree [rad]."""
-_IMPROVEMENTS = 20
-"""Iterations that shorten the first path."""
+_MAX_DETOUR = np.pi  # range of a joint beyond start and goal [rad or m], within its limits
+_MAX_BRANCH = 1.0  # longest branch of a tree [rad]
+_IMPROVEMENTS = 20  # iterations that shorten the first path
 _SHORTCUTS = 30
 
 # The errors have OMPL's reasons; its warning that a seed is set repeatedly does not apply.

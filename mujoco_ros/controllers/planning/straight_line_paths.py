@@ -15,17 +15,12 @@ from mujoco_ros.model.pose import Pose
 
 DEVIATION = 1e-5
 """Largest distance of the tool from the line [m]."""
-_SPACING = 0.025
-"""First distance between two configurations on the line [m]."""
+_SPACING = 0.025  # first distance between two configurations on the line [m]
 _MIN_PARTS, _HALVINGS = 4, 4
-_MIN_LENGTH = 1e-7
-"""A shorter line [m] takes no time."""
-_METRES_PER_RADIAN = 0.2
-"""Weight of rotation in the length of a line."""
-_OVERSHOOT = 2e-4
-"""Largest excess of the joint limits between two configurations [rad or m]."""
-_SAMPLES = 8
-"""Number of samples between two configurations."""
+_MIN_LENGTH = 1e-7  # a shorter line [m] takes no time
+_METRES_PER_RADIAN = 0.2  # weight of rotation in the length of a line
+_OVERSHOOT = 2e-4  # largest excess of the joint limits between two configurations [rad or m]
+_SAMPLES = 8  # number of samples between two configurations
 _MAX_STEP = 0.35
 """A larger step of a joint between two configurations is a singularity, or a jump [rad]."""
 

@@ -75,14 +75,11 @@ class _Constraint(LinearConstraint):
 
 _POINTS, _MIN_POINTS = 100, 2
 """Number of points with bounds: on the whole curve, and at least between two knots."""
-_SAMPLES = 8
-"""Number of samples between two points."""
-_RESERVE = 1.001
-"""Factor on the duration, for the time between two samples."""
+_SAMPLES = 8  # number of samples between two points
+_RESERVE = 1.001  # factor on the duration, for the time between two samples
 _SLOWDOWNS = np.geomspace(1.0, 1e3, 700)
 """Slowdowns because of friction, each one hundredth more than the previous one."""
-_UNLIMITED = 1e6
-"""Infinity for the solver."""
+_UNLIMITED = 1e6  # infinity for the solver
 
 
 def time_curve(

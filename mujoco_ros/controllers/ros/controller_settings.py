@@ -74,14 +74,9 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControllerSettings:
-    """One hosted controller.
+    """One hosted controller, with the parameters in `OF_EACH_CONTROLLER`."""
 
-    Attributes, besides the parameters in `OF_EACH_CONTROLLER`:
-        name: Name of its node.
-        row: Name of its row on /diagnostics.
-    """
-
-    name: str
+    name: str  # of its node
     type: str
     robot: str
     seed: int
@@ -89,7 +84,7 @@ class ControllerSettings:
     time_limit: float
     joints: tuple[str, ...] = ()
     active: bool = True
-    row: str = "controller"
+    row: str = "controller"  # on /diagnostics
 
 
 def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
@@ -148,7 +143,6 @@ def _declared(parameters: Parameters, name: str, defaults: Mapping[str, Any]) ->
 
 
 def _texts(name: str, values: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts of a parameter that are not empty."""
     for value in values:
         if not isinstance(value, str):
             raise UserInputError(f"parameter '{name}' has {value!r}: it is a list of texts")

@@ -46,10 +46,7 @@ class DrawingTopic:
         )
 
     def publish(self, draw: Callable[[], inputs.Drawing], time: float) -> None:
-        """Publish what a function returns, if it is due at a time of the robot [s].
-
-        An exception of the function is logged, and the drawing ends: the controller continues.
-        """
+        """Publish a drawing if it is due at a time [s]; an exception ends the drawing alone."""
         if self._has_failed or not self._subscriptions or 0.0 <= time - self._last < _PERIOD_S:
             return
         self._last = time

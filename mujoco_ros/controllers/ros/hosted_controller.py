@@ -92,12 +92,7 @@ class HostedController(Component):
         controllers: ControllerSet,
         show_gains: ShowGains,
     ) -> None:
-        """Load the controller and open its endpoints, before the simulation runs.
-
-        The arguments of `context` can have parameters of the controller, too. UserInputError if the
-        controller, the robot or a joint does not exist, they do not match, another controller
-        commands the same joint, or a parameter is invalid.
-        """
+        """Load the controller and open its endpoints, before the simulation runs."""
         node, simulation, values = context.node, context.simulation, context.values
         self.settings, self.name = settings, settings.row
         if settings.name == node.get_name():
@@ -227,7 +222,6 @@ class HostedController(Component):
         return planner
 
     def _follow(self, robot: RobotModel) -> None:
-        """Have the planners plan in another scene."""
         for planner in tuple(self._planners):
             with suppress(UserInputError):  # of a robot that is gone: its states close it
                 planner.follow(robot.model)

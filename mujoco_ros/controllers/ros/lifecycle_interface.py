@@ -14,13 +14,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.controllers.fsm.table import Transition, TransitionEvent
-from mujoco_ros.controllers.runtime.supervisor import (
-    ACTIVATE,
-    DEACTIVATE,
-    ERROR,
-    INACTIVE,
-    SupervisedController,
-)
+from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
@@ -31,10 +25,8 @@ T = TypeVar("T")
 Submit = Callable[[Callable[[], T]], "Future[T]"]
 """Calls a function in the controller's thread between two ticks; QueueFullError at shutdown."""
 
-_MAX_IDS = 255
-"""lifecycle_msgs has one-byte ids of states and transitions; 0 is none."""
-_BURST = 10
-"""More log lines of one kind within a second are debug messages."""
+_MAX_IDS = 255  # lifecycle_msgs has one-byte ids of states and transitions; 0 is none
+_BURST = 10  # more log lines of one kind within a second are debug messages
 
 
 class _BurstLimit:
@@ -52,15 +44,12 @@ class _BurstLimit:
 
 
 class LifecycleInterface:
-    """Serves the state machine of a controller, compatible with ``ros2 lifecycle``.
-
-    All methods run in the executor's thread, except where their docstring names another one.
-    """
+    """Serves the state machine of a controller, as ``ros2 lifecycle``, in the executor's thread."""
 
     def __init__(
         self,
         endpoints: Endpoints,
-        supervised: SupervisedController,
+        supervised: supervisor.SupervisedController,
         submit: Submit[Any],
         pauses: Sequence[str] = (),
         switches: Mapping[str, Callable[[], object]] | None = None,
@@ -69,14 +58,13 @@ class LifecycleInterface:
 
         `submit` calls functions in the controller's thread, `pauses` are all reasons of
         `SupervisedController.pause`. `switches` start and stop the controller, by the labels
-        `ACTIVATE` and `DEACTIVATE`, unless the table has such labels. UserInputError if there are
-        more states or transitions than the messages can number.
+        `ACTIVATE` and `DEACTIVATE`, unless the table has such labels.
         """
         machine = supervised.machine
         self._supervised, self._submit = supervised, submit
         self._node = endpoints.node
         self._logger = endpoints.node.get_logger()
-        states = (*machine.states, *pauses, ERROR)
+        states = (*machine.states, *pauses, supervisor.ERROR)
         self._ids = {state: number for number, state in enumerate(states, 1)}
         self._transitions = machine.transitions
         self._initial = machine.states[0]
@@ -182,10 +170,10 @@ class LifecycleInterface:
     def _switching(self) -> Iterator[Transition]:
         """Yield the transitions that start and stop the controller, with numbers of their own."""
         state, count = self._supervised.state, len(self._transitions)
-        goals = {ACTIVATE: self._initial, DEACTIVATE: INACTIVE}
+        goals = {supervisor.ACTIVATE: self._initial, supervisor.DEACTIVATE: supervisor.INACTIVE}
         for number, label in enumerate(self._switches, count + 1):
-            is_start = label == ACTIVATE
-            if state == ERROR or is_start == (state == INACTIVE):
+            is_start = label == supervisor.ACTIVATE
+            if state == supervisor.ERROR or is_start == (state == supervisor.INACTIVE):
                 yield Transition(id=number, label=label, start=state, goal=goals[label])
 
     def _schedule(self) -> None:
@@ -196,7 +184,6 @@ class LifecycleInterface:
                 self._is_scheduled = False
 
     def _publish_events(self) -> None:
-        """Publish all new events, and the state after each."""
         self._is_scheduled = False  # before reading the log, which may miss later events
         for event in self._supervised.log.since(self._published_event):
             if event.number != self._published_event + 1:

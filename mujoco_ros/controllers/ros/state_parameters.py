@@ -29,8 +29,7 @@ _ATTRIBUTE = re.compile(r"^ {4}(\w+): ((?:.*\n(?: {8}.*\n?)*))", re.MULTILINE)
 class StateParameters(ParameterListener):
     """Declares one parameter for each setting of each state, e.g. ``DESCEND.speed``.
 
-    The configuration class of the state checks each set atomically. Accepted values apply from the
-    next start of the state.
+    The state's configuration checks each set atomically; it applies from the state's next start.
     """
 
     def __init__(self, parameters: Parameters, machine: Machine) -> None:
@@ -136,7 +135,6 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 
 def _descriptions(config: type[Any]) -> dict[str, str]:
-    """Return the descriptions of attributes in the docstrings of a class and its bases."""
     found: dict[str, str] = {}
     for cls in reversed(config.__mro__):
         _, _, attributes = cleandoc(cls.__doc__ or "").partition("Attributes:\n")

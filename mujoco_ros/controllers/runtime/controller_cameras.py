@@ -17,9 +17,8 @@ _PROCESS = "mujoco_ros.controllers.runtime.render_worker"
 class ControllerCameras:
     """Renders images of ticks in a separate process.
 
-    An image is delivered at the first tick that is `DELAY_S` after its request, or at the next tick
-    if the controller waits for it. The time of rendering has no influence, so results do not depend
-    on the machine.
+    An image is delivered at the first tick that is `DELAY_S` after its request, or at the next one
+    if the controller waits for it, however long the machine renders.
     """
 
     def __init__(self, plant: Plant, index: int, seed: int, backend: str) -> None:
@@ -33,8 +32,7 @@ class ControllerCameras:
     def request(self, camera: str, sampled: float, time: float) -> "Future[Image]":
         """Request an image of the sample of a time [s], for the tick at `time` [s].
 
-        The future fails with LookupError for an unknown camera, RenderingError if it cannot be
-        rendered.
+        The future fails with LookupError for an unknown camera, RenderingError without an image.
         """
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)

@@ -7,10 +7,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 
 class ControllerSet:
-    """Controllers by name; no two active ones command the same joint.
-
-    All methods belong to the thread that steps the simulation.
-    """
+    """Controllers by name, for the physics thread; no two active ones command the same joint."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, ControllerHost] = {}
@@ -35,9 +32,8 @@ class ControllerSet:
 
         The joints of a deactivated controller hold their references. A controller in both lists
         starts again, and so does an active one that was stopped by an error. With `strict`, nothing
-        changes unless everything does. Otherwise impossible parts are left out, and a controller
-        may be as requested already. UserInputError if a part is impossible, or all of a list
-        without `strict`; nothing changes.
+        changes unless everything does. Otherwise impossible parts are left out, unless all of a
+        list are, and a controller may be as requested already.
         """
         problems: list[str] = []
         active = self._active()

@@ -14,13 +14,8 @@ from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GE
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
-from mujoco_ros.controllers.runtime.supervisor import (
-    ACTIVATE,
-    DEACTIVATE,
-    INACTIVE,
-    SupervisedController,
-)
 from mujoco_ros.controllers.runtime.ticks import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -30,8 +25,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
-_ROUNDING = 1e-6
-"""Part of a timestep; rounding errors of decimal periods are far smaller."""
+_ROUNDING = 1e-6  # part of a timestep; rounding errors of decimal periods are far smaller
 
 
 class _Schedule:
@@ -64,12 +58,11 @@ class _Schedule:
 
 
 class ControllerHost:
-    """Runs a controller in step with a simulation.
+    """Runs a controller in step with a simulation; belongs to the thread that steps it.
 
-    A tick is a sample whose time is a multiple of the controller's period. The controller observes
-    that sample; its references act from the next step on, interpolated linearly so that they are
-    reached at the next tick. A controller in lockstep over topics gets the same observations at the
-    same times, bit by bit. All methods belong to the thread that steps the simulation.
+    A tick is a sample whose time is a multiple of the controller's period. Its references act from
+    the next step on, interpolated linearly so that they are reached at the next tick. A controller
+    in lockstep over topics gets the same observations at the same times, bit by bit.
     """
 
     def __init__(
@@ -80,12 +73,8 @@ class ControllerHost:
         rendering: str = "auto",
         joints: Sequence[str] = (),
     ) -> None:
-        """Prepare a controller for a robot, or for the robots of its table; see `find_robots`.
-
-        UserInputError if a robot or a joint does not exist, the controller cannot command it, or
-        the period is not a multiple of the timestep.
-        """
-        self.supervised = SupervisedController(controller, lambda: simulation.time)
+        """Prepare a controller for a robot, or for the robots of its table; see `find_robots`."""
+        self.supervised = supervisor.SupervisedController(controller, lambda: simulation.time)
         self.ticks, self.time, self.is_active = 0, 0.0, True
         # Applied to every observation, for sensor noise; None by default
         self.observation_filter: Callable[[Observation], Observation] | None = None
@@ -138,10 +127,9 @@ class ControllerHost:
         return any(not future.done() for future in self._awaited)
 
     def step(self) -> bool:
-        """Step the simulation once without a physics thread, with a tick if one is due.
+        """Step without a physics thread, with the tick that is due; False if it diverged.
 
-        Blocks until all futures that the tick needs are done; returns False if the simulation
-        diverged.
+        Blocks until all futures that the tick needs are done.
         """
         if self._awaited and self._schedule.steps_to_tick() == 1:
             wait(self._awaited)
@@ -219,17 +207,17 @@ class ControllerHost:
         if self.is_active:
             self.deactivate()
         self.is_active = True  # whether it has ticks
-        self.supervised.resume(ACTIVATE)
+        self.supervised.resume(supervisor.ACTIVATE)
         if self.supervised.error:  # of a teardown
-            self.supervised.reset(ACTIVATE)
+            self.supervised.reset(supervisor.ACTIVATE)
 
     def deactivate(self) -> None:
         """Tear down the active state and have no more ticks; the joints hold their references."""
         if self._simulation.plant is not self._bindings.plant:
             self._follow_model()
         self.is_active = False
-        self.supervised.pause(INACTIVE, DEACTIVATE)
-        self.supervised.reset(DEACTIVATE)
+        self.supervised.pause(supervisor.INACTIVE, supervisor.DEACTIVATE)
+        self.supervised.reset(supervisor.DEACTIVATE)
         self._release()
 
     def stop(self, reason: str) -> None:
@@ -287,7 +275,6 @@ class ControllerHost:
             binding.cameras.cancel()
 
     def _follow_model(self) -> None:
-        """Continue with the same robot in another model."""
         removed = self._bindings.removed
         if not removed:
             self._bindings.follow()

@@ -56,19 +56,16 @@ class RenderWorker:
             self._renderer, data, camera, (COLOUR, DEPTH), seed=self._seed, time=request.time
         )
         optics = camera.intrinsics
+        # Distances [m] as a subscriber of the camera's topic gets them
+        is_coarse = camera.depth_encoding == "16UC1"
+        pixels = to_millimetres(images[DEPTH]) if is_coarse else images[DEPTH]
         return Image(
             time=request.tick,
-            depth=_published(images[DEPTH], camera.depth_encoding),
+            depth=from_encoding(pixels, DEPTH_TYPES[camera.depth_encoding][1]),
             colour=images[COLOUR].copy(),
             matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),
             pose=optical_pose(data, camera.camera),
         )
-
-
-def _published(depth: np.ndarray, encoding: str) -> np.ndarray:
-    """Return distances [m] as a subscriber of the camera's topic gets them.  # (h, w)"""
-    pixels = to_millimetres(depth) if encoding == "16UC1" else depth
-    return from_encoding(pixels, DEPTH_TYPES[encoding][1])
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -79,10 +79,7 @@ class PrivilegedAccess:
         self._original, self._commanded = previous._original, previous._commanded
 
     def set_pose(self, name: str, pose: Pose) -> None:
-        """Set a pose in ``world`` at zero velocity, of a robot, an object or one of several bases.
-
-        LookupError if there is no such free body, ValueError if the pose is invalid.
-        """
+        """Set the pose of a free body in ``world``, by robot, object or base, at zero velocity."""
         if name not in self._bases:
             raise LookupError(str(unknown("free body", name, self._bases)))
         qpos = np.concatenate([pose.position, pose.quat_wxyz])
@@ -113,11 +110,7 @@ _NOT_CLAMPED = Clamped()
 
 
 class RobotBinding:
-    """A robot of the simulated model, with its inputs and outputs.
-
-    The controller commands all joints, or the group `joints`, and observes the whole robot.
-    References of joints outside the group have no effect.
-    """
+    """A robot of the simulated model, of which a controller commands all joints, or a group."""
 
     def __init__(
         self,
@@ -127,10 +120,7 @@ class RobotBinding:
         joints: Sequence[str] = (),
         controller: str = "",
     ) -> None:
-        """Bind to the robot with an index; UserInputError if it lacks one of `joints`.
-
-        `controller` is the name of the controller, for messages.
-        """
+        """Bind to the robot with an index; `controller` is its name, for messages."""
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
@@ -213,10 +203,7 @@ def _group(joints: Sequence[str], names: tuple[str, ...], robot: str) -> np.ndar
 
 
 class RobotBindings:
-    """The robots of a controller in the simulated model, by their names in its table.
-
-    `each` has the binding of each robot; a single robot has an empty name.
-    """
+    """The robots of a controller by their names in its table; a single one has an empty name."""
 
     def __init__(
         self,

@@ -40,8 +40,7 @@ def find_robots(plant: _Plant, table: Mapping[str, str], robot: str = "") -> dic
     """Return the indices of the robots of a controller, by their names in its table.
 
     A single robot has an empty name. `robot` is its name, or gives other robots for names of the
-    table, as in ``left=arm_1, right=arm_2``. UserInputError if a robot does not exist, or is named
-    twice.
+    table, as in ``left=arm_1, right=arm_2``.
     """
     if not table:
         return {"": find_robot(plant, robot)}

@@ -22,14 +22,12 @@ _ROWS = ("position", "velocity", "effort")
 class ReferenceFilter:
     """Checks the references of each tick, and leaves out those that the controller never set.
 
-    The first references of a controller are the measured positions. The previous command of a
-    loaded joint differs from its measured position: with the measured position as reference, an arm
-    would sag and a gripper would open. A joint that a state has released, by NaN, starts in the
-    same way in the next state.
+    The first references are the measured positions, at which a loaded arm would sag and a gripper
+    open: until the controller sets others, the previous command stays. A joint that a state has
+    released, by NaN, starts in the same way in the next state.
 
-    NaN leaves a value unchanged, so that a controller may command some joints only. A NaN that
-    replaces a number is rather the result of a failed computation: a warning, once for each state,
-    or an error of a strict table. `became_nan` has these joints with their states.
+    A NaN that replaces a number is rather a failed computation: a warning, once for each state, or
+    an error of a strict table. `became_nan` has these joints with their states.
     """
 
     def __init__(self, table: Table, machine: Machine, joints: tuple[str, ...]) -> None:
@@ -41,11 +39,7 @@ class ReferenceFilter:
         self._reported: set[str] = set()
 
     def apply(self, values: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Return the references of a tick, NaN for joints without a command so far.
-
-        `values` (3, n) are the controller's, `q` (n,) the measured positions; StateError if a
-        reference is invalid.
-        """
+        """Return the references of a tick (3, n), NaN for joints without a command so far."""
         has_nan = self._check(values)
         if self._first is None:
             self._first = np.zeros((3, len(q)))
@@ -133,8 +127,7 @@ ACTIVATE, DEACTIVATE = "activate", "deactivate"
 TIME_LIMIT_S = 2.0
 """Default limit of the wall time of a call of a state's method [s]."""
 _RESET, _RESUME = "reset", "resume"
-_KNOWN = (UserInputError, StateError)
-"""Errors whose text is enough, without a traceback."""
+_KNOWN = (UserInputError, StateError)  # errors whose text is enough, without a traceback
 
 
 class SupervisedController:
@@ -182,11 +175,10 @@ class SupervisedController:
         self._update(label)
 
     def step(self, observation: Observation, time: float) -> np.ndarray | None:
-        """Run the tick at `time` [s].
+        """Run the tick at `time` [s]; return its references (3, n), None if it is stopped.
 
-        Returns position, velocity and effort of all joints (3, n), NaN where a value stays
-        unchanged and for joints without a command so far; None if the controller is stopped. The
-        controller may overwrite the array at its next tick.
+        NaN where a value stays unchanged, and for joints without a command so far. The controller
+        may overwrite the array at its next tick.
         """
         if self.error:
             return None
@@ -240,10 +232,7 @@ class SupervisedController:
         return self.machine.request(label)
 
     def _update(self, label: str = "") -> None:
-        """Update the state; record a change that is not a transition of the table.
-
-        Its label is, by default, the new state, or how the machine got into it.
-        """
+        """Update the state; record a change that is not a transition of the table, with a label."""
         known, before = self._last_event, self.state
         for event in self.log.since(known) if self.log.count > known else ():
             if event.transition.start == before:  # false inside a branch of a parallel state

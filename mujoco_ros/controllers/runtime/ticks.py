@@ -13,10 +13,9 @@ _ROUNDING_NS = 1.0
 
 
 def tick_time(stamp: int, period: float) -> float:
-    """Return the time of a tick [s]: its number times the period.
+    """Return the time of a tick [s]: its number times the period, without errors of rounding.
 
-    Sums and products of timesteps, and stamps [ns], differ from that in the last bits. A stamp that
-    is no multiple of the period, as a real robot has, is the time itself.
+    A stamp that is no multiple of the period, as a real robot has, is the time itself.
     """
     time = stamp / NANOSECONDS
     multiple = round(time / period) * period
@@ -29,8 +28,7 @@ def stamp_of(time: float) -> int:
 
 
 _LOG_INTERVAL_S = 10.0
-_LONG_WAIT_S = 3.0
-"""Wait for a result from which on it is reported, at first."""
+_LONG_WAIT_S = 3.0  # wait for a result from which on it is reported, at first
 _LONGEST_POLL_S = 0.1
 """Part of a wait between two of its polls that counts; there are none during a pause."""
 _LEAST_S = 0.03
@@ -58,10 +56,7 @@ class _Loss:
 
 
 class TickCosts:
-    """Wall time of ticks, and the real time that slow ones lose; names their state in the log.
-
-    `total_s` is the lost real time since the start [s].
-    """
+    """Wall time of ticks, and the real time that slow ones lose; names their state in the log."""
 
     def __init__(self, controller: str) -> None:
         self.total_s, self._costs = 0.0, Histogram()
@@ -108,10 +103,7 @@ class TickCosts:
 
 
 class LongWait:
-    """Logs that the clock waits for a result: after 3 s, and again whenever the wait has doubled.
-
-    `spent_s` is the wall time of the present wait [s].
-    """
+    """Logs that the clock waits for a result: after 3 s, and whenever `spent_s` has doubled."""
 
     def __init__(self, controller: str) -> None:
         self.is_running, self.spent_s = False, 0.0

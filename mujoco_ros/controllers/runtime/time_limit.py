@@ -17,8 +17,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 _LOG = logging.getLogger(__name__)
 _POLL_S = 0.05
-_RETRY_POLLS = 10
-"""Polls between two interruptions of the same call, which may catch the first one."""
+_RETRY_POLLS = 10  # polls between two interruptions of the same call, which may catch the first one
 _BLOCKED_POLLS = 40
 _ROUNDING_S = 0.005
 
@@ -30,25 +29,19 @@ class _Interruption(BaseException):
 class TimeLimit:
     """Ends calls that take too long, such as endless loops, by an exception in their thread.
 
-    A thread watches each call, and adds up the time until it returns: at most one interval for each
-    poll, so that a process that was stopped as a whole exceeds no limit. Time in which the call
-    waited for the processor does not count. The watching thread then raises an exception in the
-    thread of the call, which takes effect at the next Python instruction there: a call into C that
-    blocks is not interrupted. It cannot take effect outside the call, nor inside functions wrapped
-    by `shielded`: a call is left in the order *mark as left, look whether the watching thread has
-    claimed it*, and the watching thread goes in the order *claim, look whether the call is still
-    running, raise*. One of both notices the other; a claimed call waits for the end of that
-    sequence, and removes an exception that did not take effect.
+    A thread watches each call, and adds up the time in which it could run: at most one interval for
+    each poll, so that a process that was stopped exceeds no limit. The exception takes effect at
+    the next Python instruction, never outside the call nor in functions wrapped by `shielded`: a
+    call is left in the order *mark as left, look whether the watching thread has claimed it*, and
+    the watching thread goes in the order *claim, look whether the call is still running, raise*.
+    One of both notices the other; a claimed call waits for the end of that sequence, and removes an
+    exception that did not take effect.
     """
 
     def __init__(
         self, limit_s: float, place: Callable[[FrameType | None], str], name: str = ""
     ) -> None:
-        """Prepare the limit; the thread starts with the first call.
-
-        `place` describes the running call, given the innermost frame of its thread; `name` begins
-        each line of the log.
-        """
+        """Prepare the limit; `place` describes the call by the innermost frame of its thread."""
         self.limit_s = limit_s  # wall time of a call [s]; 0 for no limit
         # Place of the running call that exceeds the limit; empty if there is none
         self.overdue = self._late_place = ""
@@ -192,7 +185,6 @@ class TimeLimit:
 
 
 def _watch(limit: "weakref.ref[TimeLimit]") -> None:
-    """Poll a limit until it is gone."""
     while True:
         time.sleep(_POLL_S)
         watched = limit()

@@ -12,8 +12,7 @@ from mujoco_ros.controllers.planning.kinematics.sole import Sole
 from mujoco_ros.controllers.whole_body.tasks import FrameTask
 from mujoco_ros.model.errors import UserInputError
 
-_WEIGHT = 1e4
-"""Of the acceleration of a foot on the ground [s⁴/m²]."""
+_WEIGHT = 1e4  # of the acceleration of a foot on the ground [s⁴/m²]
 _CORNERS = np.array([(x, y, 0.0) for x, y in product((1.0, -1.0), repeat=2)])
 
 

@@ -17,8 +17,7 @@ from mujoco_ros.model.errors import UserInputError
 
 _HORIZON = 0.05
 """Time in which a joint reaches the limit of its velocity or its position at the earliest [s]."""
-_SIDES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
-"""Of a friction pyramid."""
+_SIDES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])  # of a friction pyramid
 
 
 class InverseDynamicsControl(WholeBodyProgram):

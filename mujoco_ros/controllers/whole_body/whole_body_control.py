@@ -16,8 +16,7 @@ from mujoco_ros.controllers.whole_body.distance_limit import DistanceLimit
 from mujoco_ros.controllers.whole_body.tasks import WholeBodyTask
 from mujoco_ros.model.errors import UserInputError, unknown
 
-_MARGIN = 0.95
-"""Part of the velocity limits that is used, for interpolation between ticks."""
+_MARGIN = 0.95  # part of the velocity limits that is used, for interpolation between ticks
 UNLIMITED = 1e30
 """What DAQP takes for infinity."""
 SOFT, EQUAL = 8, 5

@@ -1,7 +1,6 @@
 """Topics and services of one extension, over all models."""
 
 from collections.abc import Mapping
-from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -32,12 +31,7 @@ class ExtensionEndpoints:
         cls: type[Extension],
         settings: Mapping[str, ParameterSpec],
     ) -> None:
-        """Open the topics and services, in the executor's thread.
-
-        Raises:
-            UserInputError: The panel of the extension names what it does not have; nothing stays
-                open.
-        """
+        """Open the topics and services, in the executor's thread."""
         self._context, self._runner = context, runner
         self._pool = PublisherPool(context.endpoints)
         self._publishers: list[tuple[ExtensionEndpoint, TopicPublisher]] = []
@@ -51,7 +45,6 @@ class ExtensionEndpoints:
             raise
 
     def _open(self, cls: type) -> None:
-        """Open what the methods of a class declare."""
         context, runner = self._context, self._runner
         for endpoint in endpoints_of(cls):
             label = "" if endpoint.of_robot else runner.config.label
@@ -97,13 +90,14 @@ class ExtensionEndpoints:
         self, cls: type[Extension], settings: Mapping[str, ParameterSpec]
     ) -> PanelServer:
         runner, items = self._runner, cls.panel
+        commands = self._context.simulation.commands
         group = PanelGroup(
             name="",
             items=items,
             owner=cls,  # before a change of the model there is no instance
             path=(),
             settings=settings,
-            press=self._press,
+            press=lambda method: commands.submit(partial(self._call_enabled, method)),
             evaluate=lambda method: self._call(method, passes=BaseException),
             is_active=lambda: runner.is_enabled,
             plot_period_s=_PLOT_PERIOD_S,
@@ -111,16 +105,8 @@ class ExtensionEndpoints:
         base = in_namespace(runner.namespace, runner.config.label)
         return PanelServer(self._context.endpoints, base, runner.key, [group] if items else [])
 
-    def _press(self, method: str) -> "Future[None]":
-        """Call a method of a button in the physics thread."""
-        return self._context.simulation.commands.submit(partial(self._call_enabled, method))
-
     def _call_enabled(self, method: str, *args: Any) -> None:
-        """Call a method.
-
-        Raises:
-            RequestRejectedError: The extension is disabled, or the call has disabled it.
-        """
+        """Call a method; RequestRejectedError if the extension is disabled, also by the call."""
         runner = self._runner
         if runner.is_enabled:
             self._call(method, *args)
@@ -135,7 +121,6 @@ class ExtensionEndpoints:
         return self._runner.call(method, function, *args, passes=passes)
 
     def _receive(self, method: str, topic: str, message: Any) -> None:
-        """Hand a message to the physics thread."""
 
         def handle() -> None:
             try:
@@ -149,6 +134,5 @@ class ExtensionEndpoints:
             self._context.rejections.report(topic, "messages lost", str(error))
 
     def _serve(self, method: str, request: Any, responder: Responder) -> None:
-        """Hand a request to the physics thread."""
         call = partial(self._call_enabled, method, request, responder.response)
         responder.run(self._context.simulation.commands, call, lambda _: responder())

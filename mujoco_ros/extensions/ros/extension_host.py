@@ -30,11 +30,7 @@ ON_ERROR = ParameterSpec(
 
 
 class ExtensionParameters:
-    """The parameters of one extension.
-
-    Attributes:
-        enabled: The name of the parameter that enables the extension.
-    """
+    """The parameters of one extension, which the parameter `enabled` enables."""
 
     def __init__(self, runner: ExtensionRunner) -> None:
         """Describe the parameters; the defaults are the values of the scene."""
@@ -54,11 +50,7 @@ class ExtensionParameters:
         self.names = tuple(spec.name for spec in self.specs)  # their names
 
     def changed(self, values: Mapping[str, Any]) -> Any:
-        """Return the settings with values of their parameters among others.
-
-        Raises:
-            UserInputError: The values contradict each other.
-        """
+        """Return the settings with values of their parameters among others."""
         own = {
             name: values[spec.name] for name, spec in self.settings.items() if spec.name in values
         }
@@ -93,11 +85,7 @@ class ExtensionRules(Component):
         self._allowed = {extension.use for extension in extensions}
 
     def build(self, plant: Plant) -> None:
-        """Reject a world with other extensions.
-
-        Raises:
-            UserInputError: It has one.
-        """
+        """Reject a world with other extensions."""
         for config in plant.assembly.config.extensions:
             if config.use not in self._allowed:
                 where = "a world that is loaded can use the extensions of the scene at the start"
@@ -108,11 +96,7 @@ class ExtensionHost(Component):
     """Calls the extensions around each step, with their parameters, topics, services and rows."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Create the extensions of the scene, and open their endpoints.
-
-        Raises:
-            UserInputError: An extension does not exist or does not fit, or a setting is wrong.
-        """
+        """Create the extensions of the scene, and open their endpoints."""
         self._context, self._simulation = context, context.simulation
         self._set = ExtensionSet(context.simulation, self._initial_settings)
         self._parameters: dict[ExtensionRunner, ExtensionParameters] = {}
@@ -214,11 +198,7 @@ class ExtensionHost(Component):
 
 
 def extension_components(context: NodeContext) -> list[Component]:
-    """Return the components for the extensions of the scene; without any, nothing is called.
-
-    Raises:
-        UserInputError: As for `ExtensionHost`.
-    """
+    """Return the components for the extensions of the scene; without any, nothing is called."""
     rules = ExtensionRules(context)
     if not context.simulation.assembly.config.extensions:
         return [rules]

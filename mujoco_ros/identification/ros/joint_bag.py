@@ -32,12 +32,7 @@ class BagTopics:
 
 
 def read_record(bag: Path, joints: Iterable[str], topics: BagTopics = BagTopics()) -> JointRecord:
-    """Return the checked record of the joints of a robot.
-
-    Raises:
-        UserInputError: A topic is missing, has another type or no messages, contains NaN or joints
-            that come and go; or the record is rejected by `check_record`.
-    """
+    """Return the checked record of the joints of a robot."""
     reader, where = BagReader(bag), f"'{bag}'"
     found = reader.topics
     prefix = f"/{topics.namespace.strip('/')}/".replace("//", "/")

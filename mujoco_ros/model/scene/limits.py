@@ -193,8 +193,7 @@ _ORDER = sorted(
 """The numbers of bodies follow from their geoms, and inertias from masses."""
 END_OF_TIME_S = 2.0**31
 """First time that a ROS stamp cannot represent."""
-_LATEST_S = 2e9
-"""Latest time that is set: the clock then runs for years until the end of time."""
+_LATEST_S = 2e9  # latest time that is set: the clock then runs for years until the end of time
 
 
 def check_numbers(model: mujoco.MjModel) -> None:

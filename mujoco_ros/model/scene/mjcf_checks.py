@@ -8,17 +8,14 @@ from dataclasses import dataclass, field
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.scene.limits import MAX_CELLS, MAX_COPIES, MAX_ELEMENTS, too_large
 
-_NAMED = ("body", "frame", "worldbody")
-"""Elements that a model can attach to itself."""
-_WORLD = "world"
-"""Name by which <attach> finds <worldbody>."""
+_NAMED = ("body", "frame", "worldbody")  # elements that a model can attach to itself
+_WORLD = "world"  # name by which <attach> finds <worldbody>
 _GRIDS = ("flexcomp", "composite")
 _NOT_FINITE = re.compile(r"(?<![\w.])([+-]?)(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
 _TEXTS = ("name", "class", "childclass", "model", "prefix", "file", "dir", "value", "key")
 """Attributes that are texts."""
 _NUMBERS = re.compile(r"[-+.\deE\s]*")
-_DIGITS = 20
-"""More digits than any permitted number has."""
+_DIGITS = 20  # more digits than any permitted number has
 
 _Attributes = Mapping[str, str]
 

@@ -19,8 +19,7 @@ _GROUPS = range(mujoco.mjNGROUP)
 _CIRCLE = 2 * math.pi
 _CLOSED = 1e-6
 """An angle this close to a whole turn makes the first and the last ray coincide [rad]."""
-_HIDDEN_GROUP = 4
-"""Group of sites that viewers hide by default."""
+_HIDDEN_GROUP = 4  # group of sites that viewers hide by default
 
 
 def _check_fan(name: str, samples: int, low: float, high: float, largest: float) -> None:

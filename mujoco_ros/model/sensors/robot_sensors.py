@@ -80,8 +80,7 @@ _TYPE = mujoco.mjtSensor
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _Place = tuple[int, int, int, int]
 """Type and id of the object of a MuJoCo sensor, and of its reference."""
-_Elements = dict[str, int]
-"""MuJoCo sensors by the name of their measurement."""
+_Elements = dict[str, int]  # MuJoCo sensors by the name of their measurement
 
 
 @dataclass(frozen=True, kw_only=True)

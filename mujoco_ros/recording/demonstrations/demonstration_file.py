@@ -58,10 +58,7 @@ class DemonstrationFile:
         robot: str,
         source: str = "",
     ) -> None:
-        """Set the description, before the first frame; `names` are of a row's elements by feature.
-
-        `source` is what the frames were read from, such as a bag.
-        """
+        """Set the description, before the first frame; `names` has the elements of each feature."""
         self._names = names
         self._description = {"task": task, "fps": fps, "robot": robot, "source": source}
 
@@ -92,12 +89,7 @@ def layout_of(description: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_messages(path: Path) -> Iterator[bytes]:
-    """Yield the messages of a file: description, frames; none if it has no frames.
-
-    Raises:
-        UserInputError: It is no such file, incomplete or damaged; its check sum is at its end.
-        OSError: It cannot be read.
-    """
+    """Yield the messages of a file: description, frames; none if it has no frames."""
     try:
         with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
             while length := int.from_bytes(exactly(stream, 8), "big"):
@@ -132,20 +124,10 @@ _OWN = re.compile(
 
 
 class EpisodeFolder:
-    """Numbered files of episodes in a folder beside the dataset, for one process.
-
-    Episodes from one source, such as a bag, belong together: if the source was not read to its end,
-    they are deleted when it is read again.
-    """
+    """Numbered files of episodes in a folder beside the dataset, for one process."""
 
     def __init__(self, dataset: Path, *, resume: bool) -> None:
-        """Create the folder for a dataset, or continue it.
-
-        Raises:
-            UserInputError: It has other files, or episodes and is not to be continued, or another
-                process writes into it.
-            OSError: It cannot be created.
-        """
+        """Create the folder for a dataset, or continue it; UserInputError if it is in use."""
         self.path = dataset.with_name(f"{dataset.name}{_SUFFIX}")  # the folder
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = locked(self.path)
@@ -177,9 +159,7 @@ class EpisodeFolder:
     def begin_source(self, source: str, settings: str) -> bool:
         """Return whether a source is to be read; delete its former episodes if it is.
 
-        Raises:
-            UserInputError: It has been read with other settings, the text of what else its episodes
-                depend on.
+        `settings` is the text of what else its episodes depend on, and must not change.
         """
         before = self._sources.get(source)
         if before == settings:

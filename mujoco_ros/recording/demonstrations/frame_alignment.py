@@ -7,14 +7,12 @@ from math import ceil
 
 import numpy as np
 
-_SECOND = 1_000_000_000
-"""In nanoseconds."""
+_SECOND = 1_000_000_000  # in nanoseconds
 _LONGEST_SILENCE_NS = 2 * _SECOND
 """Simulated time after which a sample is missing, which bounds the memory."""
 _SHORTEST_JUMP_NS = _SECOND // 2
 """Least time by which all topics jump ahead; a shorter one is a gap."""
-_ROUNDING = 1e-6
-"""Tolerance, in frames."""
+_ROUNDING = 1e-6  # tolerance, in frames
 
 
 class MissingSampleError(Exception):
@@ -35,11 +33,9 @@ class AlignedFrame:
 class FrameAlignment:
     """Aligns samples to frames.
 
-    Frame k is due at k / fps, as images of cameras of that rate are. It has the image of each
-    camera that is nearest to that time, by less than a frame. Its time is the stamp of the
-    newest of these images. States are the nearest ones to its time, by at most half a frame.
-    Commands are the last ones before the next frame, and none from before its own time. No sample
-    is used twice.
+    Frame k is due at k / fps. It has each camera's nearest image, by less than a frame, and the
+    time of the newest of these images; the states nearest to its time, by at most half a frame; and
+    the last commands before the next frame, none from before its own time. No sample is used twice.
     """
 
     def __init__(
@@ -60,11 +56,7 @@ class FrameAlignment:
         self._begun: tuple[int, dict[str, np.ndarray]] | None = None  # with states
 
     def add(self, topic: str, time: int, values: np.ndarray) -> bool:
-        """Add a sample of a topic; return False if the time [ns] has jumped.
-
-        It has jumped back if the stamp is before the last one, and ahead if all topics continue
-        much later. A second sample of the same stamp is ignored, as the state is the same.
-        """
+        """Add a sample; False if the time [ns] jumps back, or all topics continue much later."""
         samples = self._topics[topic]
         if time < samples.newest:
             return False
@@ -79,11 +71,7 @@ class FrameAlignment:
         return True
 
     def frames(self) -> Iterator[AlignedFrame]:
-        """Yield the frames that are complete now.
-
-        Raises:
-            MissingSampleError: A topic has no sample near a frame, or none for a long time.
-        """
+        """Yield the complete frames; MissingSampleError if a topic has no sample near a frame."""
         while True:
             if self._instant is None and (chosen := self._choose_images()) is not None:
                 self._instant = chosen

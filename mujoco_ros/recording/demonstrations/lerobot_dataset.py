@@ -35,11 +35,7 @@ _LAST_LINES = 3
 
 
 def lerobot_python() -> str:
-    """Return the interpreter that has LeRobot; an error if there is none.
-
-    The variable `PYTHON_VARIABLE` names it; else it is the interpreter of an environment
-    ``.venv-lerobot`` beside this environment, or else this interpreter.
-    """
+    """Return the Python in `PYTHON_VARIABLE`, or of ``.venv-lerobot`` beside this one, or this."""
     given = os.environ.get(PYTHON_VARIABLE, "")
     beside = Path(sys.prefix).parent / _ENVIRONMENT / "bin" / "python"
     python = given or (str(beside) if beside.exists() else sys.executable)
@@ -74,21 +70,10 @@ def write_dataset(
     description: Mapping[str, Any],
     on_episode: Callable[[int], object] = lambda _count: None,
 ) -> str:
-    """Write a dataset, which appears in its folder when it is complete; return its size, as text.
+    """Write a dataset, which appears when it is complete; return its size, as text.
 
-    Until then it is in a new folder beside it, which an error removes.
-
-    Args:
-        folder: The folder to create.
-        codec: Format of the videos, one of `CODECS`.
-        episodes: Files of `DemonstrationFile` with descriptions; those without frames are left out.
-        description: Content of its file `DESCRIPTION`, to which the episodes are added.
-        on_episode: Called with the number of episodes so far.
-
-    Raises:
-        UserInputError: A file is invalid, features differ, no episode has a frame, or LeRobot
-            fails.
-        OSError: A file cannot be read, or the folder exists or cannot be created.
+    Episodes are files of `DemonstrationFile` with their descriptions; `description` is the content
+    of `DESCRIPTION`, to which the episodes are added.
     """
     beside = tempfile.TemporaryDirectory(
         prefix=f".{folder.name}-", dir=folder.absolute().parent, ignore_cleanup_errors=True

@@ -21,8 +21,7 @@ import numpy as np
 _REPOSITORY = "local/mujoco_ros"
 """Name that the library wants; it stays unused for a folder on disk."""
 _IMAGE_THREADS = 4
-_LARGEST = 1 << 28
-"""Bytes of a message."""
+_LARGEST = 1 << 28  # bytes of a message
 _VIDEO_MB = 50
 """Size of a file of videos, which the library copies for each episode that it appends."""
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
@@ -53,7 +52,6 @@ def write(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _create(setup: Mapping[str, Any], episode: Mapping[str, Any]) -> Any:
-    """Create a dataset with the features of its first episode."""
     features = episode["features"]
     for feature in features.values():
         feature["shape"] = tuple(feature["shape"])
@@ -93,11 +91,7 @@ def _receive(stream: BinaryIO) -> bytes:
 
 
 def exactly(stream: BinaryIO, count: int) -> bytes:
-    """Return `count` bytes.
-
-    Raises:
-        EOFError: The stream ends before, or a damaged one claims to have more than fit into memory.
-    """
+    """Return `count` bytes; EOFError if there are fewer, or more than fit into memory."""
     content = stream.read(min(count, _LARGEST))
     if len(content) < count:
         raise EOFError("it ends early")
@@ -117,8 +111,7 @@ def _send(stream: BinaryIO, content: bytes) -> None:
 def give_up_real_time() -> None:
     """Make real-time priority unavailable to this thread and those that it starts.
 
-    The encoder of AV1 gives its threads the highest priority, SCHED_FIFO with 99, if root runs it.
-    They would stop a simulator that runs meanwhile.
+    The encoder of AV1, run by root, gives its threads SCHED_FIFO 99, which would stop a simulator.
     """
     resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
     kernel = ctypes.CDLL(None)

@@ -43,11 +43,7 @@ def _time(duration: Duration) -> dict[str, int]:
 
 
 class Bag:
-    """Writes a bag; a crash of the process cannot lose flushed messages.
-
-    Until its end, no other process repairs it. Every flush checks that the files are still in
-    place: an open file can be written after it was deleted.
-    """
+    """Writes a bag, which nobody repairs meanwhile; a crash cannot lose flushed messages."""
 
     def __init__(
         self,
@@ -60,11 +56,7 @@ class Bag:
     ) -> None:
         """Create the folder, for its user alone, and the first file.
 
-        The bag continues in another file after `max_bytes`, or messages of `max_seconds`; 0 is
-        unlimited.
-
-        Raises:
-            OSError: The folder exists or cannot be written.
+        Another file follows after `max_bytes`, or messages of `max_seconds`; 0 is unlimited.
         """
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)
@@ -104,11 +96,7 @@ class Bag:
         file.add(topic, log_time, publish_time, sequence, data)
 
     def flush(self) -> None:
-        """Write the buffered messages, start to synchronize the disk, and check the files.
-
-        Raises:
-            OSError: The disk is full or fails, or a file is not in its place any more.
-        """
+        """Write the messages and start to sync; OSError if a file is not in its place any more."""
         self._current.flush()
         self.metadata.save(self.folder)
         if self._synchronizing is None or self._synchronizing.done():
@@ -117,10 +105,7 @@ class Bag:
         self._check_files()
 
     def finish(self) -> None:
-        """Write the buffered messages, the summary and metadata.yaml, and close the file.
-
-        After an OSError, messages flushed before remain readable.
-        """
+        """Write messages, summary and metadata.yaml; flushed messages survive an OSError."""
         self._close_file()
         self.metadata.save(self.folder)
         self._check_files()
@@ -134,11 +119,7 @@ class Bag:
             self._close()
 
     def failure(self, problem: str) -> str:
-        """Return the problem that ended the recording, and where its messages are.
-
-        The numbers are from the last flush; more messages may have been written since. Only before
-        `abandon`: open files are found wherever they were moved.
-        """
+        """Return the problem and where the messages are, however moved; before `abandon`."""
         found: Counter[Path] = Counter()
         lost: dict[str, int] = {}
         for name, count in self._checked.items():

@@ -10,8 +10,7 @@ from rclpy.serialization import deserialize_message
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_contents import BagContents
 
-_ENCODING = "cdr"
-"""Of messages of ROS 2."""
+_ENCODING = "cdr"  # of messages of ROS 2
 _LOG = logging.getLogger(__name__)
 
 
@@ -24,17 +23,10 @@ class BagMessage(NamedTuple):
 
 
 class BagReader:
-    """Reads the messages of a bag that no check sum contradicts.
-
-    What is damaged, and how many messages are missing, is in the log.
-    """
+    """Reads the messages of a bag that no check sum contradicts; the log tells what is damaged."""
 
     def __init__(self, bag: Path) -> None:
-        """Check the whole bag.
-
-        Raises:
-            UserInputError: There is no bag, or a file cannot be read.
-        """
+        """Check the whole bag."""
         self.bag = bag  # the bag, a folder or one file
         self._contents = BagContents(bag)
         self.topics = self._contents.topics  # types of the topics with messages by name
@@ -43,11 +35,7 @@ class BagReader:
                 _LOG.warning("%s", problem)
 
     def read(self, types: Mapping[str, type]) -> Iterator[BagMessage]:
-        """Yield the messages of topics in the order of their reception, by their classes.
-
-        Raises:
-            UserInputError: A file cannot be read, or a message is of another type.
-        """
+        """Yield the messages of topics in the order of their reception, by their classes."""
         try:
             for scan, channel, message in self._contents.messages(types):
                 name, kind = channel.topic, types[channel.topic]

@@ -80,12 +80,7 @@ class DemonstrationTopics:
 
 
 def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> DemonstrationTopics:
-    """Return the topics of a demonstration among those found, with some cameras or all.
-
-    Raises:
-        UserInputError: There is no robot, no such camera, or a robot has actuators that no position
-            command of a joint drives.
-    """
+    """Return the topics of a demonstration among those found, with some cameras or all."""
     topics = sorted(found)
     images = {}
     for topic in topics:
@@ -138,11 +133,7 @@ class TopicValues:
         }
 
     def read(self, topic: str, message: Any) -> np.ndarray:
-        """Return positions and velocities (2, n), position commands (n,) or colours (h, w, 3).
-
-        Raises:
-            UserInputError: A number is missing, or joints or size have changed.
-        """
+        """Return positions and velocities (2, n), position commands (n,) or colours (h, w, 3)."""
         values = self._values[topic](topic, message)
         if values.shape != self._shapes.setdefault(topic, values.shape):
             before = self._shapes[topic]

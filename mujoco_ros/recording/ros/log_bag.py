@@ -32,8 +32,7 @@ from mujoco_ros.wire.parameter_spec import WrenchSign
 from mujoco_ros.wire.qos import LATCHED
 
 _COMPRESSION = "zstd"
-_MOST_LISTED = 10
-"""Most resets or runs in an error message."""
+_MOST_LISTED = 10  # most resets or runs in an error message
 
 
 class _Messages:
@@ -67,11 +66,7 @@ class _Messages:
 
 
 def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndarray:
-    """Return the rows (m,) of one run; a run ends where the time (n,) jumps back, by a reset.
-
-    Raises:
-        UserInputError: No run is named and the rows are of several, or none is of that run.
-    """
+    """Return the rows (m,) of one run; a run ends where the time (n,) jumps back, by a reset."""
     resets = np.flatnonzero(np.diff(times) < 0.0)
     runs = np.searchsorted(resets, rows, side="left")
     present = np.unique(runs).tolist()
@@ -101,18 +96,10 @@ def write_bag(
     wrench_sign: WrenchSign,
     on_row: Callable[[], object],
 ) -> None:
-    """Write the topics of the simulator at each row of a log, as one MCAP file of rosbag2.
+    """Write the topics of the simulator at rows (n,) of a log, as one MCAP file of rosbag2.
 
-    These are all topics with a rate, /clock, /tf with every link, and robot_description.
-
-    Args:
-        file: An empty file.
-        playback: The log, whose first segment is written.
-        rows: Indices of the rows, increasing, without a reset between them.  # (n,)
-        name: Name of the file in its own metadata.
-        namespace: Namespace of the relative names of topics.
-        wrench_sign: Sign of wrenches, as the simulator's parameter.
-        on_row: Called for each row.
+    These are all topics with a rate, /clock, /tf with every link, and robot_description. The rows
+    are of the first segment, without a reset between them.
     """
     messages = _Messages(file, name, namespace)
     try:

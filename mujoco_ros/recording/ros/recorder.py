@@ -51,10 +51,8 @@ class Selection:
         return not self.topics
 
 
-_DEPTH = 1000
-"""Queue length of a subscription: one second of a topic at 1 kHz."""
-_CAPACITY = 4000
-"""Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
+_DEPTH = 1000  # queue length of a subscription: one second of a topic at 1 kHz
+_CAPACITY = 4000  # ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms
 
 
 class SimClock:
@@ -115,17 +113,13 @@ def _subscribe(node: Node, message: type, topic: str, qos: QoSProfile) -> Any:
 
 
 def _take(subscription: Any, message: type) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Yield received messages and their times, at most as many as the queue has.
-
-    Publishers that are faster than this loop do not keep it from ending.
-    """
+    """Yield received messages and times, at most a queue's, as publishers may be faster."""
     return islice(iter(partial(subscription.handle.take_message, message, True), None), _DEPTH)
 
 
 _DISCOVERY_S = 0.2
 _SEQUENCES = 1 << 32
-_MARGIN_NS = 2_000_000
-"""Longest time from a message's reception stamp until it can be taken."""
+_MARGIN_NS = 2_000_000  # longest time from a message's reception stamp until it can be taken
 _NEVER = 1 << 63
 
 # Reception time and source time [ns], sequence number, topic, data.
@@ -202,11 +196,7 @@ class Recorder:
         self._write(until=time.time_ns() - _MARGIN_NS)
 
     def close(self, deadline: float = math.inf) -> bool:
-        """Write the remaining messages and end the subscriptions.
-
-        Returns:
-            Whether the messages of all topics were taken before a monotonic time [s].
-        """
+        """Write the remaining messages; False if some were left at a monotonic time [s]."""
         is_complete = self._write(until=_NEVER, deadline=deadline)
         for known in self._inputs.values():
             known.close()
@@ -293,7 +283,6 @@ class _TopicInput:
         return changed
 
     def take(self, messages: list[_Received]) -> None:
-        """Append the received messages to a list."""
         topic, count = self.topic, 0
         for data, info in _take(self._subscription, self._message):
             count += 1
@@ -310,7 +299,6 @@ class _TopicInput:
         self.has_overrun |= count == _DEPTH
 
     def resubscribe(self) -> None:
-        """Subscribe with the QoS that the publishers now offer."""
         self.close()
         # The new subscription receives transient-local messages again.
         self._repeated_until = self._newest

@@ -12,8 +12,7 @@ from mujoco_ros.recording.bag_file import BagFile
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.wire.names import ros_distribution
 
-_ROSBAG2 = "rosbag2"
-"""Name of the record in a file that repeats metadata.yaml."""
+_ROSBAG2 = "rosbag2"  # name of the record in a file that repeats metadata.yaml
 
 
 class RepairResult(NamedTuple):
@@ -29,11 +28,6 @@ def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> 
 
     The original does not change. In place, it gets another name and the new bag its name. Bag and
     output are folders or files; by default, the output is beside the bag.
-
-    Raises:
-        UserInputError: There is no bag, it is being written, or the output exists or is the name
-            of no file of a bag.
-        OSError: A file cannot be read or written.
     """
     bag = bag.absolute()
     bag = bag.resolve() if bag.name in ("", "..") else bag

@@ -104,9 +104,6 @@ class ReplayNode(ComponentNode):
         """Read the log and create the components.
 
         `overrides` take precedence over the command line; child processes get `arguments`.
-
-        Raises:
-            UserInputError: A parameter is wrong or unknown, or the log is wrong.
         """
         super().__init__("replay", REPLAY_PARAMETERS, overrides)
         self.settings.reject_unknown()
@@ -152,7 +149,6 @@ class ReplayNode(ComponentNode):
         logger.info("replaying until Ctrl-C")
 
     def _change_model(self, number: int) -> None:
-        """Switch to the model of a segment."""
         assert isinstance(self.simulation, Playback)
         segment = self.simulation.log.segments[number]
 
@@ -166,7 +162,6 @@ class ReplayNode(ComponentNode):
         self.models.change(lambda _current: segment.assembly, end, fresh=True)
 
     def _publish_resets(self) -> None:
-        """Publish events of resets: the time jumped back, or the state was set."""
         events = self.simulation.events
         while events:
             event = events.popleft()

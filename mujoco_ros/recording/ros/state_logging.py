@@ -27,10 +27,7 @@ _FILE, _EVERY, _FOLDER = "state_log", "state_log_every", "output_folder"
 
 
 class StateLogging(Component):
-    """Writes the state log to the file of parameter `state_log`.
-
-    A change of the model, or of its timestep, starts a new segment in the file.
-    """
+    """Writes the parameter `state_log`'s file; a change of model or timestep starts a segment."""
 
     name = "state log"
     parameters = (
@@ -62,11 +59,7 @@ class StateLogging(Component):
         values: Mapping[str, Any],
         describe: DescribeRobots = describe_robots,
     ) -> None:
-        """Open the log if the parameters name one, before the thread of the simulation starts.
-
-        Raises:
-            UserInputError: The file exists, or cannot be created.
-        """
+        """Open the log if the parameters name one, before the thread of the simulation starts."""
         self._simulation = simulation
         self._values, self._describe = values, describe
         self._writer: StateLogWriter | None = None
@@ -171,7 +164,6 @@ class StateLogging(Component):
         return output_folder(self._values[_FOLDER])
 
     def _path(self, name: str) -> Path:
-        """Return the file that a client names."""
         if "\0" in name:
             raise UserInputError(f"state log {name!r} is not a path: it has a NUL character")
         try:

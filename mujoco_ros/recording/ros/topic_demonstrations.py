@@ -10,6 +10,7 @@ import numpy as np
 from std_msgs.msg import Header
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.demonstrations import frame_alignment
 from mujoco_ros.recording.demonstrations.demonstration_file import (
     ACTION,
     IMAGES,
@@ -17,11 +18,6 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
     TIME,
     DemonstrationFile,
     EpisodeFolder,
-)
-from mujoco_ros.recording.demonstrations.frame_alignment import (
-    AlignedFrame,
-    FrameAlignment,
-    MissingSampleError,
 )
 from mujoco_ros.recording.ros.demonstration_topics import (
     DemonstrationTopics,
@@ -36,29 +32,22 @@ from mujoco_ros.wire.conversions import nanoseconds
 _LOG = logging.getLogger(__name__)
 _HOLD_NS = 200_000_000
 """Simulated time for which frames are kept, because a reset may be received after them."""
-_SHORTEST_S = 1.0
-"""Simulated time of the shortest episode that is kept where a message is missing."""
-_SECOND = 1e9
-"""In nanoseconds."""
+_SHORTEST_S = 1.0  # simulated time of the shortest episode that is kept where a message is missing
+_SECOND = 1e9  # in nanoseconds
 
 
 class TopicDemonstrations:
     """Writes episodes from messages, each into a file of a folder.
 
     A missing message ends an episode at the last complete frame, or discards a short one, or before
-    a frame is written, starts it again. Any other error discards it. All are in the log. A reset of
-    the simulation ends it: on the topic ``reset_event``, or by stamps that jump back or, all,
-    ahead.
+    a frame is written, starts it again. Any other error discards it. A reset of the simulation ends
+    it: on the topic ``reset_event``, or by stamps that jump back or, all, ahead.
     """
 
     def __init__(
         self, folder: EpisodeFolder, *, fps: int, task: str, cameras: Sequence[str] | None = None
     ) -> None:
-        """Write into a folder, with some cameras or all; `task` is what is done, as text.
-
-        Raises:
-            UserInputError: The folder has episodes of another rate or task, or invalid files.
-        """
+        """Write into a folder, with some cameras or all; `task` is what is done, as text."""
         self._folder, self._fps, self._task, self._cameras = folder, fps, task, cameras
         self._layout = folder.layout()
         for name, value in (("fps", fps), ("task", task)):
@@ -72,7 +61,7 @@ class TopicDemonstrations:
         self._topics = DemonstrationTopics()  # of the first episode
         self._robot = ""
         self._closing = ExitStack()
-        self._pending: deque[AlignedFrame] = deque()
+        self._pending: deque[frame_alignment.AlignedFrame] = deque()
         self._awaits_event = False  # of a reset that the stamps have shown
         self._ended = self._restarted = ""  # why the last episode did, unless it was asked to
         self.is_recording = False  # whether an episode has started and not ended
@@ -97,11 +86,7 @@ class TopicDemonstrations:
             self._received.add(topic)
 
     def start(self, source: str = "") -> str:
-        """Start an episode, whose messages are live or from a source; return a message.
-
-        Raises:
-            UserInputError: An episode is being recorded, or a topic is missing.
-        """
+        """Start an episode, whose messages are live or from a source; return a message."""
         if self.is_recording:
             raise UserInputError("an episode is being recorded; end or discard it first")
         topics = self._topics if self._topics.all else find_topics(self._known, self._cameras)
@@ -122,11 +107,7 @@ class TopicDemonstrations:
         return f"episode {path.stem} has started; cameras: {cameras}"
 
     def end(self, reason: str = "") -> str:
-        """End the episode and keep it; return a message.
-
-        Raises:
-            UserInputError: No episode is being recorded, or it has no complete frame.
-        """
+        """End the episode and keep it; return a message."""
         self._check_recording()
         try:
             self._write(until=None)
@@ -160,7 +141,7 @@ class TopicDemonstrations:
         elif self.is_recording and topic in self._values.topics:
             try:
                 self._add_sample(topic, read())
-            except MissingSampleError as error:
+            except frame_alignment.MissingSampleError as error:
                 self._follow_gap(error)
             except (UserInputError, OSError) as error:
                 self._stop(self.discard, f": {error}", logging.ERROR)
@@ -177,7 +158,7 @@ class TopicDemonstrations:
 
     def _restart(self) -> None:
         topics = self._topics
-        self._alignment = FrameAlignment(
+        self._alignment = frame_alignment.FrameAlignment(
             self._fps,
             images=topics.images.values(),
             states=topics.states.values(),
@@ -196,7 +177,7 @@ class TopicDemonstrations:
         self._pending.clear()
         self._closing.close()
 
-    def _follow_gap(self, error: MissingSampleError) -> None:
+    def _follow_gap(self, error: frame_alignment.MissingSampleError) -> None:
         if self._count:
             if self._count + len(self._pending) < _SHORTEST_S * self._fps:
                 reason = f" after less than {_SHORTEST_S:g} s: {error}"
@@ -290,7 +271,7 @@ class TopicDemonstrations:
             source=self._source,
         )
 
-    def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:
+    def _content(self, frame: frame_alignment.AlignedFrame) -> dict[str, np.ndarray]:
         topics, samples = self._topics, frame.samples
         state = np.concatenate([samples[topic] for topic in topics.states.values()], axis=1)
         action = np.concatenate([samples[topic] for topic in topics.commands.values()])

@@ -112,10 +112,7 @@ class FrameChain:
         np.matmul(self._turn_matrix, self._full[:, self._dof].reshape(2, 3, -1), out=self._by_axes)
 
     def drift(self, dq: np.ndarray) -> np.ndarray:
-        """Return the acceleration of the frame at constant joint velocities (k,), after `bias`.
-
-        # (6,)
-        """
+        """Return the frame's acceleration (6,) at constant joint velocities (k,), after `bias`."""
         model, data, body = self._model, self._scratch, self.frame.body
         mujoco.mj_jacDot(model, data, self._linear, self._angular, self._point, body)
         drift, out = self._full[:, self._dof] @ dq, np.empty(6)
@@ -199,7 +196,6 @@ class FrameChain:
 def _product(
     position: np.ndarray, quat: np.ndarray, inner: np.ndarray, inner_quat: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the product of two poses.  # (3,), (4,)"""
     found, facing = np.empty(3), np.empty(4)
     mujoco.mju_mulPose(found, facing, position, quat, inner, inner_quat)
     return found, facing

@@ -17,15 +17,11 @@ from mujoco_ros.sim.cartesian.modes import Impedance, JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
 _NO_JOINTS = np.empty(0, dtype=np.intp)
-_IDLE_S = 0.5
-"""Without a command for this long it counts as completed when it is preempted."""
+_IDLE_S = 0.5  # without a command for this long it counts as completed when it is preempted
 
 
 class CartesianController:
-    """Moves a frame of a robot by the joints above it.
-
-    It begins where the frame is at the first command, and ends when another source takes a joint.
-    """
+    """Moves a frame of a robot by the joints above it, until another source takes a joint."""
 
     def __init__(
         self, references: References, timestep: Callable[[], float], chains: FrameChains
@@ -138,7 +134,6 @@ class CartesianController:
             self._acting[command.kind] = command, time + lasting
 
     def _start(self) -> None:
-        """Begin where the frame and the joints are."""
         self.busy = True
         motion, chain = self._motion, self.chain
         assert chain is not None
@@ -152,7 +147,6 @@ class CartesianController:
         self._acting.clear()
 
     def _start_part(self) -> None:
-        """Begin a mode in the measured state."""
         measured = self._impedance
         assert self.chain is not None
         self.chain.measure(measured.q, measured.dq)
@@ -249,11 +243,7 @@ class CartesianController:
         return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
-        """Continue from a saved state.
-
-        Twists and wrenches in frames that no longer exist end. If another frame moves by now, or
-        by other joints or in another mode, the saved motion ends, and its joints hold.
-        """
+        """Continue from a saved state; motions of frames that are gone or changed end."""
         self.reset()
         if state is None:
             return

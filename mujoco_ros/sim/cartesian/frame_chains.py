@@ -17,8 +17,7 @@ from mujoco_ros.sim.cartesian.chain import ChainJoints, FrameChain
 from mujoco_ros.sim.drives import Drives
 
 WORLD = "world"
-_FEWEST = 3
-"""Smallest number of joints of an arm; a frame is chosen by itself for an arm only."""
+_FEWEST = 3  # smallest number of joints of an arm; a frame is chosen by itself for an arm only
 _TOOLS = ("tcp", "grasp", "pinch", "tool", "end_effector", "ee", "hand", "gripper", "flange")
 """Parts of names of frames at the end of an arm, the preferred ones first."""
 
@@ -36,10 +35,7 @@ class FrameChains:
         drives: Drives,
         first: int,
     ) -> None:
-        """Find frames of a robot in a model and its live state.
-
-        `frames` returns the frames by name; `first` is the robot's first joint among all joints.
-        """
+        """Find frames of a robot in a model; `first` is its first joint among all joints."""
         self.robot, self.joints = robot, joints
         self.model = self._model = model
         self._data, self._find_frames = data, frames
@@ -68,10 +64,7 @@ class FrameChains:
         raise unknown("frame", name, (WORLD, *self._frames))
 
     def present(self, frame: FixedFrame, base: FixedFrame) -> FixedFrame | None:
-        """Return a frame of an earlier model in this one, by its name; None if it is gone.
-
-        `base`, which may have no name, is the base in this model.
-        """
+        """Return an earlier model's frame in this one, by its name; None if it is gone."""
         if not frame.body:
             return frame  # the world
         if frame.name == base.name:
@@ -80,10 +73,7 @@ class FrameChains:
         return None if known is None else _fixed(known)
 
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
-        """Return the chain that moves a frame by named joints, or by all that take commands.
-
-        Without a name, the frame is the end of the arm, if the robot is one.
-        """
+        """Return the chain that moves a frame, or the end of an arm, by named or all joints."""
         joints = [joint for joint in joints if joint]
         frame = self._find_frame(name) if name else self._default_frame()
         if frame is None:

@@ -11,13 +11,11 @@ from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.pose_reference import PoseReference
 
-_DAMPING = 0.01
-"""Damping of the least squares where the frame is at its reference [m]."""
+_DAMPING = 0.01  # damping of the least squares where the frame is at its reference [m]
 _DAMPING_BY_ERROR = 4.0
 """Growth of the squared damping with the squared error: near a singularity, and out of reach, the
 motion becomes slow instead of fast (as in Sugihara's Levenberg-Marquardt method)."""
-_ROUNDS = 4
-"""Largest number of solutions: after each, joints beyond their bounds are held there."""
+_ROUNDS = 4  # largest number of solutions: after each, joints beyond their bounds are held there
 
 
 def joint_velocities(
@@ -64,29 +62,22 @@ def limited(values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndar
     return result
 
 
-_CORRECTION = 20.0
-"""Rate at which the frame returns to its reference [1/s]."""
-_NEAR_M = 0.05
-"""Largest error that speeds up the return: targets may be out of reach."""
-_SMOOTHING_S = 0.005
-"""Time constant of the joint velocities: their accelerations become efforts."""
+_CORRECTION = 20.0  # rate at which the frame returns to its reference [1/s]
+_NEAR_M = 0.05  # largest error that speeds up the return: targets may be out of reach
+_SMOOTHING_S = 0.005  # time constant of the joint velocities: their accelerations become efforts
 _USED = 0.9
 """Fraction of the largest effort of a joint that the motion, or its feed-forward, may take."""
 _LEAST_SHARE = 0.1
 """Smallest share of its acceleration that the reference keeps, to end its motion in any case."""
 _TINY = 1e-12
-_SLOWEST = 0.1
-"""Speed that a joint may have in any case [rad/s or m/s]."""
+_SLOWEST = 0.1  # speed that a joint may have in any case [rad/s or m/s]
 _LEAD_M = 0.005
 """How far the reference of a velocity may be ahead of the frame, when joints are at their limits.
 Angles count by the weight of the rotation."""
 
 
 class JointMotion:
-    """Pose mode: differential inverse kinematics on the references of the joints.
-
-    The frame is where the references place it, however well the joints follow them.
-    """
+    """Pose mode: differential inverse kinematics on the references of the joints."""
 
     def __init__(self, chain: FrameChain) -> None:
         joints, count = chain.joints, len(chain.joints.names)
@@ -158,10 +149,9 @@ class JointMotion:
         return share
 
     def _largest_speeds(self, velocity: float, timestep: float) -> np.ndarray:
-        """Return the largest speeds, at which no servo exceeds its largest effort.  # (k,)
+        """Return the largest speeds (k,), at which no servo exceeds its largest effort.
 
-        With the discrete integrator, the effort of a servo at the begin of a step contains the
-        distance that the joint moves in the step.
+        With the discrete integrator, a servo's effort contains the distance moved in the step.
         """
         most: np.ndarray = np.minimum(self._chain.joints.max_velocity, velocity)
         if self._chain.is_discrete:
@@ -205,10 +195,9 @@ _REGULAR = 1e-6
 class Impedance:
     """Impedance mode: a spring and a damper between the frame and its reference.
 
-    The inertia that the frame presents is accelerated as the reference is, so that the spring is
-    stretched by contacts and disturbances, but not by the motion. Gravity, Coriolis forces and
-    damping of the joints are compensated. The PD law of the joints is off, since integrators that
-    treat it implicitly would add damping and inertia.
+    The inertia that the frame presents is accelerated as the reference is, so that the motion does
+    not stretch the spring. Gravity, Coriolis forces and damping are compensated. The PD law of the
+    joints is off: integrators that treat it implicitly would add damping and inertia.
     """
 
     def __init__(self, chain: FrameChain) -> None:

@@ -7,15 +7,12 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-_RATE = 40.0
-"""Rate at which the last millimetres vanish [1/s]."""
-_MARGIN = 0.8
-"""Fraction of the largest acceleration that is planned for braking."""
+_RATE = 40.0  # rate at which the last millimetres vanish [1/s]
+_MARGIN = 0.8  # fraction of the largest acceleration that is planned for braking
 _LONGEST_PERIOD_S = 0.25
 """After a longer silence a stream of poses restarts: the next one acts at once."""
 _SMOOTHING = 0.25
-_ROUNDING = 1e-6
-"""Tolerance for the rounding of summed times, as a fraction of a period."""
+_ROUNDING = 1e-6  # tolerance for the rounding of summed times, as a fraction of a period
 
 
 class Limits(NamedTuple):
@@ -26,10 +23,9 @@ class Limits(NamedTuple):
 
 
 class PoseReference:
-    """Pose and velocity of a frame that follow poses, or a velocity.
+    """Pose and velocity of a frame in the base that follow poses, or a velocity.
 
-    Poses that arrive in a stream are joined by straight lines: each is reached when the next one is
-    due. All is relative to the base, along its axes.
+    Straight lines join the poses of a stream: each is reached when the next one is due.
     """
 
     def __init__(self) -> None:

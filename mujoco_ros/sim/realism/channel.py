@@ -12,8 +12,7 @@ from mujoco_ros.model.realism_config import Transport
 from mujoco_ros.model.scene.limits import MAX_STATE, too_large
 
 ERRORS = ("noise", "noise_density", "bias", "bias_walk", "quantisation")
-_NONE = -1
-"""In place of the number of a sample: none."""
+_NONE = -1  # in place of the number of a sample: none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +52,10 @@ SavedChannel = tuple[dict[str, np.ndarray], Any]
 class ImperfectChannel:
     """Numbers of one robot, of which each stream arrives late, rarely, or not at all.
 
-    At every step the true numbers are given, and those that have arrived are the output. The order
-    of a sample is: error (bias, noise), quantisation, loss, delay. Until the first sample arrives,
-    it is the output nevertheless, as if nothing had changed before.
-
-    MuJoCo's own delays have no error before the delay, no jitter and no loss, and its intervals are
-    not whole steps: the 1005th reading of an interval of 4 ms differs.
+    The order of a sample is: error (bias, noise), quantisation, loss, delay. Until the first sample
+    arrives, it is the output nevertheless. MuJoCo's own delays have no error before the delay, no
+    jitter and no loss, and its intervals are not whole steps: the 1005th reading of an interval of
+    4 ms differs.
 
     The random numbers depend only on the seed, the key, the number of steps since the start and the
     settings; other robots do not change them.
@@ -71,11 +68,7 @@ class ImperfectChannel:
         size: int,
         correct: Callable[[np.ndarray, np.ndarray], object] | None = None,
     ) -> None:
-        """Create a channel, whose random numbers depend on the seed and a key; `configure` it
-        first.
-
-        `correct` is called with samples and the true numbers, to correct samples in place.
-        """
+        """Create a channel, whose `correct` gets samples to change, and the true numbers."""
         self.size = size  # number of numbers
         self._seed = (seed, crc32(key.encode()))
         self._correct = correct
@@ -96,10 +89,7 @@ class ImperfectChannel:
         return int(self._state.lost.sum())
 
     def configure(self, streams: Sequence[ChannelPart], timestep: float) -> None:
-        """Set the streams, one after the other, and the simulated time of a step [s].
-
-        What is in flight is lost if a delay or the timestep changes.
-        """
+        """Set the streams; what is in flight is lost if a delay or the timestep [s] changes."""
         if not streams or self._configured == (tuple(streams), timestep):
             return
         is_new = self._configured is None

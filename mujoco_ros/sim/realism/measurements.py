@@ -213,10 +213,7 @@ class _Correction:
     def __init__(
         self, model: mujoco.MjModel, addresses: np.ndarray, quaternions: Iterable[slice]
     ) -> None:
-        """Find them among the first numbers, which are at `addresses` of ``sensordata``.
-
-        `quaternions` are further ones, which are no sensor data.
-        """
+        """Find them among the first numbers, at `addresses`; `quaternions` are no sensor data."""
         place = {int(address): index for index, address in enumerate(addresses)}
         kinds = zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
         starts = [place[at] for at, kind in kinds if kind == _QUATERNION and at in place]

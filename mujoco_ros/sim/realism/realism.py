@@ -99,10 +99,7 @@ class Realism:
         return sent
 
     def measure(self) -> None:
-        """Set the measured numbers of a new sample, whose sensors are the true ones.
-
-        The motors become as hot as its efforts make them.
-        """
+        """Set the measured numbers of a new, true sample; the motors heat by its efforts."""
         self.copy_truth()
         for robot in self._measuring:
             robot.measurements.update()

@@ -178,10 +178,9 @@ class CommandChannel:
         sent[self._rows, self._columns] = self.channel.output
 
     def add_play(self, sent: np.ndarray, q: np.ndarray, dq: np.ndarray) -> None:
-        """Change the references of the drives (3, n) where the gears of joints have play.
+        """Change the references (3, n) of drives where the gears of joints have play.
 
-        Within the play, the motor does not touch the joint: the reference is the joint's own
-        position and velocity (n,), so that the PD law exerts nothing. Beyond, it is the flank.
+        Within the play, the reference is the joint's own state: no effort. Beyond, it is the flank.
         """
         if not self._has_play:
             return
@@ -238,10 +237,7 @@ class RobotRealism:
     def check(
         self, section: Section, name: str, settings: Channel, timestep: float | None = None
     ) -> None:
-        """Reject settings that the motors cannot have, and delays that need too much memory.
-
-        Without the simulated time of a step [s], the model's counts.
-        """
+        """Reject settings that the motors cannot have, and delays that need too much memory."""
         where = f"realism of robot '{self.name}': {section}.{name}"
         part = self.commands if section == "actuators" else self.measurements
         part.channel.check(settings, timestep or float(self._model.opt.timestep), where)

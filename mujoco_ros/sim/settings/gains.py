@@ -49,12 +49,11 @@ def derive_gains(
     at least what d demands for the same frequency and ratio, so that such a joint is not slow.
 
     With an implicit integrator, J is the largest inertia that the joint carries with the other
-    joints locked, over the start `qpos` and random configurations within the position limits, and
-    at least `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are
-    stable while ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however,
-    is integrated explicitly, and would alternate between its limits for ever where ``kd·timestep``
-    exceeds twice the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times
-    the smallest inertia.
+    joints locked, over the start `qpos` and random configurations, and at least `LEAST_INERTIA`.
+    Such gains are stable while ``w·timestep < 4 z``, whatever the inertia. A drive at its torque
+    limit, however, is integrated explicitly, and would alternate between its limits for ever where
+    ``kd·timestep`` exceeds twice the inertia; hence J of a limited drive is at most ``1 / (z w
+    timestep)`` times the smallest inertia.
 
     With an explicit integrator, J is the inertia with all other joints free, in the start, and w is
     reduced to what is stable with the coupling of the joints there.
@@ -91,10 +90,7 @@ def _gains(inertia: np.ndarray, rate: float, damping: np.ndarray) -> Gains:
 def _locked_inertia(
     model: mujoco.MjModel, data: mujoco.MjData, robot: Joints, servo: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and largest inertia about driven joints with the others locked.
-
-    Each is over the present and random configurations.  # (n,)
-    """
+    """Return the smallest and largest inertia (n,) about driven joints with the others locked."""
     random = np.random.default_rng(0)
     start, limits = data.qpos[robot.qpos].copy(), model.jnt_range[robot.ids].T.copy()
     limited = model.jnt_limited[robot.ids].astype(bool)
@@ -121,10 +117,7 @@ def _locked_inertia(
 
 
 def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray]:
-    """Return the velocities of all joints (nv,) at unit velocity of a joint that others mimic.
-
-    The keys are indices in `dofs` (n,), which are addresses of joints in qvel.
-    """
+    """Return the velocities of all joints (nv,) at unit velocity of each that others mimic."""
     moved: dict[int, np.ndarray] = {}
     index_of = {int(dof): index for index, dof in enumerate(dofs)}
     for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
@@ -157,8 +150,7 @@ def _free_inertia(
     return inertia, float(np.linalg.eigvalsh(inverse * np.outer(scale, scale)).max())
 
 
-_REDUCED = 0.99
-"""Part of a wanted gain below which the gain counts as reduced."""
+_REDUCED = 0.99  # part of a wanted gain below which the gain counts as reduced
 
 
 def configured_gains(
@@ -171,9 +163,8 @@ def configured_gains(
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
-    Gains of single joints in the scene precede both. The result is over the joints of all robots;
-    it is zero where there is no PD servo, by `servos` (n,) bool, and for `known` robots, whose
-    gains are set.
+    Gains of single joints in the scene precede both. The result, over the joints of all robots, is
+    zero without a PD servo, by `servos` (n,), and for `known` robots, whose gains are set.
     """
     kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
     robots = zip(
@@ -213,10 +204,7 @@ def configured_gains(
 def weak_motors(
     model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, driven: np.ndarray
 ) -> list[tuple[str, float, float]]:
-    """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
-
-    Each has its name, weight, by the forces in `data`, and effort limit [Nm or N].
-    """
+    """Return the joints of a fixed robot that cannot carry it: name, load, effort limit."""
     dofs = robot.joints.dof[driven]
     # Compensation that is no effort of an actuator carries its part.
     passive = ~model.jnt_actgravcomp[robot.joints.ids[driven]].astype(bool)
@@ -281,18 +269,12 @@ class GainChange(NamedTuple):
 
 
 class GainSettings:
-    """The one owner of PD gains; belongs to the thread that owns the plant.
-
-    Gains are written to the engine between two steps and act from the next step on.
-    """
+    """The one owner of PD gains, for the plant's thread; they act from the next step on."""
 
     def __init__(
         self, drives: Drives, robots: Mapping[ScenePart, slice], configured: Gains
     ) -> None:
-        """Set the configured gains, over the joints of all robots, which a reset restores.
-
-        `robots` are the columns of each robot in arrays over the joints of all robots.
-        """
+        """Set the configured gains, which a reset restores; `robots` are columns of joints."""
         self.changes = 0  # number of sets of changes by `change`, since the start
         self._drives = drives
         self._robots = robots
@@ -342,9 +324,7 @@ class GainSettings:
         return np.stack([self._drives.kp, self._drives.kd])
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved gains (2, n); `pairs` are the joints that two plants share, None if all are the
-        same.
-        """
+        """Set saved gains (2, n); `pairs` are the joints that two plants share, None if all."""
         gains = self.save_state()
         old, new = (slice(None), slice(None)) if pairs is None else pairs
         gains[:, new] = state[:, old]

@@ -12,10 +12,7 @@ from mujoco_ros.model.scene.physics_options import PhysicsConfig, write_options
 
 
 def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
-    """Step a copy of `model` once with the options that `physics` sets.
-
-    The engine rejects some combinations during a step only, which would end the simulation.
-    """
+    """Step a copy once with the options: the engine rejects some combinations in a step only."""
     candidate = copy.copy(model)
     write_options(candidate.opt, physics)
     try:
@@ -140,11 +137,10 @@ def set_appearance(
     values: Mapping[Appearance, tuple[float, ...]],
     scratch: mujoco.MjData | None = None,
 ) -> None:
-    """Set colours and sizes; elements that the model does not have are ignored.
+    """Set colours and sizes of elements that the model has, between two steps.
 
-    For the physics thread, between two steps. Bounding volumes follow the sizes; masses and
-    inertias do not. `scratch` is from `scratch_for`; without one for this model, it is created
-    here.
+    Bounding volumes follow the sizes; masses and inertias do not. `scratch` is from `scratch_for`;
+    without one for this model, it is created here.
     """
     resized = False
     for appearance, value in values.items():

@@ -9,13 +9,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene import engine_plugins
 from mujoco_ros.model.scene.correspondence import Correspondence
-from mujoco_ros.model.scene.engine_plugins import (
-    attributes_of,
-    number_of,
-    plugin_at,
-    registered_plugins,
-)
 
 _LOG = logging.getLogger(__name__)
 _SDF = 8
@@ -61,11 +56,7 @@ class PluginAttributes:
         return {key: _read(self._model, place) or 0.0 for key, place in self._places.items()}
 
     def check(self, changes: Mapping[PluginAttribute, float]) -> None:
-        """Try changes on a copy of the model, in any thread; raise `UserInputError` if they fail.
-
-        The plugin rejects them, needs state or sensor data of another size with them, or the text
-        of a compiled model (MJB) is too short.
-        """
+        """Try changes on a copy of the model, in any thread; `UserInputError` if they fail."""
         changed = self._changed(changes)
         if not changed:
             return
@@ -86,8 +77,7 @@ class PluginAttributes:
             raise UserInputError(f"{names}: the plugin {plugins} rejects the values") from error
 
     def set(self, changes: Mapping[PluginAttribute, float], *datas: mujoco.MjData) -> None:
-        """Set numbers that `check` accepts in all `datas` of the model; ignore instances that are
-        gone.
+        """Set numbers that `check` accepts; ignore instances that are gone.
 
         A plugin may reject them nevertheless: a `UserInputError`, which changes nothing.
         """
@@ -133,7 +123,7 @@ class PluginAttributes:
         """Create plugin instances again; return whether the plugins accept their attributes."""
         accepted = True
         for index in indices:
-            plugin = plugin_at(int(self._model.plugin[index]))
+            plugin = engine_plugins.plugin_at(int(self._model.plugin[index]))
             for data in datas:
                 if plugin.destroy and data.plugin_data[index]:
                     plugin.destroy(data._address, index)
@@ -143,14 +133,14 @@ class PluginAttributes:
 
 
 def _found(model: mujoco.MjModel) -> Iterator[tuple[PluginAttribute, _Place]]:
-    plugins, taken = registered_plugins(), set[str]()
+    plugins, taken = engine_plugins.registered_plugins(), set[str]()
     for index in range(model.nplugin):
         slot = int(model.plugin[index])
         name = _name(model, index)
-        if plugin_at(slot).capabilityflags & _SDF or not name or name in taken:
+        if engine_plugins.plugin_at(slot).capabilityflags & _SDF or not name or name in taken:
             continue
         taken.add(name)
-        for attribute, text in attributes_of(model, index):
+        for attribute, text in engine_plugins.attributes_of(model, index):
             place = _Place(index, text)
             if _read(model, place) is not None:
                 yield PluginAttribute(name, attribute, plugins[slot]), place
@@ -168,7 +158,9 @@ def _name(model: mujoco.MjModel, index: int) -> str:
 
 
 def _read(model: mujoco.MjModel, place: _Place) -> float | None:
-    return number_of(model.plugin_attr[place.text].tobytes().decode(errors="replace"))
+    return engine_plugins.number_of(
+        model.plugin_attr[place.text].tobytes().decode(errors="replace")
+    )
 
 
 def _write(model: mujoco.MjModel, place: _Place, number: float) -> None:
@@ -185,7 +177,7 @@ def _write(model: mujoco.MjModel, place: _Place, number: float) -> None:
 
 def _has_same_sizes(model: mujoco.MjModel, index: int) -> bool:
     """Whether a plugin instance needs as many states and sensor data as the model has."""
-    plugin = plugin_at(int(model.plugin[index]))
+    plugin = engine_plugins.plugin_at(int(model.plugin[index]))
     if plugin.nstate and plugin.nstate(model._address, index) != model.plugin_statenum[index]:
         return False
     return not plugin.nsensordata or all(

@@ -8,10 +8,8 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.state_log.row_format import RowRing
 
-_LARGEST = 64 << 20
-"""Most memory of the rows of a model [bytes]."""
-_FEWEST = 2
-"""Least rows: the oldest one may be overwritten at any moment."""
+_LARGEST = 64 << 20  # most memory of the rows of a model [bytes]
+_FEWEST = 2  # least rows: the oldest one may be overwritten at any moment
 _ROUNDING_S = 1e-9
 
 

@@ -27,8 +27,7 @@ from mujoco_ros.sim.state_log.writer import DescribeRobots, describe
 from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps
 
 _REASON = "a past state was loaded"
-_ROUNDING = 1e-3
-"""Share of a timestep that a row may be early."""
+_ROUNDING = 1e-3  # share of a timestep that a row may be early
 
 
 class SegmentWriter:

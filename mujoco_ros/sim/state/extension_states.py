@@ -13,8 +13,7 @@ from mujoco_ros.model.scene.parts import ScenePart
 EXTENSION = "extension "
 """Beginning of the names of the numbers of extensions."""
 _GENERATOR, _CACHE = "generator of ", "generator cache of "
-_WORDS = 8
-"""Words of 32 bits of the state of NumPy's PCG64: a number of 128 bits, and an increment."""
+_WORDS = 8  # words of 32 bits of the state of NumPy's PCG64: a number of 128 bits, and an increment
 
 
 class ExtensionState:

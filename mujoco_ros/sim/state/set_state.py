@@ -56,8 +56,7 @@ def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, Set
 
 
 _EQUALITIES_DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
-_TOLERANCE = 1e-3
-"""Largest difference from what a constraint demands [rad or m, and per second]."""
+_TOLERANCE = 1e-3  # largest difference from what a constraint demands [rad or m, and per second]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,8 +175,7 @@ def _couplings(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[_Coupling
         )
 
 
-_MOVED = 1e-9
-"""Smallest change of the length of an actuator that counts [m or rad]."""
+_MOVED = 1e-9  # smallest change of the length of an actuator that counts [m or rad]
 
 
 def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
@@ -211,8 +209,7 @@ def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
 
 
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-_VIOLATED = 1e-3
-"""Violation of an equality constraint from which on it is reported [m or rad]."""
+_VIOLATED = 1e-3  # violation of an equality constraint from which on it is reported [m or rad]
 REASON = "the state of the robot was set"
 """Reason for which goals of the robot end."""
 

@@ -32,10 +32,8 @@ _NEEDED = {
 """Fields that the rows of all versions have, and their number of dimensions."""
 
 MAX_MODEL_BYTES = 1 << 31
-_LARGEST_ROW = 1 << 28
-"""Most numbers of a row."""
-_MOST_STEPS = 1 << 31
-"""Most steps per row."""
+_LARGEST_ROW = 1 << 28  # most numbers of a row
+_MOST_STEPS = 1 << 31  # most steps per row
 MODEL = "model.mjb"
 _LEVEL = 1  # a third of the size; higher levels take several times as long for little gain
 

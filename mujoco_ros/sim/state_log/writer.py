@@ -36,8 +36,7 @@ from mujoco_ros.sim.state_log.row_format import (
 from mujoco_ros.sim.state_log.segment_header import MODEL, pack
 
 _LOG = logging.getLogger(__name__)
-_PERIOD_S = 0.1
-"""A crash loses the rows of at most this time."""
+_PERIOD_S = 0.1  # a crash loses the rows of at most this time
 
 _BYTES = 32 << 20
 _FEWEST, _MOST = 1024, 1 << 16

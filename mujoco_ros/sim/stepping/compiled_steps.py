@@ -25,8 +25,7 @@ _FUNCTIONS = (
     "mju_mulQuat",
 )
 """The engine's functions, in the order of ``Engine`` in steps.c."""
-_TRACED = 6
-"""Numbers of a traced step."""
+_TRACED = 6  # numbers of a traced step
 Copy = tuple[memoryview, memoryview]
 """Target and source of the same size."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)

@@ -18,8 +18,7 @@ from mujoco_ros.sim.stepping.lockstep_sources import (
 )
 
 _LOG = logging.getLogger(__name__)
-_CHECK_S = 0.05
-"""Wall time between two checks for new subscriptions while the clock waits."""
+_CHECK_S = 0.05  # wall time between two checks for new subscriptions while the clock waits
 _NUDGE_S = 0.25
 """Wall time of silence after which a controller_manager may have missed the clock, each time."""
 
@@ -31,8 +30,7 @@ _LONGEST_HOLD_S = 1.0
 """Longest period of a source between whose ticks commands wait, in simulated time."""
 _FARTHEST_S = 60.0
 """How far ahead a stamp of a tick is at most: a stamp of the wall clock is decades ahead."""
-_MOST_AHEAD = 1024
-"""Commands that wait for later ticks."""
+_MOST_AHEAD = 1024  # commands that wait for later ticks
 
 Policy = Literal["wait", "proceed"]
 

@@ -169,10 +169,8 @@ class Source:
 
 
 _NANOSECONDS = 1e9
-_SETTLED_S = 0.2
-"""Wall time without a command after which the manager is taken to sleep."""
-_OUTDATED = 100
-"""Ticks in a row with old stamps only, after which it joins again."""
+_SETTLED_S = 0.2  # wall time without a command after which the manager is taken to sleep
+_OUTDATED = 100  # ticks in a row with old stamps only, after which it joins again
 _ROUNDING = 1e-6
 
 

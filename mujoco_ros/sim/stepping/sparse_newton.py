@@ -36,8 +36,7 @@ _SMALL = 1e-2
 """Gradient of a solver that has converged, relative to the square root of the tolerance."""
 _QUADRATIC = 0.03
 """Largest ratio of the last two gradients of a solver that converges as Newton's method does."""
-_SHARE_OF_ARENA = 0.5
-"""Largest part of the engine's memory that dense matrices may take."""
+_SHARE_OF_ARENA = 0.5  # largest part of the engine's memory that dense matrices may take
 _KEPT_PATTERNS = 20_000
 _KEPT_ORDERS = 100
 
@@ -241,18 +240,13 @@ def _integers(rows: np.ndarray) -> list[int]:
 
 
 _STATES = 6
-_STEPS = 5
-"""Steps between two states."""
-_SECONDS = 0.2
-"""Processor time after which no further state is compared [s]."""
-_SPEED = 0.5
-"""Standard deviation of the velocities that are added at the start [rad/s, m/s]."""
+_STEPS = 5  # steps between two states
+_SECONDS = 0.2  # processor time after which no further state is compared [s]
+_SPEED = 0.5  # standard deviation of the velocities that are added at the start [rad/s, m/s]
 _TOLERANCE = 1e-13
 _ITERATIONS = 200
-_NEGLIGIBLE = 1e-6
-"""Norm of the accelerations of a model at rest."""
-_LARGEST_DENSE = 300
-"""Degrees of freedom up to which a dense solution takes less than 0.1 s."""
+_NEGLIGIBLE = 1e-6  # norm of the accelerations of a model at rest
+_LARGEST_DENSE = 300  # degrees of freedom up to which a dense solution takes less than 0.1 s
 _DIFFERENT = 1e-3
 """Relative difference of accelerations above which one of the solvers is wrong.
 

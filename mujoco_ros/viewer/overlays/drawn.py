@@ -22,10 +22,8 @@ from mujoco_ros.viewer.overlays.shapes import (
 from mujoco_ros.viewer.style import WHITE, Colour
 
 WORLD = "world"
-_DEEPEST = 50
-"""Longest chain of frames."""
-_MOST_BELOW = 100
-"""Most frames below a root that are searched for a body."""
+_DEEPEST = 50  # longest chain of frames
+_MOST_BELOW = 100  # most frames below a root that are searched for a body
 _SOLIDS = {
     ShapeKind.SPHERE: int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
     ShapeKind.BOX: int(mujoco.mjtGeom.mjGEOM_BOX),

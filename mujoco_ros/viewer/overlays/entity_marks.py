@@ -22,10 +22,8 @@ from mujoco_ros.viewer.overlays.shapes import (
 from mujoco_ros.viewer.style import GHOST, TRAIL
 
 _MIN_DISTANCE_M = 1e-3
-_MIN_ROTATION = 2e-3
-"""Geoms closer to their reference are not drawn: they would flicker."""
-_VISIBLE_GROUPS = 3
-"""Geom groups that MuJoCo shows by default; the others are for collisions."""
+_MIN_ROTATION = 2e-3  # geoms closer to their reference are not drawn: they would flicker
+_VISIBLE_GROUPS = 3  # geom groups that MuJoCo shows by default; the others are for collisions
 _MESH, _ELLIPSOID, *_PRIMITIVES = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
     for name in ("MESH", "ELLIPSOID", "SPHERE", "CAPSULE", "CYLINDER", "BOX")
@@ -83,10 +81,8 @@ def _visible(scene: OverlayScene, robot: RobotLayout) -> list[int]:
 
 _SPAN_S, _POINTS = 10.0, 150
 """Length of a trail, and its points."""
-_LEAST_M = 0.002
-"""Shortest distance between two points of a trail."""
-_TRAIL_RADIUS = 0.04
-"""Radius, as a share of the length of the axes."""
+_LEAST_M = 0.002  # shortest distance between two points of a trail
+_TRAIL_RADIUS = 0.04  # radius, as a share of the length of the axes
 
 
 @dataclass

@@ -77,12 +77,9 @@ _LIMITS = WorkerLimits(
     processor_s=20.0, wall_s=120.0, memory_bytes=share_of_memory(8, largest=2 << 30)
 )
 """Limits of one file."""
-_RETRY_S = 5.0
-"""Time after which a file that cannot be read is tried again [s]."""
-_RETRY_FACTOR = 10.0
-"""That time in terms of the duration of the reading, if that is longer."""
-_IDLE_S = 10.0
-"""Time without a file after which the process ends [s]."""
+_RETRY_S = 5.0  # time after which a file that cannot be read is tried again [s]
+_RETRY_FACTOR = 10.0  # that time in terms of the duration of the reading, if that is longer
+_IDLE_S = 10.0  # time without a file after which the process ends [s]
 
 
 @dataclass(eq=False, slots=True)

@@ -53,10 +53,8 @@ def applied(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
     return geoms
 
 
-_LENGTH_M = 0.4
-"""Distance of the far end."""
-_VIEW_RADIUS = 0.3
-"""Radius of lines, as a share of the radius of arrows."""
+_LENGTH_M = 0.4  # distance of the far end
+_VIEW_RADIUS = 0.3  # radius of lines, as a share of the radius of arrows
 
 
 def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
@@ -87,8 +85,7 @@ def image_corners(data: mujoco.MjData, camera: Camera) -> list[np.ndarray]:
 
 
 _UP = np.array([0.0, 0.0, 1.0])
-_LIFT_M = 0.002
-"""Height of the outline above the contacts, so that the floor does not hide it."""
+_LIFT_M = 0.002  # height of the outline above the contacts, so that the floor does not hide it
 
 
 def balance(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
@@ -143,8 +140,7 @@ def inside(hull: np.ndarray, point: np.ndarray) -> bool:
     return len(hull) > 2 and cv2.pointPolygonTest(hull.astype(np.float32), place, False) >= 0
 
 
-_PATH_RADIUS = 0.4
-"""Radius of lines, as a share of the radius of arrows."""
+_PATH_RADIUS = 0.4  # radius of lines, as a share of the radius of arrows
 
 
 class JointPaths:

@@ -57,8 +57,7 @@ _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 
 _MIN_LENGTH_M = 1e-4
 """Shorter arrows and lines are not drawn, because their direction is not visible."""
-_AXIS_RADIUS = 0.03
-"""Of the axes of a frame, as a share of their length."""
+_AXIS_RADIUS = 0.03  # of the axes of a frame, as a share of their length
 _UPRIGHT = np.eye(3)
 
 

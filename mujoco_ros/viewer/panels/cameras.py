@@ -25,12 +25,10 @@ _IMAGE_WINDOW = window_flags(
     *("NoDecoration", "NoInputs", "NoBackground", "NoBringToFrontOnFocus"),
     *("NoFocusOnAppearing", "NoNav", "NoDocking", "NoSavedSettings"),
 )
-_LEAST_WIDTH = 48.0
-"""Of an image in the scene [px]."""
+_LEAST_WIDTH = 48.0  # of an image in the scene [px]
 _THUMBNAIL_WIDTH, _ENLARGED_WIDTH = 320, 640
 """Largest widths of the received images [px]."""
-_ENLARGED_SHARE = 0.6
-"""Initial share of the page that the enlarged image takes."""
+_ENLARGED_SHARE = 0.6  # initial share of the page that the enlarged image takes
 
 
 class CamerasPanel(Panel):

@@ -26,8 +26,7 @@ from mujoco_ros.viewer.panels.state_layout import (
 from mujoco_ros.viewer.panels.widgets import child, format_stamp
 from mujoco_ros.viewer.style import BAD, FILL
 
-_SEGMENTS = 6
-"""Lines of a curve."""
+_SEGMENTS = 6  # lines of a curve
 _MIN_ASIDE = 4
 """A state with this many incoming transitions, from half of the states or more, is drawn aside."""
 

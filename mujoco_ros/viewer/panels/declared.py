@@ -24,12 +24,9 @@ from mujoco_ros.viewer.panels.widgets import PoseFields
 
 _SPAN_S = 10.0
 _TABLE, _PLOT, _BUTTON, _VALUE, _CHOICE = "table", "plot", "button", "value", "choice"
-_WITH_ROWS = (_TABLE, _VALUE, _CHOICE)
-"""Kinds of items whose topic has rows."""
-_WIDEST_SLIDER = 1 << 30
-"""Largest limit of a slider for integers in Dear ImGui."""
-_POSE = 7
-"""Numbers of a pose: position and quaternion (xyzw)."""
+_WITH_ROWS = (_TABLE, _VALUE, _CHOICE)  # kinds of items whose topic has rows
+_WIDEST_SLIDER = 1 << 30  # largest limit of a slider for integers in Dear ImGui
+_POSE = 7  # numbers of a pose: position and quaternion (xyzw)
 
 
 class DeclaredWindows(Panel):

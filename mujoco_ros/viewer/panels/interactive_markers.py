@@ -31,8 +31,7 @@ from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
 
-_MOST_HANDLES = 40
-"""Handles that are built; each is a window."""
+_MOST_HANDLES = 40  # handles that are built; each is a window
 
 
 class InteractiveMarkersPanel(Panel):

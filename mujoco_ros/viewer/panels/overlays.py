@@ -33,8 +33,7 @@ from mujoco_ros.viewer.panels.widgets import cell, coloured, number_cell, table,
 from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
 
-_MOST = 20
-"""Contacts that are listed."""
+_MOST = 20  # contacts that are listed
 
 
 def build_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> None:
@@ -57,8 +56,7 @@ _LOG = logging.getLogger(__name__)
 _MM = 1e3
 _TF = "TF frames"
 _SCALE_RANGE = (0.01, 1000.0)
-_MOST_NAMED = 5
-"""Most unknown frames, and most meshes that are not drawn, that the window names."""
+_MOST_NAMED = 5  # most unknown frames, and most meshes that are not drawn, that the window names
 
 Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 

@@ -26,8 +26,7 @@ from mujoco_ros.viewer.panels.widgets import format_decimals, tab, tabs, text
 from mujoco_ros.viewer.style import FILL
 
 _UNLIMITED_ANGLE = np.pi
-_UNLIMITED_TRAVEL = 1.0
-"""Half the slider range of joints without limits [rad], [m]."""
+_UNLIMITED_TRAVEL = 1.0  # half the slider range of joints without limits [rad], [m]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,8 +8,7 @@ _PIXELS_PER_INCH = 72.0
 """Graphviz has sizes in inches and positions in points; a pixel of a diagram is a point."""
 _MOST_BOXES, _MOST_LINKS = 60, 160
 """Larger graphs, which other programs may offer, would take Graphviz seconds: they are a list."""
-_WEIGHT = 10
-"""How much shorter and straighter arrows are that are not aside."""
+_WEIGHT = 10  # how much shorter and straighter arrows are that are not aside
 
 
 class Point(NamedTuple):

@@ -14,10 +14,8 @@ from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import button, drag_position, request_result, scope, text
 from mujoco_ros.viewer.style import WARNING
 
-_SPEED_M = 0.002
-"""Motion per pixel of a dragged coordinate [m]."""
-_MIN_CHANGE_M = 1e-6
-"""Smaller differences are rounding errors of ImGui's float32."""
+_SPEED_M = 0.002  # motion per pixel of a dragged coordinate [m]
+_MIN_CHANGE_M = 1e-6  # smaller differences are rounding errors of ImGui's float32
 
 
 class TargetsPanel(Panel):

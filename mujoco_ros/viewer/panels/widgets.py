@@ -14,8 +14,7 @@ from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz, rpy_of
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.style import BAD, COORDINATE_GAP, Colour, packed, vec4
 
-_LATEST_SIMULATED_S = 1e8
-"""Larger time stamps are on the system clock, which counts from 1970."""
+_LATEST_SIMULATED_S = 1e8  # larger time stamps are on the system clock, which counts from 1970
 
 
 def format_stamp(time: float) -> str:

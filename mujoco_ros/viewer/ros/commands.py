@@ -234,8 +234,7 @@ def _pose_stamped(position: np.ndarray, quat_wxyz: np.ndarray) -> PoseStamped:
 
 _TYPE = "geometry_msgs/msg/TwistStamped"
 _ROBOT, _TOOL = "cmd_vel", "target_twist"
-_FRAMES = {_ROBOT: "", _TOOL: "world"}
-"""Frame of the velocity by the last name of its topic."""
+_FRAMES = {_ROBOT: "", _TOOL: "world"}  # frame of the velocity by the last name of its topic
 _CONTROLLER, _POSE = "/cartesian_controller", "/current_pose"
 _GRAPH_S, _EXPIRES_S = 1.0, 1.0
 """Period of the search, and age at which a command ends [s]."""

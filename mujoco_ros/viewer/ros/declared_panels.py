@@ -24,8 +24,7 @@ from mujoco_ros.wire.service_caller import ServiceCaller
 _LOG = logging.getLogger(__name__)
 _GRAPH_S = 1.0
 _TYPE = "std_msgs/msg/String"
-_LARGEST = 1 << 18
-"""Larger messages are not read [characters]."""
+_LARGEST = 1 << 18  # larger messages are not read [characters]
 
 
 class DeclaredPanels:

@@ -28,14 +28,11 @@ MOST_SHAPES = 500
 """Markers of a message, and shapes of a marker, a path or points; every n-th of more is drawn."""
 _LONGEST_TEXT, _LONGEST_URI = 200, 1000
 """Characters of a text that are shown, and of the URI of a mesh."""
-_MOST_READ = 20_000
-"""Triangles of a list that are read; every n-th of more."""
+_MOST_READ = 20_000  # triangles of a list that are read; every n-th of more
 _POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
 """Diameters of points and lines, and length of an axis [m]."""
-_ARROW = 0.016
-"""Diameter of forces and torques [m]."""
-_MOST_POINTS = 50
-"""Points of a trajectory that are drawn; every n-th of more."""
+_ARROW = 0.016  # diameter of forces and torques [m]
+_MOST_POINTS = 50  # points of a trajectory that are drawn; every n-th of more
 _LATEST_START_S, _WITHOUT_TIMES_S = 86400.0, 5.0
 """A later start is a time of another clock; time for which trajectories without times are drawn."""
 _RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)

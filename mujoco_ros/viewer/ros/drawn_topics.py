@@ -33,12 +33,10 @@ _STATIC = QoSProfile(
 )
 _DEPTH, _MOST = 100, 100
 """Depth of the queue of /tf, and most frames that are needed, and messages that wait."""
-_MOST_MOVING = 1000
-"""Frames of /tf that are kept."""
+_MOST_MOVING = 1000  # frames of /tf that are kept
 _POSE, _NAME_END = 56, 16
 """Sizes of a serialized pose, and of the part of a name before it that is compared [bytes]."""
-_KEPT_S = 5.0
-"""Wall time for which a frame of /tf is kept after its last message [s]."""
+_KEPT_S = 5.0  # wall time for which a frame of /tf is kept after its last message [s]
 
 
 class FrameTree:
@@ -146,15 +144,11 @@ def _read(
 
 _GRAPH_S, _PERIOD_S = 1.0, 0.1
 """Periods in which topics are searched, and messages are deserialized [s]."""
-_MESSAGE_DEPTH = 50
-"""Messages of a topic of markers that wait."""
-_BUDGET_S = 0.02
-"""Time in each period for messages of a topic, and for shapes of its markers [s]."""
-_REST = 5.0
-"""Period in terms of the time that a topic took, if that is longer."""
+_MESSAGE_DEPTH = 50  # messages of a topic of markers that wait
+_BUDGET_S = 0.02  # time in each period for messages of a topic, and for shapes of its markers [s]
+_REST = 5.0  # period in terms of the time that a topic took, if that is longer
 _ANY_PUBLISHER = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-_MOST_MARKERS = 2000
-"""Markers of a topic; the oldest ones of more are dropped."""
+_MOST_MARKERS = 2000  # markers of a topic; the oldest ones of more are dropped
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
 
 

@@ -28,8 +28,7 @@ _MOST_ELEMENTS, _MOST_FIELDS = 100, 2000
 """Most elements of an array, and most fields of a message, in the list."""
 _NAMES = "name"
 """Field with the names of the elements of the other arrays of a message, as in JointState."""
-_LARGEST_LAG_S = 3600.0
-"""Stamps further from the simulated time than this are on another clock."""
+_LARGEST_LAG_S = 3600.0  # stamps further from the simulated time than this are on another clock
 
 
 def numeric_paths(message: Any) -> tuple[str, ...]:
@@ -99,14 +98,10 @@ def _index(owner: Any, element: str) -> int:
     return int(element)
 
 
-_GRAPH_S = 1.0
-"""Period in which topics are searched [s]."""
-_DEPTH = 1000
-"""Messages of a topic that may wait: a second at 1 kHz."""
-_MOST_SAMPLES = 50_000
-"""Samples that wait for `take`; the oldest of more are dropped."""
-_LARGEST = 1 << 20
-"""Larger messages, as images and point clouds, are not read [bytes]."""
+_GRAPH_S = 1.0  # period in which topics are searched [s]
+_DEPTH = 1000  # messages of a topic that may wait: a second at 1 kHz
+_MOST_SAMPLES = 50_000  # samples that wait for `take`; the oldest of more are dropped
+_LARGEST = 1 << 20  # larger messages, as images and point clouds, are not read [bytes]
 
 Read = Callable[[Any], float]
 

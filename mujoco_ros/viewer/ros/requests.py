@@ -74,8 +74,7 @@ def atomic_request(values: Mapping[str, Any]) -> SetParametersAtomically.Request
     return SetParametersAtomically.Request(parameters=messages)
 
 
-_LONGEST_LINE = 2**31 - 1
-"""Commands have one line."""
+_LONGEST_LINE = 2**31 - 1  # commands have one line
 
 
 def service_call(kind: Any, name: str, request: Any) -> str:

@@ -200,8 +200,7 @@ class RunStateClient:
 
 
 _ENTITY, _WORLD = "entity_resource", "world_resource"
-_BUILD_S = 60.0
-"""Time for a model to be built."""
+_BUILD_S = 60.0  # time for a model to be built
 _MEASUREMENT_S = 400.0
 """Time for the models of the list to be measured, which the simulator does once."""
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])

@@ -20,8 +20,7 @@ from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request, parameter_set, service_call
 from mujoco_ros.wire.service_caller import ServiceCaller
 
-_BATCH = 20
-"""Parameters per request: larger requests delay other callbacks of the simulator."""
+_BATCH = 20  # parameters per request: larger requests delay other callbacks of the simulator
 _PAUSE_S = 0.05
 _SERVICES = (
     *("list_parameters", "describe_parameters", "get_parameters"),

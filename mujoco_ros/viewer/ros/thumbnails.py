@@ -23,8 +23,7 @@ _TOPICS = {
 _PIXELS = {"rgb8": (np.uint8, 3), "32FC1": (np.float32, 1), "16UC1": (np.uint16, 1)}
 """Type and number of the values of a pixel, by encoding."""
 _MILLIMETRE = np.float32(1e-3)
-_PERIOD_S = 0.1
-"""Images arrive at the rate of the camera and are deserialized at most this often."""
+_PERIOD_S = 0.1  # images arrive at the rate of the camera and are deserialized at most this often
 
 
 @dataclass

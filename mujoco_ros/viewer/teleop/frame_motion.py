@@ -16,8 +16,7 @@ TARGET, MOCAP = "target ", "mocap "
 """Prefixes of the names of targets and mocap bodies."""
 SPEED_M_S, SPEED_RAD_S = 0.2, 0.8
 """Velocities at full deflection [m/s, rad/s]."""
-_LONGEST_STEP_S = 0.1
-"""Longest time of one motion [s]: a viewer that stalls causes no jump."""
+_LONGEST_STEP_S = 0.1  # longest time of one motion [s]: a viewer that stalls causes no jump
 
 
 @dataclass(frozen=True)

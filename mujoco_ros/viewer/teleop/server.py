@@ -26,8 +26,7 @@ _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
 _LONGEST_PAUSE_S = 0.25
 """Longest time between two messages to a page that takes them; it reports older ones."""
-_MOST_PAGES = 16
-"""Largest number of pages of each role."""
+_MOST_PAGES = 16  # largest number of pages of each role
 _JPEG = (int(cv2.IMWRITE_JPEG_QUALITY), 75)
 
 

@@ -13,8 +13,7 @@ from mujoco_ros.viewer.panels.plots.curves import Curve
 from mujoco_ros.viewer.panels.simulation import AchievedFactor
 
 _PERIOD_S = 0.1
-_KEPT_ROWS = 300
-"""Rows of samples for pages that are opened later: half a minute."""
+_KEPT_ROWS = 300  # rows of samples for pages that are opened later: half a minute
 
 _TOOL, _TOPIC = "tool ", "/target_twist"
 """Prefix of the names of tools, and the end of their topics, which the names lack."""

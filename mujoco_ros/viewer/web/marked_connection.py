@@ -15,14 +15,10 @@ from websockets.exceptions import ConnectionClosed
 
 MOST_UNRECEIVED = 6
 """Images on their way to a page: 60 a second with 100 ms until it reports them."""
-_HALTED_S = 2.0
-"""Time without a drawn frame after which a page draws none, as in a hidden tab [s]."""
-_FAST_S = 0.1
-"""Longest period of a fast page [s]."""
-_MOST_FAST = 2
-"""Frames that a fast page has not drawn, one more than it draws."""
-_UNSEEN_S = 0.25
-"""Shortest time between two frames for a page that has sent nothing yet [s]."""
+_HALTED_S = 2.0  # time without a drawn frame after which a page draws none, as in a hidden tab [s]
+_FAST_S = 0.1  # longest period of a fast page [s]
+_MOST_FAST = 2  # frames that a fast page has not drawn, one more than it draws
+_UNSEEN_S = 0.25  # shortest time between two frames for a page that has sent nothing yet [s]
 _RENEWAL_S = 0.3
 """Shortest time until a frame that a slower page has not drawn is followed by a newer one [s]."""
 _MOST_UNDRAWN = 16
@@ -165,13 +161,11 @@ _PREFIX = "drawn="
 _RECEIVED = "received="
 _UNCOVERED = "uncovered="
 _STATES_PER_DRAWING = 8
-_LONGEST_PAUSE_S = 0.25
-"""Between two states."""
+_LONGEST_PAUSE_S = 0.25  # between two states
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
-_RELEASE_S = 10.0
-"""Longest wait for the viewer to read that buttons and keys are released [s]."""
+_RELEASE_S = 10.0  # longest wait for the viewer to read that buttons and keys are released [s]
 _POLL_S = 0.005
 
 

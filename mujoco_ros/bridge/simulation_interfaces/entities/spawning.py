@@ -113,10 +113,8 @@ def _rebuild(
 
 
 _NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z", re.ASCII)
-_LONGEST_NAMESPACE = 128
-"""Topics in it may have 255 characters."""
-_MAX_SPAWNS = 1000
-"""Entities of one request."""
+_LONGEST_NAMESPACE = 128  # topics in it may have 255 characters
+_MAX_SPAWNS = 1000  # entities of one request
 _Outcomes = Sequence[SpawnOutcome]
 
 

@@ -11,8 +11,7 @@ import qpsolvers
 from mujoco_ros.controllers.planning.kinematics.kinematics import moving_dofs, within_limits
 from mujoco_ros.model.errors import UserInputError
 
-_TOLERANCE = 1e-4
-"""Largest error of the feet, the base and the centre of mass [m or rad]."""
+_TOLERANCE = 1e-4  # largest error of the feet, the base and the centre of mass [m or rad]
 _ITERATIONS = 60
 _INITIAL_COST = 1e-3
 _DAMPING = 1e-6

@@ -20,8 +20,7 @@ _NO_LIMIT = -np.inf
 _REST, _ARM, _HAND, _HELD = range(4)
 _COLLIDES = np.array([0b0000, 0b0011, 0b0111, 0b0011])
 """Bit mask, for each kind, of the kinds that it must not touch."""
-_MAX_STEPS = 1 << 14
-"""Upper limit of the checks of a straight line, far above any real need."""
+_MAX_STEPS = 1 << 14  # upper limit of the checks of a straight line, far above any real need
 
 
 class CollisionPair(NamedTuple):
@@ -240,16 +239,12 @@ def _bisected(count: int) -> Iterator[float]:
         yield from (i / count for i in range(stride, count, 2 * stride))
 
 
-_RESOLUTION = 1e-3
-"""Longest motion of a point between two checks within the margin [m]."""
+_RESOLUTION = 1e-3  # longest motion of a point between two checks within the margin [m]
 _MAX_DEPTH = 1e-3
 """Deepest overlap at the start [m]: contacts are soft, and measurements are not exact."""
-_TOLERANCE = 2e-4
-"""A distance may decrease by this much on the escape [m]."""
-_RANGES = (0.02, 0.05, 0.1, 0.2)
-"""Ranges of the joints for random escapes [rad or m]."""
-_TRIES = 40
-"""Random escapes per range."""
+_TOLERANCE = 2e-4  # a distance may decrease by this much on the escape [m]
+_RANGES = (0.02, 0.05, 0.1, 0.2)  # ranges of the joints for random escapes [rad or m]
+_TRIES = 40  # random escapes per range
 
 
 def refinement(checker: CollisionChecker) -> int:

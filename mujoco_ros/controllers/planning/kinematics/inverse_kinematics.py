@@ -21,25 +21,18 @@ POSITION_TOLERANCE = 1e-6
 ROTATION_TOLERANCE = 1e-6
 """Largest orientation error of a solution [rad]."""
 _ITERATIONS = 60
-_STALL = 12
-"""A descent stops if the error does not halve within this number of iterations."""
+_STALL = 12  # a descent stops if the error does not halve within this number of iterations
 _DAMPING = 0.1
 """Levenberg-Marquardt damping of the squared error: small steps far away, none at the goal."""
 _NEAR_COST = 0.01
-_REGULARIZATION = 1e-12
-"""Makes a step unique for joints that do not move the tool."""
+_REGULARIZATION = 1e-12  # makes a step unique for joints that do not move the tool
 _NEAR_ABOVE = 1e-2
 """Error above which a redundant chain is attracted to the given configuration [m or rad]."""
-_CLEARANCE = 1.5
-"""Distance that a descent with collision avoidance keeps, in margins."""
-_DETECTION = 0.05
-"""Distance at which collision avoidance begins, beyond the clearance [m]."""
-_AT_LIMIT = 1e-3
-"""A joint this close to a limit is named in the error [rad or m]."""
-_COLLISION_FACTOR = 6
-"""Factor on the number of starts if only collisions prevent a solution."""
-_FAILURE_FACTOR = 2
-"""Factor on the number of starts if no start reaches the pose."""
+_CLEARANCE = 1.5  # distance that a descent with collision avoidance keeps, in margins
+_DETECTION = 0.05  # distance at which collision avoidance begins, beyond the clearance [m]
+_AT_LIMIT = 1e-3  # a joint this close to a limit is named in the error [rad or m]
+_COLLISION_FACTOR = 6  # factor on the number of starts if only collisions prevent a solution
+_FAILURE_FACTOR = 2  # factor on the number of starts if no start reaches the pose
 _NEAR_ENOUGH = 1.5
 """A first solution with smaller joint motions is not compared with others [rad or m]."""
 

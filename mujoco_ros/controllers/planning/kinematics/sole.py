@@ -10,8 +10,7 @@ import numpy as np
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
 from mujoco_ros.model.errors import UserInputError
 
-_FLAT_M = 5e-3
-"""Points this far above the lowest one belong to the sole."""
+_FLAT_M = 5e-3  # points this far above the lowest one belong to the sole
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 

@@ -28,10 +28,8 @@ _AHEAD, _BRAKING = 4, 10
 """Periods for which a trajectory continues at constant velocity, and in which it then stops."""
 
 _SEND_GOAL = ParallelGripperCommand.Impl.SendGoalService
-_MIN_CHANGE_M = 2e-4
-"""Smaller changes of the reference do not cause a new goal."""
-_MIN_INTERVAL_S = 0.1
-"""Gripper controllers do not accept a stream of goals."""
+_MIN_CHANGE_M = 2e-4  # smaller changes of the reference do not cause a new goal
+_MIN_INTERVAL_S = 0.1  # gripper controllers do not accept a stream of goals
 
 
 class CommandOutput(ABC):
@@ -146,10 +144,9 @@ class Trajectories(CommandOutput):
         efforts: bool = False,
         lockstep: bool = False,
     ) -> None:
-        """Open the topic.
+        """Open the topic; pure position controllers reject `efforts`.
 
-        Pure position controllers reject `efforts`. In `lockstep`, an empty trajectory is published
-        in a tick without a command.
+        In `lockstep`, a tick without a command publishes an empty trajectory.
         """
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period

@@ -69,9 +69,8 @@ _ROWS = ("kp", "kd")
 class RemoteGains:
     """Mirrors the gain parameters of another node, and changes them.
 
-    Only one change is in flight at a time, followed by the newest one, because requests may be sent
-    twice and a repeated request must not undo a later one. `settled` is true after the first
-    response, or if no request is needed.
+    One change is in flight at a time, followed by the newest one: a request that is sent twice must
+    not undo a later one. `settled` is true after the first response, or without a request.
     """
 
     def __init__(
@@ -86,8 +85,7 @@ class RemoteGains:
     ) -> None:
         """Request the gains of the `driven` joints from `node`; an empty name is none.
 
-        `failed` is called with the reason after a failed change, `changed` when `busy` may have
-        ended.
+        `failed` gets the reason of a failed change, `changed` is called when `busy` may have ended.
         """
         self._caller, self._node, self._failed = caller, node, failed
         self._changed = changed
@@ -205,9 +203,8 @@ class RemoteGains:
 class HostRequests:
     """The gains, poses and images that a controller requests.
 
-    In lockstep, the clock waits for the command of a tick. A command that is published after the
-    changes of its tick are confirmed acts in the same step as they do, and an image that arrives
-    before it shows the state of the tick.
+    In lockstep, the clock waits for the command of a tick, published after the changes of its tick:
+    both act in the same step, and an image that arrives before shows the state of the tick.
     """
 
     gains: RemoteGains

@@ -18,12 +18,7 @@ from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.runtime.robot_model import (
-    PendingImage,
-    optical_pose,
-    robot_cameras,
-    unknown_camera,
-)
+from mujoco_ros.controllers.runtime import robot_model
 from mujoco_ros.controllers.runtime.ticks import NANOSECONDS, stamp_of
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
@@ -34,14 +29,11 @@ from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
 T = TypeVar("T")
-_MAX_OBSERVATIONS = 1000
-"""Number of stored observations, to find the one at an image's stamp."""
-_IDLE_S = 10.0
-"""Wall time after the last request until the subscriptions of a camera are closed."""
+_MAX_OBSERVATIONS = 1000  # number of stored observations, to find the one at an image's stamp
+_IDLE_S = 10.0  # wall time after the last request until the subscriptions of a camera are closed
 _LOCKSTEP_IDLE_S = 60.0
 """The same in lockstep, where nothing but the load of the machine delays an image."""
-_TRIGGER_S = 0.3
-"""Wall time after which an image of a stopped clock counts as lost."""
+_TRIGGER_S = 0.3  # wall time after which an image of a stopped clock counts as lost
 _TO_RGB: dict[str, int | None] = {
     "rgb8": None,
     "bgr8": cv2.COLOR_BGR2RGB,
@@ -51,7 +43,7 @@ _TO_RGB: dict[str, int | None] = {
 """Encodings of colour and their conversion to RGB."""
 
 
-class _Request(PendingImage):
+class _Request(robot_model.PendingImage):
     """A request at the tick of an observation; None before the first."""
 
     def __init__(self, observation: Observation | None) -> None:
@@ -84,12 +76,9 @@ class _Subscribed:
 class ImageRequests:
     """Subscribes to cameras while images are requested.
 
-    The pose of a camera follows from the joints at the time of its image and from the model, whose
-    cameras have the same poses as the real ones.
-
-    In lockstep, an image shows the state of the tick that requested it: the clock waits while the
-    camera is triggered. It is delivered at the same tick as by a simulator that hosts the
-    controller.
+    A camera's pose follows from the joints at the time of its image and from the model. In
+    lockstep, an image shows the tick that requested it: the clock waits while the camera is
+    triggered. It is delivered at the same tick as by a simulator that hosts the controller.
     """
 
     def __init__(
@@ -104,11 +93,10 @@ class ImageRequests:
     ) -> None:
         """Serve the robot with an index, by its own cameras and the scene's cameras.
 
-        In `lockstep`, the clock of a simulator waits; `changed` is called when `busy` may have
-        ended.
+        In `lockstep`, the clock waits; `changed` is called when `busy` may have ended.
         """
         own = layout.robots[index]
-        self._cameras = robot_cameras(layout, index)
+        self._cameras = robot_model.robot_cameras(layout, index)
         self._endpoints, self._robot = endpoints, robot
         self._lockstep, self._changed = lockstep, changed
         self._base = own.base
@@ -142,7 +130,7 @@ class ImageRequests:
     def request(self, camera: str) -> "Future[Image]":
         """Request the next image; it fails with LookupError for an unknown camera."""
         if camera not in self._cameras:
-            return unknown_camera(camera, self._cameras)
+            return robot_model.unknown_camera(camera, self._cameras)
         subscribed = self._subscribed.get(camera) or self._subscribe(self._cameras[camera])
         request = _Request(self._observations[-1] if self._observations else None)
         subscribed.pending.append(request)
@@ -266,7 +254,7 @@ class ImageRequests:
             for name, pose in observation.objects.items():
                 _place(data, self._objects[name], pose)
         compute_poses(model, data)
-        return optical_pose(data, camera.camera)
+        return robot_model.optical_pose(data, camera.camera)
 
 
 def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
@@ -281,7 +269,6 @@ def _depth(message: ImageMessage) -> np.ndarray:
 
 
 def _colour(message: ImageMessage) -> np.ndarray:
-    """Return RGB.  # (h, w, 3)"""
     conversion = _encoding(message, _TO_RGB, "colour")
     channels = 4 if "a" in message.encoding else 3
     pixels = _pixels(message, channels).reshape(message.height, message.width, channels)

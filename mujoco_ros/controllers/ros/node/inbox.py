@@ -30,10 +30,7 @@ DISCOVERY_S = 2.0
 
 
 class StampedMessage:
-    """A serialized message that starts with a header with a `stamp` [ns].
-
-    Robots publish far more messages than a controller reads, and deserialization is the main cost.
-    """
+    """A serialized message with a `stamp` [ns]: to deserialize all would be the main cost."""
 
     def __init__(self, kind: Any, data: bytes) -> None:
         seconds, nanoseconds = _STAMP[data[1] & 1].unpack_from(data, _HEADER_SIZE)
@@ -47,10 +44,7 @@ class StampedMessage:
 
 
 class Inbox:
-    """Subscribes to a topic and keeps its newest message.
-
-    The subscription has a queue of depth 1, because a slow machine would process old messages.
-    """
+    """Keeps the newest message of a topic; a longer queue than 1 would delay slow machines."""
 
     def __init__(
         self,
@@ -132,8 +126,7 @@ class SensorReadings(Mapping[str, T], Generic[T]):
 
 
 _TF = "/tf"
-_MAX_DEPTH = 100
-"""A longer chain of frames from an object to the world is a loop."""
+_MAX_DEPTH = 100  # a longer chain of frames from an object to the world is a loop
 _MAX_EXTRAPOLATION_S = 0.1
 
 
@@ -146,11 +139,7 @@ class _Frame(NamedTuple):
     velocity: np.ndarray
 
     def at(self, stamp: int) -> Pose:
-        """Return the pose extrapolated to a stamp [ns].
-
-        Joint states have a higher rate than TF. Without extrapolation a carried object would
-        appear to slide in the hand.
-        """
+        """Return the pose extrapolated to a stamp [ns]: joint states are newer than TF."""
         if stamp <= self.stamp or not self.velocity.any():
             return self.pose  # bit by bit
         ahead = min(1e-9 * (stamp - self.stamp), _MAX_EXTRAPOLATION_S)
@@ -181,11 +170,7 @@ class ObjectFrames:
         ]
 
     def drain(self) -> None:
-        """Process all messages in the queues.
-
-        The queues are long, because all publishers of TF are needed; on a slow machine their first
-        messages are old.
-        """
+        """Process all messages in the queues, which are long: all publishers of TF are needed."""
         for subscription in self._subscriptions:
             is_static = subscription is not self._subscriptions[0]
             with subscription.handle:
@@ -218,10 +203,7 @@ class ObjectFrames:
         return {name: pose for name, pose in found.items() if pose is not None}
 
     def times(self, time: float) -> Mapping[str, float]:
-        """Return the times to which the known poses of objects belong [s].
-
-        It is `time` while the pose is extrapolated, and for frames of ``/tf_static``.
-        """
+        """Return the times of known poses [s]: `time` if extrapolated or of ``/tf_static``."""
         return {
             name: time
             if name in self._fixed

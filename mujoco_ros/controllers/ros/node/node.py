@@ -252,7 +252,9 @@ class ControllerNode(Node):
     def _planner(self, chain: Chain) -> Planner:
         planner = ProcessPlanner(chain)
         self._planners.append(planner)
-        self._first_plans.append(planner.submit(_trivial_move(chain)))
+        q, limit = chain.model.qpos0[chain.qpos], np.ones(chain.size)
+        limits = MotionLimits(velocity=limit, acceleration=limit)
+        self._first_plans.append(planner.submit(JointMove(start=q, goal=q, limits=limits)))
         return planner
 
     @property
@@ -299,18 +301,11 @@ class ControllerNode(Node):
 
 
 def _driven(plant: DrivenModel, index: int) -> list[int]:
-    """Return the indices of a robot's joints with PD gains."""
     columns = plant.layout.columns[index]
     servos = set(plant.drives.servo_joints.tolist())
     return [
         joint - columns.start for joint in range(columns.start, columns.stop) if joint in servos
     ]
-
-
-def _trivial_move(chain: Chain) -> JointMove:
-    """Return a request for a motion of zero length."""
-    q, limit = chain.model.qpos0[chain.qpos], np.ones(chain.size)
-    return JointMove(start=q, goal=q, limits=MotionLimits(velocity=limit, acceleration=limit))
 
 
 def _call(call: Callable[[], T]) -> "Future[T]":

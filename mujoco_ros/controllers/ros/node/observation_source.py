@@ -75,9 +75,8 @@ _ODOM = "odom"
 class TopicObservationSource:
     """Subscribes to all topics of one robot, and to TF for the poses of free objects.
 
-    An observation has the joint states of the tick, and the newest messages of all other topics.
-    These are taken in a tick only, unless a tick waits for them: a robot publishes far more
-    messages than there are ticks, and joint states would wait for the executor meanwhile.
+    An observation has the joint states of the tick, and the newest messages of all other topics,
+    which are taken in a tick only, unless it waits for them: joint states would wait meanwhile.
     """
 
     def __init__(
@@ -168,11 +167,7 @@ class TopicObservationSource:
         return tuple(self._stamps())
 
     def renew(self, topics: Collection[str]) -> None:
-        """Open the subscriptions of some topics again.
-
-        A simulator whose clock waits sends the messages of the tick to new subscriptions. So a
-        message that was lost, or sent before the discovery of the old subscription, arrives.
-        """
+        """Subscribe to some topics again, as a waiting simulator sends a tick's messages anew."""
         for box in self._boxes():
             if box.topic in topics:
                 box.renew()
@@ -289,16 +284,15 @@ def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
     values: dict[str, Any] = {}
     for measurement in kind.measurements:
         marks = measurement.absence
-        if marks and all(_is_equal(message, path, mark) for path, mark in marks.items()):
+        if marks and all(
+            np.array_equal(get_field(message, path), mark, equal_nan=True)
+            for path, mark in marks.items()
+        ):
             continue
         numbers = [float(get_field(message, path)) for path in measurement.paths]
         value = np.array(numbers) if measurement.axes else numbers[0]
         values[measurement.name] = (load_sign if measurement.is_load else 1.0) * value
     return reading(kind.observation, values)
-
-
-def _is_equal(message: Any, path: str, mark: float) -> bool:
-    return np.array_equal(get_field(message, path), mark, equal_nan=True)
 
 
 def _states(message: DynamicJointState) -> dict[str, np.ndarray]:

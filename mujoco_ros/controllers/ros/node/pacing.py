@@ -20,10 +20,8 @@ from mujoco_ros.model.errors import UserInputError
 _LOG = logging.getLogger(__name__)
 WAITING = "waiting"
 """The state while there are no ticks."""
-_DISCOVERY_S = 3.0
-"""Wall time after which missing topics are logged; discovery takes about as long."""
-_SETTLED_TICKS = 100
-"""Ticks after which the time between them is known."""
+_DISCOVERY_S = 3.0  # wall time after which missing topics are logged; discovery takes about as long
+_SETTLED_TICKS = 100  # ticks after which the time between them is known
 _UNEVEN = 0.1
 """Part of a period by which the time between two ticks may differ from it without a log line."""
 _LOST_TIMEOUTS = 10.0
@@ -31,10 +29,9 @@ _LOST_TIMEOUTS = 10.0
 
 
 class ControllerPacing:
-    """Runs a controller at the stamps of a robot, and publishes its commands.
+    """Runs a controller at the stamps of a robot and publishes its commands, in the executor.
 
-    Whenever the controller stops or pauses, its joints hold their references. All methods run in
-    the executor's thread.
+    Whenever the controller stops or pauses, its joints hold their references.
     """
 
     def __init__(
@@ -54,14 +51,10 @@ class ControllerPacing:
     ) -> None:
         """Pause a configured controller until the robot is complete.
 
-        Args:
-            lockstep: Whether the robot's clock waits for this controller. A tick then waits for all
-                sensors and for the controller's futures, and its commands for what it requested.
-            timeout: Wall time without joint states after which the controller pauses, and gap in
-                their stamps after which it restarts [s].
-            missing: Returns the names of all inputs that are still missing before the start.
-            stepped: Called with the time of each tick after it [s].
-            clock: Returns the wall time with which the cost of each tick is measured [s].
+        In `lockstep`, the robot's clock waits: a tick waits for all sensors and futures, and its
+        commands for what it requested. The controller pauses after a wall time without joint
+        states, and restarts after a gap of their stamps, of `timeout` [s]. `missing` returns
+        missing inputs before the start, `stepped` gets the time of each tick after it [s].
         """
         self.supervised, self.begun = supervised, False
         self._observations, self._output = observations, output
@@ -160,10 +153,7 @@ class ControllerPacing:
         self._requests.restart()
 
     def follow_reset(self, stamp: int, *, rewinds: bool) -> None:
-        """Restart after a reset of the simulation to a stamp [ns].
-
-        If it `rewinds` the time, the jump of the stamps restarts the controller without lockstep.
-        """
+        """Restart after a reset to a stamp [ns]; without lockstep, a jump back does so."""
         if self._lockstep:
             self._ticker.expect(stamp, self._observations.count)
             self._stamp, self._due, self._response = None, Due.NOTHING, None
@@ -207,7 +197,6 @@ class ControllerPacing:
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def _can_tick(self, now: float) -> bool:
-        """Return whether all inputs of a tick were received."""
         if not self._lockstep:
             return True
         incomplete, awaited = self._lost.poll(now), self.supervised.controller.awaited
@@ -260,7 +249,6 @@ class ControllerPacing:
         self._costs.add(supervised.machine.calls.path, now - begin, period, now)
 
     def _report_unevenness(self) -> None:
-        """Log that the robot's messages do not fit the period, if so."""
         ticker, period = self._ticker, self.supervised.controller.period
         if ticker.unevenness > _UNEVEN * period:
             _LOG.info(

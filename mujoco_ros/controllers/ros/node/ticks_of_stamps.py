@@ -5,19 +5,16 @@ from enum import Enum
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.runtime.ticks import NANOSECONDS
 
-_SLOW = 0.75
-"""Part of a period; if messages are further apart, each of them is a tick."""
+_SLOW = 0.75  # part of a period; if messages are further apart, each of them is a tick
 _SMOOTHING = 0.1
 _NEAREST = 0.49
 """Part of the message interval; a message this much before a multiple is nearest to it.
 
 With one half, the result would depend on rounding errors."""
-_ROUNDING = 1e-6
-"""Part of a period."""
+_ROUNDING = 1e-6  # part of a period
 
 
-_MAX_VOID = 3
-"""Messages of before a reset that arrive after its report; subscriptions hold one."""
+_MAX_VOID = 3  # messages of before a reset that arrive after its report; subscriptions hold one
 
 
 class Due(Enum):
@@ -30,16 +27,10 @@ class Due(Enum):
 
 
 class Ticker:
-    """Selects the messages nearest to the multiples of a period as ticks.
-
-    Ticks are exact for a robot that stamps at multiples of the period, as a simulator does.
-    """
+    """Selects the messages nearest to the multiples of a period as ticks; exact for simulators."""
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
-        """Restart the controller at the next message, and after gaps of `timeout` [s].
-
-        If `exact`, only exact multiples of the period [s] are ticks.
-        """
+        """Restart at the next message and after gaps of `timeout` [s]; `exact` rounds nothing."""
         self.ticks = self.missed = 0  # periods without a message
         # Difference of the time between two ticks from the period, smoothed [s]
         self.interval = self.unevenness = 0.0  # time between two messages, smoothed [s]
@@ -112,10 +103,7 @@ It doubles with each attempt, because a simulator may be paused for hours."""
 
 
 class LostMessages:
-    """Requests messages again that the simulator has sent before its clock stopped.
-
-    A simulator whose clock waits sends the messages of the tick to each new subscription.
-    """
+    """Renews subscriptions, to which a simulator whose clock waits sends the tick's messages."""
 
     def __init__(self, observations: TopicObservationSource) -> None:
         self._observations = observations
@@ -123,10 +111,7 @@ class LostMessages:
         self._renew_at, self._interval = 0.0, _RENEW_S
 
     def poll(self, now: float, *, every: bool = False) -> tuple[str, ...]:
-        """Return the topics that are incomplete at a wall time [s], or else `every` one.
-
-        They are renewed if they are the same tick's for too long.
-        """
+        """Return the topics that are incomplete, or else `every` one; renew them after a while."""
         observations = self._observations
         stamp = -1 if every else observations.stamp
         if stamp is None:

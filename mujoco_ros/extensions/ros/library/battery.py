@@ -39,11 +39,7 @@ class Battery(Extension):
         return {"used": [0.0], "warmth": [0.0] * len(self.elements.actuators)}
 
     def set_up(self) -> None:
-        """Find the motors.
-
-        Raises:
-            UserInputError: A motor has no limit that could be lowered.
-        """
+        """Find the motors, which must have limits."""
         self._limits = self.elements.drives.force_limits
         for actuator, name in self.elements.actuators.items():
             if not self._limits.limited[actuator]:

@@ -34,8 +34,7 @@ class MeshData(NamedTuple):
         return tuple(self.colour.tolist()) or None
 
 
-_VERSION = b"1"
-"""Changes with the result of conversions."""
+_VERSION = b"1"  # changes with the result of conversions
 _LIMIT_BYTES = 1024 * 1024 * 1024
 
 

@@ -30,8 +30,7 @@ from mujoco_ros.process import limits
 
 _READER = "__attribute"
 """Name of the function that reads attributes, which no expression can contain."""
-_FORBIDDEN = "__"
-"""Beginning of names that expressions cannot contain."""
+_FORBIDDEN = "__"  # beginning of names that expressions cannot contain
 _NODES = (ast.Await, ast.Yield, ast.YieldFrom)
 _PLAIN = {
     *(bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),

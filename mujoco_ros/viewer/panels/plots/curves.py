@@ -11,8 +11,7 @@ from mujoco_ros.viewer.client_set import FieldClient, FieldKey
 from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
 from mujoco_ros.viewer.panels.plots.signals import BASE_VELOCITY, Signal, signals
 
-_CAPACITY = 1 << 17
-"""Samples of two minutes at 1 kHz: of one minute, none is dropped."""
+_CAPACITY = 1 << 17  # samples of two minutes at 1 kHz: of one minute, none is dropped
 
 
 class History:

@@ -139,8 +139,7 @@ class Choices:
             widgets.text("no numbers")
 
 
-_MAX_POINTS = 600
-"""Points per curve: more are not visible and slow the page down."""
+_MAX_POINTS = 600  # points per curve: more are not visible and slow the page down
 _PAST_LINE, _CURSOR_LINES = 0, (1, 2)
 """Identifiers of the lines."""
 _READOUT = (("curve", 1.0), ("A", 0.0), ("B", 0.0), ("B - A", 0.0))

@@ -22,12 +22,10 @@ from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 
 _MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500
 """Controls, entries of the menu and shapes of a marker."""
-_DEEPEST = 10
-"""Levels of a menu."""
+_DEEPEST = 10  # levels of a menu
 _LONGEST_NAME, _LONGEST_TEXT = 200, 300
 """Most characters of a name, and of a text that is shown."""
-_LARGEST = 1e6
-"""Largest coordinate and scale [m]."""
+_LARGEST = 1e6  # largest coordinate and scale [m]
 
 
 def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:

@@ -32,14 +32,10 @@ from mujoco_ros.wire.service_caller import ServiceCaller
 
 UPDATES = "/update"
 """End of the name of the topic of a server."""
-_MOST_SERVERS = 20
-"""Servers that are followed."""
-_DRAW_S = 0.1
-"""Period of the shapes [s]."""
-_READ_S = 0.02
-"""Time in a tick after which one update of each server is read [s]."""
-_LINGER_S = 3.0
-"""Time for which feedback is published to a server that is no longer followed [s]."""
+_MOST_SERVERS = 20  # servers that are followed
+_DRAW_S = 0.1  # period of the shapes [s]
+_READ_S = 0.02  # time in a tick after which one update of each server is read [s]
+_LINGER_S = 3.0  # time for which feedback is published to a server that is no longer followed [s]
 _EXPIRES_S, _ALIVE_S = 3.0, 0.3
 """Time after which a motion without calls ends, and period of its keep-alive messages [s]."""
 

@@ -175,14 +175,12 @@ def _about(name: str) -> str:
 
 DEPTH = 100
 """Updates that wait."""
-_LARGEST = 1 << 20
-"""Longest update that is read [bytes]."""
+_LARGEST = 1 << 20  # longest update that is read [bytes]
 _MOST_BYTES = 4 << 20
 """Length of the updates that wait above which the earlier ones are dropped [bytes]."""
 _REQUEST_S, _REFUSED_S = 1.0, 10.0
 """Shortest time between two requests, and that after an update that cannot be read [s]."""
-_LATE_S = 1.0
-"""Time after a response in which an update that it contains may still arrive [s]."""
+_LATE_S = 1.0  # time after a response in which an update that it contains may still arrive [s]
 
 
 class UpdateQueue:

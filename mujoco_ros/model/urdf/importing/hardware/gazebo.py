@@ -32,8 +32,7 @@ _WIDTH, _HEIGHT = 320, 240
 
 _GREY_LEVELS = 255.0
 _TURN = 2.0 * math.pi
-_FARTHEST = 1e4
-"""Largest range [m] of a lidar; Gazebo also has infinite ones."""
+_FARTHEST = 1e4  # largest range [m] of a lidar; Gazebo also has infinite ones
 
 
 def sensor_pose(element: ET.Element, link: str, usage: Usage) -> Pose:
@@ -222,8 +221,7 @@ _ALWAYS = ("preserveFixedJoint", "disableFixedJointLumping")
 """Elements that ask for what holds anyway: every link is a body."""
 _WHEEL_DRIVES = ("diff_drive", "diff-drive", "skid_steer")
 """Parts of the file names of plugins that drive wheels; their joints are in ``<…joint>``."""
-_DISPLAY = ("always_on", "visualize")
-"""Elements of a sensor that do not change what it measures."""
+_DISPLAY = ("always_on", "visualize")  # elements of a sensor that do not change what it measures
 
 
 @dataclass(kw_only=True, slots=True)

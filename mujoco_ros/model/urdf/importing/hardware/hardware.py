@@ -27,8 +27,7 @@ from mujoco_ros.model.urdf.importing.urdf_file import (
     UrdfMimic,
 )
 
-_LARGEST_FRICTION = 1.0
-"""Sliding friction of a world in MuJoCo, by default."""
+_LARGEST_FRICTION = 1.0  # sliding friction of a world in MuJoCo, by default
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -50,8 +50,7 @@ _FORCE_TORQUE_FRAMES = ("ft_frame", "tool0")
 
 HIDDEN_GROUP = 4
 """Group of sites that viewers hide by default."""
-_MARGIN = 5e-3
-"""Distance [m] by which the site of a contact sensor surrounds the collision shapes."""
+_MARGIN = 5e-3  # distance [m] by which the site of a contact sensor surrounds the collision shapes
 _ORIENTATION = "framequat"
 _SENSORS = {
     SensorType.IMU: {
