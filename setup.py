@@ -105,6 +105,7 @@ if __name__ == "__main__":
                 "replay = mujoco_ros.cli.replay:main",
                 "draw_controller = mujoco_ros.cli.draw_controller:main",
                 "check_robot = mujoco_ros.cli.check_robot:main",
+                "new_extension = mujoco_ros.cli.new_extension:main",
             ],
         },
     )

@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -233,13 +234,24 @@ class Setup:
             key=lambda source: -sum(1 for _ in source.rglob("*")),
         )
         finished: list[str] = []
+        compiling: dict[str, str] = {}  # how far each package is
+
+        def show() -> None:
+            present = ", ".join(f"{name} {share}" for name, share in [*compiling.items()])
+            self.progress(f"{len(finished)}/{len(sources)} {present}")
 
         def build(source: Path) -> None:
-            self.build_package(source)
-            finished.append(source.name)
-            self.progress(f"{len(finished)}/{len(sources)} {source.name}")
+            def follow(line: str) -> None:
+                if share := re.match(r"\[(\d+/\d+)\]", line):
+                    compiling[source.name] = share[1]
+                    show()
 
-        self.progress(f"0/{len(sources)}")
+            self.build_package(source, on_line=follow)
+            compiling.pop(source.name, None)
+            finished.append(source.name)
+            show()
+
+        show()
         pool = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2))
         try:
             for result in [pool.submit(build, source) for source in sources]:
@@ -279,7 +291,12 @@ class Setup:
         self.build_package(source, self.venv / name, "python", variant=self.interfaces)
 
     def build_package(
-        self, source: Path, prefix: Path | None = None, site: str = "", variant: str = ""
+        self,
+        source: Path,
+        prefix: Path | None = None,
+        site: str = "",
+        variant: str = "",
+        on_line: Callable[[str], None] | None = None,
     ) -> None:
         """Configure, build and install one CMake package into the virtual environment.
 
@@ -288,6 +305,7 @@ class Setup:
             prefix: Where it is installed; None is the environment.
             site: Folder for Python modules below `prefix`; empty is the environment's own.
             variant: Folder of `source` with files that replace others; empty is the distribution.
+            on_line: Called with each line of the build.
         """
         prefix = prefix or self.venv
         site = site or str(self.site_packages().relative_to(self.venv))
@@ -299,7 +317,8 @@ class Setup:
         configure += ["-DCMAKE_C_FLAGS=-O0 -g0", "-DCMAKE_CXX_FLAGS=-O0 -g0"]  # fast to build
         self.command(configure)
         jobs = f"-j{os.cpu_count() or 2}"
-        self.command([str(self.venv / "bin" / "ninja"), "-C", str(build), jobs, "install"])
+        ninja = [str(self.venv / "bin" / "ninja"), "-C", str(build), jobs, "install"]
+        self.command(ninja, on_line=on_line)
 
     def link_project(self) -> None:
         """Link this tree into the environment, and check that it can be imported."""
