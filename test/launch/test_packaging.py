@@ -6,6 +6,7 @@ import importlib
 import re
 import runpy
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -160,6 +161,12 @@ def test_pip_installs_every_module_that_is_not_from_ros(setup_arguments):
     assert optional <= imported
     assert {DISTRIBUTIONS.get(module, module) for module in imported - optional} <= required
     assert not optional & required
+
+
+def test_pip_builds_the_compiled_part_with_the_engine_that_it_installs(setup_arguments):
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    engine = next(each for each in built if each.startswith("mujoco"))
+    assert engine in setup_arguments["install_requires"]
 
 
 def test_the_extras_of_setup_py_are_the_optional_parts_and_all_of_them(setup_arguments):
