@@ -167,7 +167,8 @@ class ChildProcesses(Component):
             self._processes[name] = ManagedProcess(
                 name, start, writer.header.deadline(slot), forward=_forward
             )
-        if _CAMERAS in enabled and not (context.values["cameras_at_start"] or names_topics_by_node(ros)):
+        at_once = values["cameras_at_start"] or names_topics_by_node(ros)
+        if _CAMERAS in enabled and not at_once:
             self._topics = FrameTopics(context.endpoints, self._start_cameras)
             self._topics.open(context.simulation.layout)
         self._timer = create_wall_timer(node, _CHECK_S, self._check)
