@@ -19,7 +19,7 @@ _TERMINAL_S = 1.0
 
 
 class StatusLines:
-    """Reports the present work from a thread: after 2 s, then every 8 s; in a terminal each second."""
+    """Reports the present work from a thread: after 2 s, then every 8 s; in a terminal each 1 s."""
 
     def __init__(
         self, program: str, stream: TextIO, now: Callable[[], float] = time.monotonic

@@ -81,7 +81,7 @@ _FIXED = int(mujoco.mjtCamera.mjCAMERA_FIXED)
 
 
 class CameraMount(NamedTuple):
-    """What determines the view, by name, which is the same in another model; empty if nothing does."""
+    """What determines the view, by name, the same in another model; empty if nothing does."""
 
     body: str = ""  # the body that the camera follows
     camera: str = ""  # the camera of the model

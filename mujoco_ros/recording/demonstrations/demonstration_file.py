@@ -29,7 +29,7 @@ _COMPRESSOR = zstandard.ZstdCompressor(write_checksum=True)
 
 
 class DemonstrationFile:
-    """Writes a file, frame by frame. It appears, complete, with `finish`, and otherwise not at all."""
+    """Writes a file, frame by frame, which appears, complete, with `finish`, or else not at all."""
 
     def __init__(self, path: Path) -> None:
         """Write into an `OutputFile` with this path."""

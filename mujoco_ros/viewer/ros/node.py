@@ -78,7 +78,7 @@ _SHUTDOWN_S = 2.0
 
 
 class ViewerNode:
-    """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later."""
+    """The node ``mujoco_viewer`` and the clients of a simulator that may start or restart later."""
 
     def __init__(
         self,

@@ -103,7 +103,7 @@ class _Motion:
 
 
 class MarkerServers:
-    """Follows servers, and sends what the user does; any thread may call the methods of the client."""
+    """Follows servers, and sends what the user does; any thread may call the client's methods."""
 
     def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
         # The servers by namespace; replaced, never changed
