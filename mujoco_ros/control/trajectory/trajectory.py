@@ -73,7 +73,7 @@ _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 _LARGEST_TOLERANCE = 1e6
 """Larger tolerances are mistakes; -1 is none."""
 _FARTHEST_S = 86_400.0
-"""Time to a start, beyond which it is that of another clock."""
+"""Time to a start, beyond which it is a time of another clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +270,7 @@ def tolerances(
 
 
 def _row(joints: ControlledJoints, indices: np.ndarray, name: str, kind: str) -> int:
-    """Return the position of a joint among those of the trajectory."""
+    """Return the position of a joint among the joints of the trajectory."""
     rows = np.flatnonzero(indices == joints.find([name])[0])
     if not rows.size:
         raise JointError(
