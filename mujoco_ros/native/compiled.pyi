@@ -65,14 +65,14 @@ class Steps:
         """Take the tables COUNTER, ROWS and PIECES, of the shared memory that `run` writes."""
 
     def step(self, references: np.ndarray, /) -> int:
-        """Advance by one timestep; return an `Outcome`.
+        """Advance by one timestep; return an `StepOutcome`.
 
         Raises:
             RuntimeError: The engine reported an error.
         """
 
     def finish(self) -> int:
-        """Complete a step that the check of the solver had interrupted; return an `Outcome`."""
+        """Complete a step that the check of the solver had interrupted; return an `StepOutcome`."""
 
     def complete(self) -> None:
         """Take the sample of a step that a warning had interrupted."""
@@ -89,7 +89,7 @@ class Steps:
             ramps: Whether to write the references of ramping streams.
 
         Returns:
-            An `Outcome`, the number of complete steps, and the messages that were rejected.
+            An `StepOutcome`, the number of complete steps, and the messages that were rejected.
 
         Raises:
             RuntimeError: The engine reported an error.

@@ -24,7 +24,7 @@ from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.robot_controls import JointFeedback
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, Outcome
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome
 from mujoco_ros.sim.wrenches import ExternalWrenches
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
@@ -293,15 +293,15 @@ class Simulation:
         self._feedback.update_controls(self.time)
 
     def complete_step(self, outcome: int) -> bool:
-        """Do what a compiled step leaves to Python, by its `Outcome`; return as `step`."""
-        if outcome == Outcome.TAKEN:
+        """Do what a compiled step leaves to Python, by its `StepOutcome`; return as `step`."""
+        if outcome == StepOutcome.TAKEN:
             return True
         plant, compiled = self.plant, self.compiled
         assert compiled is not None
-        if outcome == Outcome.UNSOLVED:
+        if outcome == StepOutcome.UNSOLVED:
             plant.newton.check(mujoco.mj_step, self.data, plant.present.state)
             outcome = compiled.finish()
-        if outcome == Outcome.WARNED:
+        if outcome == StepOutcome.WARNED:
             if self._diverged():
                 self._recover(compiled.begun)
                 return False

@@ -32,7 +32,7 @@ Copy = tuple[memoryview, memoryview]
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
-class Outcome(IntEnum):
+class StepOutcome(IntEnum):
     """What is to be done in Python after a step, as in steps.c."""
 
     TAKEN = 0  # nothing
@@ -81,7 +81,7 @@ class CompiledSteps:
         ramps = [row for control in plant.controls for row in control.streams.compiled_ramps(plan)]
         self._compiled = kind(warn, tuple(map(plan.table, ([engine], inputs, limits, ramps))))
         self.finish: Callable[[], int] = self._compiled.finish
-        """Complete a step after the check of the solver; returns an `Outcome`."""
+        """Complete a step after the check of the solver; returns an `StepOutcome`."""
         self.complete = self._compiled.complete
         """Take the sample of a step after a warning."""
 
@@ -97,7 +97,7 @@ class CompiledSteps:
         return float(self._plant.present.components[0])
 
     def step(self, references: np.ndarray) -> int:
-        """Advance by one timestep, with references as of `References`; return an `Outcome`.
+        """Advance by one timestep, with references as of `References`; return an `StepOutcome`.
 
         Raises:
             mujoco.FatalError: The engine reported an error.
@@ -119,7 +119,7 @@ class CompiledSteps:
             ramps: Whether the references of streams follow the ramps that they show.
 
         Returns:
-            An `Outcome`, the number of complete steps, and the messages that were rejected.
+            An `StepOutcome`, the number of complete steps, and the messages that were rejected.
 
         Raises:
             mujoco.FatalError: The engine reported an error.

@@ -11,7 +11,7 @@ import numpy as np
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping.compiled_steps import Outcome, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import StepOutcome, run_cells
 from mujoco_ros.sim.stepping.real_time import Histogram, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
@@ -216,9 +216,9 @@ class PhysicsThread:
         last = float(pace[-1])
         simulation.note_idle_steps()
         self._steps += steps
-        if outcome == Outcome.IN_PYTHON:
+        if outcome == StepOutcome.IN_PYTHON:
             simulation.step()
-        elif outcome != Outcome.TAKEN:
+        elif outcome != StepOutcome.TAKEN:
             self._complete(outcome)
             self._steps += 1
             self._cost.add(self._clock.now() - last)
@@ -229,11 +229,11 @@ class PhysicsThread:
         """Take a step of which only the commands are in Python."""
         if self._simulation.prepare_step():
             outcome, _ = self._run_compiled(1, self._single, ramps=False)
-            if outcome != Outcome.TAKEN:
+            if outcome != StepOutcome.TAKEN:
                 self._complete(outcome)
 
     def _run_compiled(self, most: int, cells: np.ndarray, *, ramps: bool) -> tuple[int, int]:
-        """Take compiled steps; return the `Outcome`, and the number of complete steps."""
+        """Take compiled steps; return the `StepOutcome`, and the number of complete steps."""
         simulation = self._simulation
         compiled = simulation.compiled
         assert compiled is not None
@@ -248,7 +248,7 @@ class PhysicsThread:
 
     def _complete(self, outcome: int) -> None:
         """Do what is left of a compiled step."""
-        if outcome == Outcome.PUBLISH or self._simulation.complete_step(outcome):
+        if outcome == StepOutcome.PUBLISH or self._simulation.complete_step(outcome):
             for call in self._after_step:
                 call()
 
