@@ -30,7 +30,6 @@ MAY_IMPORT = {
     },
     "controllers.interface": {
         *("controllers.interface", "control", "model.errors", "model.naming", "model.pose"),
-        "model.sensors.kinds",
     },
     "controllers.fsm": {
         *("controllers.fsm", "controllers.interface", "control"),

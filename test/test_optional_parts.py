@@ -116,4 +116,4 @@ def test_a_part_imports_only_what_its_extras_install(required: set[str]) -> None
 def test_imports_of_the_package_are_followed() -> None:
     assert {"mujoco", "yaml"} <= foreign_modules("sim.simulation")
     assert {"rclpy", "tf2_msgs"} <= foreign_modules("cli.sim")
-    assert "cv2" in foreign_modules("controllers.ros.node.node")
+    assert "cv2" in foreign_modules("controllers.ros.node.image_requests")

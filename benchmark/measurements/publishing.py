@@ -43,7 +43,7 @@ def publishing(durations: Durations) -> list[Row]:
     """(b) Cost of the node's step beyond the engine's, (c) compared to publishing message objects.
 
     The steps of the node are a millisecond apart, so the processor's caches are as cold as in use,
-    unlike in (a). The steps of (c) are in Python, as those of a node without the compiled part, and
+    unlike in (a). The steps of (c) are in Python, as in a node without the compiled part, and
     alternate every 250 steps between templates and message objects.
     """
     before = raw("humanoid", durations)

@@ -12,7 +12,7 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.ros_arguments import child_ros_arguments
+from mujoco_ros.bridge.ros_arguments import child_ros_arguments, names_topics_by_node
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.native.plan import MANY
@@ -97,7 +97,7 @@ CHILD_PROCESS_PARAMETERS = (
     ),
 )
 
-_CAMERAS, _CAMERA_NODE = "cameras", "mujoco_cameras"
+_CAMERAS = "cameras"
 _CHECK_S = 0.1
 _END_TIMEOUT_S = 2.0
 _STDERR = 2
@@ -167,7 +167,8 @@ class ChildProcesses(Component):
             self._processes[name] = ManagedProcess(
                 name, start, writer.header.deadline(slot), forward=_forward
             )
-        if _CAMERAS in enabled and not (context.values["cameras_at_start"] or _has_own_rules(ros)):
+        at_once = values["cameras_at_start"] or names_topics_by_node(ros)
+        if _CAMERAS in enabled and not at_once:
             self._topics = FrameTopics(context.endpoints, self._start_cameras)
             self._topics.open(context.simulation.layout)
         self._timer = create_wall_timer(node, _CHECK_S, self._check)
@@ -297,15 +298,6 @@ def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
-
-
-def _has_own_rules(arguments: Sequence[str]) -> bool:
-    """Whether the camera process has names of topics that the simulator would not resolve."""
-    return any(
-        argument.startswith(f"{_CAMERA_NODE}:")
-        and not argument.startswith(f"{_CAMERA_NODE}:__node")
-        for argument in arguments
-    )
 
 
 def _frame_topics(layout: ModelLayout) -> Iterator[FrameTopic]:

@@ -42,6 +42,16 @@ def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
     return [*passed, "-r", f"__ns:={namespace}"]
 
 
+def names_topics_by_node(arguments: Sequence[str]) -> bool:
+    """Whether a remapping is of one node, so that the nodes resolve names of topics differently."""
+    for argument in _ros_arguments(arguments):
+        node, _, rule = argument[-1].partition(":=")[0].rpartition(":")
+        is_remapping = _WITH_VALUE.get(argument[0]) == "remap"
+        if is_remapping and node and rule not in ("__node", "__name"):
+            return True
+    return False
+
+
 def given_value(arguments: Sequence[str], name: str) -> Any:
     """Return the value that the arguments give to a parameter of any node; None without one.
 

@@ -65,7 +65,7 @@ class GripperServo(Protocol):
         """Return position [m or rad], velocity and effort [N or Nm]."""
 
     def limit_effort(self, effort: float) -> None:
-        """Limit the effort [N or Nm]; 0 restores that of the actuators."""
+        """Limit the effort [N or Nm]; 0 restores the limit of the actuators."""
 
 
 class _Robot(Protocol):
@@ -97,7 +97,7 @@ class JointServo:
         return float(robot.q[i]), float(robot.dq[i]), float(robot.effort[i])
 
     def limit_effort(self, effort: float) -> None:
-        """Limit the effort of the joint [N or Nm]; 0 restores that of the actuators."""
+        """Limit the effort of the joint [N or Nm]; 0 restores the limit of the actuators."""
         self._robot.limit_effort(self._joint, effort)
 
 
@@ -247,7 +247,7 @@ def clamp_to_limits(
     name: Callable[[int], str],
     out_of_limits: OutOfLimits,
 ) -> tuple[np.ndarray, Clamped]:
-    """Return positions (..., k) clamped to limits (k,); `name` is that of a column."""
+    """Return positions (..., k) clamped to limits (k,); `name` names a column."""
     if not ((positions < lower) | (positions > upper)).any():
         return positions, Clamped()
     outside = (positions < lower - JOINT_LIMIT_SLACK) | (positions > upper + JOINT_LIMIT_SLACK)

@@ -13,7 +13,19 @@ def as_slice(indices: np.ndarray) -> slice | np.ndarray:
 
 
 class References:
-    """One reference per scalar joint; the PD law sums position, velocity and effort."""
+    """One reference per scalar joint; the PD law sums position, velocity and effort.
+
+    Attributes:
+        values: The three rows below in one array.  # (3, n)
+        q: Position [rad or m].  # (n,)
+        dq: Velocity [rad/s or m/s].  # (n,)
+        tau: Feed-forward effort [Nm or N].  # (n,)
+    """
+
+    values: np.ndarray
+    q: np.ndarray
+    dq: np.ndarray
+    tau: np.ndarray
 
     def __init__(self, values: np.ndarray) -> None:
         """Use `values` without a copy."""
@@ -30,8 +42,7 @@ class References:
 
     def rebind(self, values: np.ndarray) -> None:
         """Use other `values` (3, n) without a copy; views of the old ones become invalid."""
-        self.values = values  # the three rows below in one array (3, n)
-        # Positions [rad or m], velocities [rad/s or m/s] and feed-forward efforts [Nm or N] (n,)
+        self.values = values
         self.q, self.dq, self.tau = values
 
     def assign(self, other: "References") -> None:

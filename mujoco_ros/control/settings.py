@@ -89,7 +89,7 @@ class TrajectorySettings:
     )
     interpolate_from_desired_state: bool = setting(
         "Whether a trajectory of joints at rest starts at their references, instead of their "
-        "measured state; that of joints that still follow another one always does",
+        "measured state; a trajectory of joints that still follow another one always does",
         True,
     )
     set_last_command_interface_value_as_state_on_activation: bool = setting(
@@ -137,7 +137,7 @@ class TrajectorySettings:
     )
     decelerate_on_cancel: bool = setting(
         "Whether joints decelerate by their max_deceleration_on_cancel when a goal is canceled or "
-        "violates its tolerances; if that of a moving joint is 0, all stop at once",
+        "violates its tolerances; if the deceleration of a moving joint is 0, all stop at once",
         False,
         parameter="constraints.decelerate_on_cancel",
     )

@@ -51,7 +51,7 @@ def _check_size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
             total += _check_size(value, sizes)
             if total > _MAX_VALUES:
                 raise UserInputError(
-                    f"too large: more than {_MAX_VALUES} values, with those of aliases; "
+                    f"too large: more than {_MAX_VALUES} values, aliases included; "
                     f"limit {_MAX_VALUES}"
                 )
         sizes[node] = total

@@ -10,7 +10,7 @@ from simulator_client import PAUSED, PLAYING
 from simulators import SimulatorLauncher
 from spawn_requests import at, spawn
 
-from mujoco_ros.bridge.child_processes import _has_own_rules
+from mujoco_ros.bridge.ros_arguments import names_topics_by_node
 
 GUEST = """
 <mujoco model="guest">
@@ -87,8 +87,10 @@ def test_a_subscription_in_a_pause_starts_the_process_which_publishes_alone(
     )
 
 
-def test_topics_that_only_the_process_would_rename_are_left_to_it() -> None:
-    assert _has_own_rules(["--ros-args", "-r", "mujoco_cameras:contacts:=touches"])
-    assert _has_own_rules(["--ros-args", "-r", "mujoco_cameras:__ns:=/there"])
-    assert not _has_own_rules(["--ros-args", "-r", "mujoco_cameras:__node:=cam"])
-    assert not _has_own_rules(["--ros-args", "-r", "contacts:=touches", "-r", "__ns:=/"])
+def test_topics_that_only_one_of_the_nodes_renames_are_left_to_the_process() -> None:
+    assert names_topics_by_node(["--ros-args", "-r", "mujoco_cameras:contacts:=touches"])
+    assert names_topics_by_node(["--ros-args", "-r", "mujoco_cameras:__ns:=/there"])
+    assert names_topics_by_node(["--ros-args", "--remap", "mujoco:contacts:=touches"])
+    assert not names_topics_by_node(["--ros-args", "-p", "mujoco_cameras:looks:=plain"])
+    assert not names_topics_by_node(["--ros-args", "-r", "mujoco_cameras:__node:=cam"])
+    assert not names_topics_by_node(["--ros-args", "-r", "contacts:=touches", "-r", "__ns:=/"])

@@ -6,6 +6,7 @@ import importlib
 import re
 import runpy
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -162,6 +163,12 @@ def test_pip_installs_every_module_that_is_not_from_ros(setup_arguments):
     assert not optional & required
 
 
+def test_pip_builds_the_compiled_part_with_the_engine_that_it_installs(setup_arguments):
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    engine = next(each for each in built if each.startswith("mujoco"))
+    assert engine in setup_arguments["install_requires"]
+
+
 def test_the_extras_of_setup_py_are_the_optional_parts_and_all_of_them(setup_arguments):
     extras = {name: set(given) for name, given in setup_arguments["extras_require"].items()}
     wanted = {name: set(requirements_of(modules)) for name, modules in EXTRAS.items()}
@@ -226,7 +233,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     )
     assert set(scripts) == {
         *("sim", "cameras", "viewer", "export_log", "export_urdf"),
-        *("fit", "record", "replay"),
+        *("fit", "record", "replay", "new_extension"),
         *("check_robot", "controller", "draw_controller", "evaluate", "import_policy"),
     }
     for target in scripts.values():

@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import Clamped
-from mujoco_ros.model.errors import shortened
+from mujoco_ros.model.errors import UserInputError, shortened
 
 _REPEAT_S = 5.0  # time in which a repeated message is only counted
 _MOST_MESSAGES = 20
@@ -27,7 +28,7 @@ class RejectionLog:
         self._suppressed: dict[tuple[str, str], int] = {}
 
     def refusing(self, topic: str, what: str = "") -> "_Refusal":
-        """Return a context that reports an error of a message, a `ValueError`, which ends it."""
+        """Return a context that reports an error of a message, which ends it."""
         return _Refusal(self, topic, what)
 
     def report_clamped(self, topic: str, clamped: Clamped) -> None:
@@ -74,6 +75,7 @@ class _Refusal:
     def __enter__(self) -> None: ...
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        if isinstance(error, ValueError):
+        is_of_message = isinstance(error, CommandError | UserInputError)
+        if is_of_message:
             self.log.report(self.topic, "refused", f"{self.what}{error}")
-        return isinstance(error, ValueError)
+        return is_of_message

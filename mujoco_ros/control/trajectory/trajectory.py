@@ -71,7 +71,7 @@ _FIELDS = ("positions", "velocities", "accelerations", "effort")
 _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 """Largest final velocity that counts as zero, as in ros2_controllers."""
 _LARGEST_TOLERANCE = 1e6  # larger tolerances are mistakes; -1 is none
-_FARTHEST_S = 86_400.0  # time to a start, beyond which it is that of another clock
+_FARTHEST_S = 86_400.0  # time to a start, beyond which it is a time of another clock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,7 +268,7 @@ def tolerances(
 
 
 def _row(joints: ControlledJoints, indices: np.ndarray, name: str, kind: str) -> int:
-    """Return the position of a joint among those of the trajectory."""
+    """Return the position of a joint among the joints of the trajectory."""
     rows = np.flatnonzero(indices == joints.find([name])[0])
     if not rows.size:
         raise JointError(

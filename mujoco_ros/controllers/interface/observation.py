@@ -1,15 +1,14 @@
 """The observation of a controller, identical in the simulator and on a robot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose as Pose
-from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 
 T = TypeVar("T")
 
@@ -87,33 +86,9 @@ class MotionReading:
     angular: np.ndarray = field(default_factory=_unknown)
 
 
-_READINGS: dict[str, type[Any]] = {
-    "imus": ImuReading,
-    "wrenches": WrenchReading,
-    "velocimeters": MotionReading,
-    "poses": PoseReading,
-    "twists": MotionReading,
-    "accels": MotionReading,
-}
-"""Readings of several measurements; other kinds of sensors have a number or an array."""
-_Sensors: Any = make_dataclass(
-    "_Sensors",
-    [
-        (kind.observation, Mapping[str, Any], field(default_factory=dict, kw_only=True))
-        for kind in SENSOR_KINDS
-    ],
-    frozen=True,
-    slots=True,
-)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Observation(_Sensors):
+class Observation:
     """State and sensors of one robot at one instant; its arrays never change.
-
-    Each kind of sensor has a field with its readings by name: ``imus``, ``wrenches`` and the others
-    of `SENSOR_KINDS`. Ranges are inf if out of range. Linear accelerations are specific forces, +g
-    upwards at rest.
 
     Attributes:
         time: Simulated time, or time of the robot's stamps [s].
@@ -121,6 +96,20 @@ class Observation(_Sensors):
         dq: Joint velocities [rad/s or m/s].  # (n,)
         effort: Actuator efforts [Nm or N].  # (n,)
         base: The floating base; None for a fixed robot.
+        imus: IMUs by name.
+        wrenches: Force-torque sensors by name.
+        touches: Normal forces of touch sensors by name [N].
+        magnetometers: Magnetic fields in the frames of magnetometers by name [T].  # (3,)
+        ranges: Distances of rangefinders by name, inf if out of range [m].
+        velocimeters: Linear velocities in the frames of velocimeters by name.
+        poses: Poses in the reference frames of sensors by name.
+        twists: Velocities in the axes of those frames by name.
+        accels: Accelerations in the axes of ``world`` by name; linear ones are specific forces, +g
+            upwards at rest.
+        axes: Axes in the reference frames of sensors by name.  # (3,)
+        subtree_coms: Centres of mass in ``world`` by name [m].  # (3,)
+        subtree_linvels: Velocities of centres of mass by name [m/s].  # (3,)
+        subtree_angmoms: Angular momenta about centres of mass by name [Nms].  # (3,)
         sensor_states: Values of the sensors of the topic ``sensor_states`` by name.  # (n,)
         objects: Poses of free objects in ``world`` by name, if known.
         object_times: Times to which these poses belong [s]; a pose without one belongs to `time`.
@@ -133,6 +122,19 @@ class Observation(_Sensors):
     dq: np.ndarray
     effort: np.ndarray
     base: BaseReading | None = None
+    imus: Mapping[str, ImuReading] = field(default_factory=dict)
+    wrenches: Mapping[str, WrenchReading] = field(default_factory=dict)
+    touches: Mapping[str, float] = field(default_factory=dict)
+    magnetometers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    ranges: Mapping[str, float] = field(default_factory=dict)
+    velocimeters: Mapping[str, MotionReading] = field(default_factory=dict)
+    poses: Mapping[str, PoseReading] = field(default_factory=dict)
+    twists: Mapping[str, MotionReading] = field(default_factory=dict)
+    accels: Mapping[str, MotionReading] = field(default_factory=dict)
+    axes: Mapping[str, np.ndarray] = field(default_factory=dict)
+    subtree_coms: Mapping[str, np.ndarray] = field(default_factory=dict)
+    subtree_linvels: Mapping[str, np.ndarray] = field(default_factory=dict)
+    subtree_angmoms: Mapping[str, np.ndarray] = field(default_factory=dict)
     sensor_states: Mapping[str, np.ndarray] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
     object_times: Mapping[str, float] = field(default_factory=dict)
@@ -176,3 +178,10 @@ def reading(entry: str, values: Mapping[str, Any]) -> Any:
     """
     make = _READINGS.get(entry)
     return make(**values) if make else next(iter(values.values()))
+
+
+_READINGS: dict[str, Any] = {
+    name: kinds[-1]
+    for name, hint in get_type_hints(Observation).items()
+    if (kinds := get_args(hint)) and is_dataclass(kinds[-1])
+}

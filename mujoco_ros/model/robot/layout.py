@@ -173,7 +173,8 @@ def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[
     for element, frame in own:
         if frame in taken:
             raise UserInputError(
-                f"{element}: its TF frame would be that of {taken[frame]}; give it another name"
+                f"{element}: its TF frame would be the frame of {taken[frame]}; "
+                "give it another name"
             )
         taken[frame] = element
 

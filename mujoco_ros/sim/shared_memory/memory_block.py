@@ -33,6 +33,10 @@ def fence() -> Callable[[], None] | None:
     return order
 
 
+def no_fence() -> None:
+    """Do nothing, on processors that need no fence."""
+
+
 _WORD = 8
 
 

@@ -19,7 +19,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.process.heartbeat import TIMEOUT_S
-from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, row_arrays, row_pieces
 from mujoco_ros.sim.state.model_edits import scatter
@@ -70,7 +70,7 @@ class SharedState:
         self.name, _, slot = name.partition("#")
         self._header = SharedHeader.open(self.name)
         self._deadline = self._header.deadline(int(slot)) if slot else None
-        self._keep_order = fence() or bool
+        self._keep_order = fence() or no_fence
         self.step = 0  # number of states since the simulation began; never decreases
         self.edits = 0  # number of edits of the model
         self._load()

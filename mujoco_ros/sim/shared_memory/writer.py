@@ -10,7 +10,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import (
     SLOTS,
@@ -140,7 +140,7 @@ class SegmentWriter:
         if np.array_equal(edits, self._edits):
             return
         self._edits = edits.copy()
-        keep_order = fence() or bool
+        keep_order = fence() or no_fence
         segment.edited += 1
         keep_order()
         segment.edits[:] = edits
@@ -258,7 +258,7 @@ class SharedStateWriter:
         self._counter[0] = count
         self._stepped = prepared.stepped
         self._share(self._stepped)
-        (self._keep_order or bool)()
+        (self._keep_order or no_fence)()
         self.header.point_to(prepared.segment.generation, prepared.segment.block)
 
     def _share(self, rows: Sequence[Copies]) -> None:

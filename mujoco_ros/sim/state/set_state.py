@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -284,12 +285,16 @@ def _within_limits(
             handling = plant.controls[robot].stream.out_of_limits
         low, high = model.jnt_range[joint].reshape(2, 1)
         within, clamped = clamp_to_limits(
-            np.array([position]), low, high, [name].__getitem__, handling
+            np.array([position]), low, high, partial(_same, name), handling
         )
         if abs(position - within[0]) > JOINT_LIMIT_SLACK:
             found[joint] = float(within[0])
             remarks.append(clamped.text)
     return found, remarks
+
+
+def _same(name: str, _column: int) -> str:
+    return name
 
 
 def _robots(

@@ -4,6 +4,8 @@ import pytest
 
 from mujoco_ros.bridge.commands import rejection_log as module
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.control.events import CommandError
+from mujoco_ros.model.errors import UserInputError
 
 
 class Clock:
@@ -40,6 +42,18 @@ def test_a_problem_is_logged_with_its_topic_and_counted_by_its_kind(
         "refused on arm/joint_commands": 1,
         "positions clamped on arm/joint_commands": 2,
     }
+
+
+def test_an_error_of_a_message_is_refused_and_a_mistake_of_the_program_is_not(
+    refusals: RejectionLog, log: list[str]
+) -> None:
+    for error in (CommandError("too fast"), UserInputError("no such frame")):
+        with refusals.refusing("goal", "goal rejected: "):
+            raise error
+    with pytest.raises(ValueError, match="broadcast"), refusals.refusing("goal"):
+        raise ValueError("operands could not be broadcast together")
+    assert log == ["goal: goal rejected: too fast", "goal: goal rejected: no such frame"]
+    assert refusals.counts == {"refused on goal": 2}
 
 
 def test_a_repeated_message_is_logged_after_an_interval_with_its_count(

@@ -1,14 +1,18 @@
 """Observations of a simulated robot, and its model."""
 
+from typing import Any, get_args, get_type_hints
+
 import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.controllers.runtime.robot_bindings import PrivilegedAccess
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -23,6 +27,13 @@ def test_a_robot_model_has_limits_and_a_private_copy_of_the_model(pendulums):
     assert robot.home.tolist() == [0, 0, 0]
     robot.model.opt.timestep = 1.0
     assert simulation.model.opt.timestep == 0.001
+
+
+def test_an_observation_declares_a_field_with_a_type_for_each_kind_of_sensor():
+    hints = get_type_hints(Observation)
+    for kind in SENSOR_KINDS:
+        assert Any not in get_args(hints[kind.observation])
+    assert Observation.__mro__ == (Observation, object)
 
 
 def test_an_observation_is_a_copy_of_the_sample(pendulums):

@@ -319,7 +319,7 @@ def test_a_free_body_of_the_world_keeps_its_name(scene):
 )
 def test_a_free_object_cannot_have_the_frame_of_another(scene, name, owner):
     with pytest.raises(
-        UserInputError, match=f"free object '{name}': its TF frame would be that of {owner}"
+        UserInputError, match=f"free object '{name}': its TF frame would be the frame of {owner}"
     ):
         scene(
             f"""

@@ -117,6 +117,6 @@ def test_an_invalid_lidar_is_refused_with_the_reason(scene, lidars, message):
 
 def test_a_lidar_of_the_scene_cannot_have_the_frame_of_another(scene):
     with pytest.raises(
-        UserInputError, match="lidar 'ball': its TF frame would be that of free object"
+        UserInputError, match="lidar 'ball': its TF frame would be the frame of free object"
     ):
         scene("", top="{name: ball, body: world}")

@@ -279,7 +279,7 @@ class _Builder:
     def log_warnings(self, masses: Mapping[str, float]) -> None:
         """Log one line for each kind of warning, with the masses of links from shapes [kg]."""
         for name in sorted(self.from_shape):
-            warning = "moving links without mass; their solid collision shapes get that of water"
+            warning = "moving links without mass; their solid collision shapes become water"
             self._warn(warning, f"{name} ({masses[name]:.3g} kg)")
         for warning, names in self._warnings.items():
             _LOGGER.warning("%s: %s: %s", self._urdf.path, warning, ", ".join(names))

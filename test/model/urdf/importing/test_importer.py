@@ -156,7 +156,7 @@ def test_a_mesh_without_inertia_weighs_what_its_volume_of_water_does(
     # A box: m/12 (a² + b²).
     moments = [expected / 12 * square for square in (8e-4, 13e-4, 13e-4)]
     np.testing.assert_allclose(np.sort(body.inertia), moments, rtol=1e-4)
-    assert "that of water: finger (0.012 kg)" in caplog.text
+    assert "become water: finger (0.012 kg)" in caplog.text
 
 
 def test_a_hollow_mesh_without_inertia_weighs_what_its_walls_do(load, tmp_path):
