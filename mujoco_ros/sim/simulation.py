@@ -289,8 +289,9 @@ class Simulation:
         return self._feedback.idle_steps(float(self.data.time))
 
     def note_idle_steps(self) -> None:
-        """Follow compiled steps of `idle_steps`."""
-        self._feedback.update_controls(self.time)
+        """Follow compiled steps of `idle_steps`, of which at least one began."""
+        assert self.compiled is not None
+        self._feedback.update_controls(self.compiled.begun)
 
     def complete_step(self, outcome: int) -> bool:
         """Do what a compiled step leaves to Python, by its `Outcome`; return as `step`."""

@@ -214,7 +214,8 @@ class PhysicsThread:
         outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
-        simulation.note_idle_steps()
+        if steps or outcome not in (Outcome.TAKEN, Outcome.IN_PYTHON):
+            simulation.note_idle_steps()
         self._steps += steps
         if outcome == Outcome.IN_PYTHON:
             simulation.step()
