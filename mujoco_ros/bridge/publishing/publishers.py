@@ -290,7 +290,9 @@ class Publishers(Component):
         if stage.settings != settings:  # changed since it was prepared
             stage.arrange(settings)
         self._stage, self._settings = stage, settings
-        self._due.clear()  # their batches would keep the publishers open that `finish` closes
+        # Their batches would keep the publishers open that `finish` closes.
+        self._due.clear()
+        self._compiled = None, []
 
     def finish(self) -> None:
         """Close the publishers that only the previous plant had."""

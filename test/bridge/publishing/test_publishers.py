@@ -507,6 +507,7 @@ def test_publishers_of_the_previous_model_close_while_the_simulation_is_paused(
     node = rclpy.create_node("closing", context=ros_node.context, namespace="closing")
     simulation = Simulation(load_scene(_PROBE))
     publishers = publishers_of(node, simulation)
+    publishers.idle_steps()  # which plans compiled steps
     publishers.publish(everything=True)
     assert node.count_publishers("joint_states") == 1
     plant = simulation.build_plant(no_world())
