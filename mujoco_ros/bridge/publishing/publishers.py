@@ -335,10 +335,10 @@ class Publishers(Component):
 
     def idle_steps(self) -> int:
         """Compiled steps publish what belongs to no tick of the lockstep."""
-        compiled = self._simulation.compiled
-        if compiled is None or self._lockstep.robots:
+        compiled, clock = self._simulation.compiled, self._clock_batch.compiled
+        if compiled is None or clock is None or self._lockstep.robots:
             return 0
-        batches, clock = self._batches(), self._clock_batch.compiled
+        batches = self._batches()
         if not all(publisher.handle for publisher in (self._clock, *self._stage.topics)):
             return 0
         known, arranged = self._compiled

@@ -21,6 +21,7 @@ from stepped_node import planned
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.diagnostics.report import NEVER, OK, WARN
+from mujoco_ros.bridge.publishing import template_publisher
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
@@ -518,3 +519,10 @@ def test_publishers_of_the_previous_model_close_while_the_simulation_is_paused(
     publishers.finish()
     assert node.count_publishers("joint_states") == 0
     node.destroy_node()
+
+
+def test_no_step_is_compiled_where_the_functions_of_rcl_are_not_found(
+    ros_node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(template_publisher, "publish_functions", lambda: None)
+    assert not publishers_of(ros_node, Simulation(load_scene(_PROBE))).idle_steps()
