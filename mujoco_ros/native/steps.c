@@ -101,6 +101,7 @@ typedef struct {
   PyObject_HEAD
   PyObject *on_warning;
   double begun;  // simulated time of the present step
+  char error[sizeof(((mjLogMessage *)0)->subject)];
   Table tables[TABLES];
 } Steps;
 
@@ -148,34 +149,37 @@ static PyObject *set_sharing(Steps *self, PyObject *tables) {
 
 // ---- a step -------------------------------------------------------------------------------------
 
-static __thread struct {
+typedef struct {
   jmp_buf escape;
-  char text[sizeof(((mjLogMessage *)0)->subject)];
-  PyObject *on_warning;
-} call;
+  Steps *steps;
+} Call;
+static __thread Call *call;  // the innermost one: a hook may step another simulation
 
 // Handle messages of the engine: escape from an error, and pass a warning to Python.
 static void handle_log(const mjLogMessage *message) {
   if (message->level == mjLOG_ERROR) {
-    memcpy(call.text, message->subject, sizeof call.text);
-    longjmp(call.escape, 1);
+    memcpy(call->steps->error, message->subject, sizeof message->subject);
+    longjmp(call->escape, 1);
   }
   if (message->level != mjLOG_WARNING) return;
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *result = PyObject_CallFunction(call.on_warning, "s", message->subject);
-  if (result == NULL) PyErr_WriteUnraisable(call.on_warning);
+  PyObject *result = PyObject_CallFunction(call->steps->on_warning, "s", message->subject);
+  if (result == NULL) PyErr_WriteUnraisable(call->steps->on_warning);
   Py_XDECREF(result);
   PyGILState_Release(state);
 }
 
-// Advance the engine; return whether it reported an error, which is in `call.text`.
+// Advance the engine; return whether it reported an error, which is in `self->error`.
 static int step_engine(Steps *self) {
-  call.on_warning = self->on_warning;
   const Engine *engine = ENGINE_OF(self);
+  Call own, *outer = call;
+  own.steps = self;
+  call = &own;
   mjfLogHandler before = engine->set_log_handler(handle_log);
-  int failed = setjmp(call.escape);
+  int failed = setjmp(own.escape);
   if (!failed) engine->step(engine->model, engine->data);
   engine->set_log_handler(before);
+  call = outer;
   return failed;
 }
 
@@ -491,7 +495,7 @@ static PyObject *run_method(Steps *self, PyObject *arguments) {
         run_steps(self, run.rows, view.buf, view.len / 24, ramps, most, &steps, &rejected);
     PyEval_RestoreThread(thread);
     if (outcome < 0)
-      PyErr_SetString(PyExc_RuntimeError, call.text);
+      PyErr_SetString(PyExc_RuntimeError, self->error);
     else
       result = Py_BuildValue("iLO", outcome, (long long)steps, rejected ? rejected : Py_None);
   }
@@ -509,7 +513,7 @@ static PyObject *step_method(Steps *self, PyObject *references) {
   PyEval_RestoreThread(thread);
   PyBuffer_Release(&view);
   if (outcome >= 0) return PyLong_FromLong(outcome);
-  PyErr_SetString(PyExc_RuntimeError, call.text);
+  PyErr_SetString(PyExc_RuntimeError, self->error);
   return NULL;
 }
 
