@@ -72,10 +72,7 @@ class Steps:
         """
 
     def finish(self) -> int:
-        """Complete a step that the check of the solver had interrupted; return an `Outcome`."""
-
-    def complete(self) -> None:
-        """Take the sample of a step that a warning had interrupted."""
+        """Complete a step that had to be checked, or whose warning was handled."""
 
     def run(
         self, references: np.ndarray, most: int, cells: np.ndarray, ramps: bool, /

@@ -108,22 +108,14 @@ typedef struct {
 #define ENGINE_OF(self) ((const Engine *)(self)->tables[ENGINE].rows)
 
 static void destroy(Steps *self) {
-  for (int i = 0; i < TABLES; i++) release_table(&self->tables[i]);
+  release_tables(self->tables, TABLES);
   Py_XDECREF(self->on_warning);
   free_object((PyObject *)self);
 }
 
-// Replace tables from one on by those in a tuple.
-static int take_tables(Steps *self, int first, PyObject *tables) {
-  Py_ssize_t count = PyTuple_Size(tables);
-  if (count < 0 || count > TABLES - first) return -1;
-  for (Py_ssize_t i = 0; i < count; i++) {
-    Table taken;
-    if (take_table(&taken, PyTuple_GetItem(tables, i), SIZES[first + i]) < 0) return -1;
-    release_table(&self->tables[first + i]);
-    self->tables[first + i] = taken;
-  }
-  return 0;
+// Replace tables, from `first` up to `end`, by those in a tuple.
+static int take(Steps *self, int first, int end, PyObject *tables) {
+  return take_tables(self->tables + first, SIZES + first, end - first, tables);
 }
 
 static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords)) {
@@ -132,19 +124,17 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *Py_UN
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   Steps *self = (Steps *)allocate(type, 0);
   if (self == NULL) return NULL;
-  Py_INCREF(on_warning);
-  self->on_warning = on_warning;
-  if (take_tables(self, ENGINE, tables) == 0) return (PyObject *)self;
-  Py_DECREF(self);
-  return NULL;
+  self->on_warning = Py_NewRef(on_warning);
+  if (take(self, ENGINE, GROUPS, tables) < 0) Py_CLEAR(self);
+  return (PyObject *)self;
 }
 
 static PyObject *set_topics(Steps *self, PyObject *tables) {
-  return take_tables(self, GROUPS, tables) < 0 ? NULL : Py_NewRef(Py_None);
+  return take(self, GROUPS, COUNTER, tables) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *set_sharing(Steps *self, PyObject *tables) {
-  return take_tables(self, COUNTER, tables) < 0 ? NULL : Py_NewRef(Py_None);
+  return take(self, COUNTER, TABLES, tables) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
@@ -394,12 +384,6 @@ static void share(const Steps *self) {
 
 // ---- steps in real time -------------------------------------------------------------------------
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void sleep_for(double seconds) {
   if (seconds > LONGEST_SLEEP_S) seconds = LONGEST_SLEEP_S;
   struct timespec time = {0, (long)(seconds * 1e9)};
@@ -443,10 +427,10 @@ static void trace(const Run *run, double stamp, const double times[4]) {
 
 static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
                      int ramps, int64_t most, int64_t *steps, PyObject **rejected) {
-  double begun = now(), dropped = run->pace[DROPPED];
+  double begun = wall_time(), dropped = run->pace[DROPPED];
   int outcome = TAKEN;
   while (*steps < most && !*run->attention && outcome == TAKEN && *rejected == NULL) {
-    double times[4] = {now()};
+    double times[4] = {wall_time()};
     // Python checks from time to time what changes without a command.
     if (times[0] - begun > LONGEST_RUN_S || run->pace[DROPPED] != dropped) break;
     double delay = wait_for_step(run->pace, times[0]);
@@ -458,13 +442,13 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
     run->pace[LAST] = times[0];
     if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
     outcome = advance(self, references, joints);
-    times[1] = now();
+    times[1] = wall_time();
     if (outcome == TAKEN) outcome = publish(self, rejected);
-    times[2] = now();
+    times[2] = wall_time();
     if (outcome != TAKEN) break;
     share(self);
     ++*steps;
-    times[3] = now();
+    times[3] = wall_time();
     count_duration(run->costs, run->last_cost, times[3] - times[0]);
     trace(run, *ENGINE_OF(self)->time, times);
   }
@@ -500,7 +484,7 @@ static PyObject *run_method(Steps *self, PyObject *arguments) {
       result = Py_BuildValue("iLO", outcome, (long long)steps, rejected ? rejected : Py_None);
   }
   Py_XDECREF(rejected);
-  release_table(&run);
+  release_tables(&run, 1);
   PyBuffer_Release(&view);
   return result;
 }
@@ -521,17 +505,11 @@ static PyObject *finish_method(Steps *self, PyObject *Py_UNUSED(none)) {
   return PyLong_FromLong(finish(self));
 }
 
-static PyObject *complete_method(Steps *self, PyObject *Py_UNUSED(none)) {
-  complete(self);
-  Py_RETURN_NONE;
-}
-
 static PyMethodDef METHODS[] = {
     {"set_topics", (PyCFunction)set_topics, METH_VARARGS, NULL},
     {"set_sharing", (PyCFunction)set_sharing, METH_VARARGS, NULL},
     {"step", (PyCFunction)step_method, METH_O, NULL},
     {"finish", (PyCFunction)finish_method, METH_NOARGS, NULL},
-    {"complete", (PyCFunction)complete_method, METH_NOARGS, NULL},
     {"run", (PyCFunction)run_method, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -306,7 +306,7 @@ class Simulation:
             if self._diverged():
                 self._recover(compiled.begun)
                 return False
-            compiled.complete()
+            compiled.finish()  # the warning is now handled
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:

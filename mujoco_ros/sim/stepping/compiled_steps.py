@@ -37,7 +37,7 @@ class Outcome(IntEnum):
 
     TAKEN = 0  # nothing
     UNSOLVED = 1  # check the solver, then `finish`
-    WARNED = 2  # handle a warning of the engine, then `complete`
+    WARNED = 2  # handle a warning of the engine, then `finish`
     PUBLISH = 3  # publish, as after a step in Python
     IN_PYTHON = 4  # take the step, which did not begin
 
@@ -81,9 +81,8 @@ class CompiledSteps:
         ramps = [row for control in plant.controls for row in control.streams.compiled_ramps(plan)]
         self._compiled = kind(warn, tuple(map(plan.table, ([engine], inputs, limits, ramps))))
         self.finish: Callable[[], int] = self._compiled.finish
-        """Complete a step after the check of the solver; returns an `Outcome`."""
-        self.complete = self._compiled.complete
-        """Take the sample of a step after a warning."""
+        """Complete a step after the check of the solver, or after a warning was handled; returns an
+        `Outcome`."""
 
     @property
     def applies(self) -> bool:
