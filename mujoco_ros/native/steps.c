@@ -3,14 +3,15 @@
 // Python runs what is written in Python: `run` returns when something there is to be done.
 // sim/simulation.py has the same steps in Python, with the same results.
 
+#include "plan.h"
+
+#if __has_include(<mujoco/mujoco.h>)
 #include <math.h>
 #include <mujoco/mujoco.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
-
-#include "plan.h"
 
 const long ENGINE_VERSION = mjVERSION_HEADER;
 
@@ -375,6 +376,7 @@ static void share(const Steps *self) {
   int64_t count = *counter + 1;
   const Row *row = (Row *)self->tables[ROWS].rows + count % self->tables[ROWS].count;
   const Piece *pieces = (Piece *)self->tables[PIECES].rows + row->first;
+  atomic_thread_fence(memory_order_release);  // a reader of this row sees the counter first
   *row->time = *ENGINE_OF(self)->time;
   for (int64_t i = 0; i < row->count; i++)
     memcpy(pieces[i].to, pieces[i].from, (size_t)pieces[i].size);
@@ -518,3 +520,8 @@ static PyType_Slot SLOTS[] = {
 static PyType_Spec SPEC = {"mujoco_ros.native.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT, SLOTS};
 
 PyObject *new_steps_type(void) { return PyType_FromSpec(&SPEC); }
+
+#else  // as in an isolated build: the steps are in Python
+const long ENGINE_VERSION = 0;
+PyObject *new_steps_type(void) { return Py_NewRef(Py_None); }
+#endif
