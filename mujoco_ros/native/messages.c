@@ -122,13 +122,6 @@ void send_messages(Messages *self, PyObject **rejected) {
   }
 }
 
-int has_subscriptions(const Messages *self) {
-  const Table *messages = &self->tables[MESSAGES];
-  for (Py_ssize_t i = 0; i < messages->count; i++)
-    if (*((Message *)messages->rows)[i].subscriptions) return 1;
-  return 0;
-}
-
 static PyObject *fill_method(Messages *self, PyObject *arguments) {
   long long sec, nanosec;
   if (!PyArg_ParseTuple(arguments, "LL", &sec, &nanosec)) return NULL;

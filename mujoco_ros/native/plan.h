@@ -35,7 +35,6 @@ int fill_messages(Messages *messages, int64_t nanoseconds);
 // Send the messages with subscriptions; append (messages, index, reason) to `*rejected`, a list or
 // NULL, for each that the middleware rejects. Neither needs the interpreter's lock.
 void send_messages(Messages *messages, PyObject **rejected);
-int has_subscriptions(const Messages *messages);
 
 // ---- steps.c ------------------------------------------------------------------------------------
 

@@ -62,8 +62,9 @@ typedef struct {  // what is counted when it is at its limit
 } Limited;
 typedef struct {  // topics that are published at the same steps
   int64_t every;
-  Messages *messages;    // NULL: Python publishes them
-  int64_t first, count;  // of its updates; for Python, of the numbers of subscriptions
+  Messages *messages;       // NULL: Python publishes them
+  int64_t first, count;     // of its numbers of subscriptions
+  int64_t update, updates;  // the first one and how many
 } Group;
 typedef struct {
   Messages *messages;
@@ -315,10 +316,9 @@ static void compute(const Engine *engine, const Update *update) {
       if (*update->to < 0 || *update->to >= *update->a) *update->to = INFINITY;
       break;
     case SUBTRACT:
-      *update->to = *update->a - *update->b;
-      break;
     case SUBTRACT_ANGLE:
-      *update->to = wrap(*update->a - *update->b);
+      *update->to = *update->a - *update->b;
+      if (update->kind == SUBTRACT_ANGLE) *update->to = wrap(*update->to);
       break;
     case ADD:
       for (int64_t i = 0; i < update->count; i++) update->to[i] = update->a[i] + update->b[i];
@@ -327,7 +327,6 @@ static void compute(const Engine *engine, const Update *update) {
 }
 
 static int is_wanted(const Steps *self, const Group *group) {
-  if (group->messages != NULL) return has_subscriptions(group->messages);
   const int64_t *const *numbers = self->tables[SUBSCRIPTIONS].rows;
   for (int64_t i = 0; i < group->count; i++)
     if (*numbers[group->first + i]) return 1;
@@ -361,7 +360,7 @@ static int publish(const Steps *self, PyObject **rejected) {
   if (has_clock && !clock->is_last) outcome = send(clock->messages, nanoseconds, rejected);
   for (const Group *group = groups; group < end && outcome == TAKEN; group++) {
     if (number % group->every || group->messages == NULL || !is_wanted(self, group)) continue;
-    for (int64_t i = 0; i < group->count; i++) compute(engine, updates + group->first + i);
+    for (int64_t i = 0; i < group->updates; i++) compute(engine, updates + group->update + i);
     outcome = send(group->messages, nanoseconds, rejected);
   }
   if (has_clock && clock->is_last && outcome == TAKEN)
@@ -415,16 +414,13 @@ static double wait_for_step(double *pace, double time) {
   return 0.0;
 }
 
-enum { BEGUN, STEPPED, PUBLISHED, STAMP, LATE_STEPS, SHARED, TRACED };
-
 static int64_t nanoseconds(double seconds) { return (int64_t)rint(seconds * 1e9); }
 
 static void trace(const Run *run, double stamp, const double times[4]) {
   if (run->trace == NULL || *run->trace >= run->most_traced) return;
-  int64_t *row = run->trace + 1 + TRACED * (*run->trace)++;
-  row[BEGUN] = nanoseconds(times[0]), row[STEPPED] = nanoseconds(times[1]);
-  row[PUBLISHED] = nanoseconds(times[2]), row[SHARED] = nanoseconds(times[3]);
-  row[STAMP] = nanoseconds(stamp), row[LATE_STEPS] = (int64_t)run->pace[LATE];
+  const int64_t row[] = {nanoseconds(times[0]), nanoseconds(times[1]),     nanoseconds(times[2]),
+                         nanoseconds(stamp),    (int64_t)run->pace[LATE], nanoseconds(times[3])};
+  memcpy((int64_t(*)[6])(run->trace + 1) + (*run->trace)++, row, sizeof row);
 }
 
 static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
@@ -457,50 +453,52 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
   return outcome;
 }
 
-static int view_references(const Steps *self, PyObject *object, Py_buffer *view) {
-  if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0) return -1;
-  if (view->len >= 24 * ENGINE_OF(self)->joints) return 0;
+// Take the references, three numbers for each joint.
+static int take_references(const Steps *self, PyObject *array, Table *references) {
+  if (take_table(references, array, 3 * sizeof(double)) < 0) return -1;
+  if (references->count >= ENGINE_OF(self)->joints) return 0;
   PyErr_SetString(PyExc_ValueError, "references are three numbers for each joint");
-  PyBuffer_Release(view);
+  release_tables(references, 1);
   return -1;
 }
 
-static PyObject *run_method(Steps *self, PyObject *arguments) {
-  PyObject *references, *row, *result = NULL, *rejected = NULL;
-  long long most;
-  int ramps;
-  Table run = {NULL, NULL, 0};
-  Py_buffer view;
-  if (!PyArg_ParseTuple(arguments, "OLOp", &references, &most, &row, &ramps) ||
-      view_references(self, references, &view) < 0)
-    return NULL;
-  if (take_table(&run, row, sizeof(Run)) == 0) {
-    int64_t steps = 0;
-    PyThreadState *thread = PyEval_SaveThread();
-    int outcome =
-        run_steps(self, run.rows, view.buf, view.len / 24, ramps, most, &steps, &rejected);
-    PyEval_RestoreThread(thread);
-    if (outcome < 0)
-      PyErr_SetString(PyExc_RuntimeError, self->error);
-    else
-      result = Py_BuildValue("iLO", outcome, (long long)steps, rejected ? rejected : Py_None);
-  }
-  Py_XDECREF(rejected);
-  release_tables(&run, 1);
-  PyBuffer_Release(&view);
-  return result;
-}
-
-static PyObject *step_method(Steps *self, PyObject *references) {
-  Py_buffer view;
-  if (view_references(self, references, &view) < 0) return NULL;
-  PyThreadState *thread = PyEval_SaveThread();
-  int outcome = advance(self, view.buf, view.len / 24);
-  PyEval_RestoreThread(thread);
-  PyBuffer_Release(&view);
-  if (outcome >= 0) return PyLong_FromLong(outcome);
+static PyObject *fail(const Steps *self) {
   PyErr_SetString(PyExc_RuntimeError, self->error);
   return NULL;
+}
+
+static PyObject *run_method(Steps *self, PyObject *arguments) {
+  PyObject *array, *row, *rejected = NULL;
+  long long most;
+  int ramps, outcome = -1;
+  int64_t steps = 0;
+  Table run, references;
+  if (!PyArg_ParseTuple(arguments, "OLOp", &array, &most, &row, &ramps) ||
+      take_references(self, array, &references) < 0)
+    return NULL;
+  int fails = take_table(&run, row, sizeof(Run));
+  if (!fails) {
+    PyThreadState *thread = PyEval_SaveThread();
+    outcome = run_steps(self, run.rows, references.rows, references.count, ramps, most, &steps,
+                        &rejected);
+    PyEval_RestoreThread(thread);
+    release_tables(&run, 1);
+  }
+  release_tables(&references, 1);
+  PyObject *lost = rejected ? rejected : Py_NewRef(Py_None);
+  if (outcome >= 0) return Py_BuildValue("iLN", outcome, (long long)steps, lost);
+  Py_DECREF(lost);
+  return fails ? NULL : fail(self);
+}
+
+static PyObject *step_method(Steps *self, PyObject *array) {
+  Table references;
+  if (take_references(self, array, &references) < 0) return NULL;
+  PyThreadState *thread = PyEval_SaveThread();
+  int outcome = advance(self, references.rows, references.count);
+  PyEval_RestoreThread(thread);
+  release_tables(&references, 1);
+  return outcome < 0 ? fail(self) : PyLong_FromLong(outcome);
 }
 
 static PyObject *finish_method(Steps *self, PyObject *Py_UNUSED(none)) {

@@ -180,10 +180,12 @@ class CompiledSteps:
         updates: list[tuple[int, ...]] = []
         subscriptions: list[tuple[int, ...]] = []
         for group in groups:
-            own = updates if group.messages is not None else subscriptions
-            first = len(own)
-            own += group.rows(plan)
-            rows.append((group.every, plan.object(group.messages), first, len(own) - first))
+            numbers = [(plan.address(number, kind=np.int64),) for number in group.subscriptions]
+            own = group.updates.rows(plan)
+            parts = len(subscriptions), len(numbers), len(updates), len(own)
+            rows.append((group.every, plan.object(group.messages), *parts))
+            subscriptions += numbers
+            updates += own
         self._compiled.set_topics(
             plan.table(rows),
             plan.table([(plan.object(clock), clock_every, clock_last)]),
@@ -200,12 +202,6 @@ class CompiledTopics:
     messages: Any  # the compiled messages; None if Python publishes them
     updates: "Updates"  # of derived arrays
     subscriptions: Sequence[np.ndarray]  # numbers of subscriptions.  # (1,) each
-
-    def rows(self, plan: Plan) -> list[tuple[int, ...]]:
-        """Return the updates, or for Python the numbers of subscriptions."""
-        if self.messages is not None:
-            return self.updates.rows(plan)
-        return [(plan.address(number, kind=np.int64),) for number in self.subscriptions]
 
 
 _Places = tuple[tuple[np.ndarray, int], ...]
