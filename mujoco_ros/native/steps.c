@@ -10,6 +10,7 @@
 #include <mujoco/mujoco.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -93,7 +94,8 @@ typedef struct {
   int64_t *trace, most_traced;  // for measurements: a number of rows, then times of each step
 } Run;
 
-enum { ENGINE, INPUTS, LIMITS, RAMPS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES, TABLES };
+enum { ENGINE, INPUTS, LIMITS, RAMPS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES,
+       TABLES };
 static const size_t SIZES[TABLES] = {
     sizeof(Engine), sizeof(Input),  sizeof(Limited),   sizeof(Ramp),      sizeof(Group),
     sizeof(Clock),  sizeof(Update), sizeof(int64_t *), sizeof(int64_t *), sizeof(Row),
@@ -103,7 +105,7 @@ typedef struct {
   PyObject_HEAD
   PyObject *on_warning;
   double begun;  // simulated time of the present step
-  char error[sizeof(((mjLogMessage *)0)->subject)];
+  char error[2 * sizeof(((mjLogMessage *)0)->subject)];
   Table tables[TABLES];
 } Steps;
 
@@ -150,7 +152,9 @@ static __thread Call *call;  // the innermost one: a hook may step another simul
 // Handle messages of the engine: escape from an error, and pass a warning to Python.
 static void handle_log(const mjLogMessage *message) {
   if (message->level == mjLOG_ERROR) {
-    memcpy(call->steps->error, message->subject, sizeof message->subject);
+    Steps *steps = call->steps;  // the text is as of the engine's bindings
+    const char *function = message->func ? message->func : "", *colon = *function ? ": " : "";
+    snprintf(steps->error, sizeof steps->error, "%s%s%s", function, colon, message->subject);
     longjmp(call->escape, 1);
   }
   if (message->level != mjLOG_WARNING) return;

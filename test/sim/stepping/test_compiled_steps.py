@@ -75,3 +75,17 @@ def test_steps_wait_for_their_times_and_are_traced() -> None:
     assert (begun - begun[0] >= [0, 3_999_999, 7_999_999]).all()
     assert stamp.tolist() == [0, 1_000_000, 2_000_000]
     assert periods.sum() == 4
+
+
+def test_an_error_of_the_engine_is_raised_and_steps_continue_after_it() -> None:
+    simulation = compiled_simulation()
+    simulation.model.opt.integrator = 99
+    with pytest.raises(mujoco.FatalError) as expected:
+        mujoco.mj_step(simulation.model, mujoco.MjData(simulation.model))
+    for _ in range(2):
+        with pytest.raises(mujoco.FatalError) as raised:
+            simulation.step()
+        assert str(raised.value) == str(expected.value)
+    simulation.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    simulation.reset()
+    assert simulation.step()
