@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
+
+#include "plan.h"
 
 #define LARGEST 1e150 /* as hook_table._LARGEST */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -42,12 +43,6 @@ typedef double (*Law)(const void *, void *, int);
 typedef int (*Filter)(const void *, void *, int, int);
 typedef enum { OTHER_MODEL, OTHER_DATA, OWN } Owner;
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 ALWAYS_INLINE Owner enter(Gate *gate, const void *model, const void *data) {
   if (atomic_load_explicit(&gate->model, memory_order_relaxed) != model) return OTHER_MODEL;
   if (gate->data != data) return OTHER_DATA;
@@ -70,7 +65,7 @@ ALWAYS_INLINE void write_array(Gate *gate, const void *model, void *data, int st
   for (int64_t i = 0; i < gate->count; i++) {
     Entry *entry = &gate->entries[i];
     if (!entry->cell->is_enabled || !entry->present[stage]) continue;
-    double start = now(), sum = 0.0;
+    double start = wall_time(), sum = 0.0;
     const uint8_t *own = entry->own + stage * entry->length;
     memcpy(entry->saved, entry->array, entry->length * sizeof(double));
     act(entry->function, model, data, stage);
@@ -81,7 +76,7 @@ ALWAYS_INLINE void write_array(Gate *gate, const void *model, void *data, int st
         entry->array[j] = entry->saved[j];
     }
     if (!(sum < INFINITY)) gate->report(i, stage, 0.0);
-    entry->cell->spent += now() - start;
+    entry->cell->spent += wall_time() - start;
   }
   *gate->busy = 0;
 }
@@ -99,7 +94,7 @@ ALWAYS_INLINE double choose_number(Gate *gate, const void *model, void *data, in
     Entry *entry = &gate->entries[i];
     if (!entry->cell->is_enabled) continue;
     if (!entry->own[first] && !(is_filter && entry->own[second])) continue;
-    double start = now();
+    double start = wall_time();
     double value = is_filter ? ((Filter)entry->function)(model, data, first, second)
                              : ((Law)entry->function)(model, data, first);
     if (!(fabs(value) < LARGEST)) {
@@ -108,7 +103,7 @@ ALWAYS_INLINE double choose_number(Gate *gate, const void *model, void *data, in
       result = value;
       is_found = 1;
     }
-    entry->cell->spent += now() - start;
+    entry->cell->spent += wall_time() - start;
   }
   *gate->busy = 0;
   return result;

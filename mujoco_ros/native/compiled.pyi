@@ -65,17 +65,17 @@ class Steps:
         """Take the tables COUNTER, ROWS and PIECES, of the shared memory that `run` writes."""
 
     def step(self, references: np.ndarray, /) -> int:
-        """Advance by one timestep; return an `StepOutcome`.
+        """Advance by one timestep; return a `StepOutcome`.
 
         Raises:
             RuntimeError: The engine reported an error.
         """
 
     def finish(self) -> int:
-        """Complete a step that the check of the solver had interrupted; return an `StepOutcome`."""
+        """Complete a step that had to be checked, or whose warning was handled.
 
-    def complete(self) -> None:
-        """Take the sample of a step that a warning had interrupted."""
+        Returns a `StepOutcome`.
+        """
 
     def run(
         self, references: np.ndarray, most: int, cells: np.ndarray, ramps: bool, /

@@ -51,22 +51,14 @@ struct Messages {
 };
 
 static void destroy(Messages *self) {
-  for (int i = 0; i < TABLES; i++) release_table(&self->tables[i]);
+  release_tables(self->tables, TABLES);
   free_object((PyObject *)self);
 }
 
-static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-  static char *names[] = {"numbers", "stamps", "durations", "messages", "functions", NULL};
-  PyObject *tables[TABLES];
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOOO", names, &tables[0], &tables[1],
-                                   &tables[2], &tables[3], &tables[4]))
-    return NULL;
+static PyObject *create(PyTypeObject *type, PyObject *tables, PyObject *Py_UNUSED(keywords)) {
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   Messages *self = (Messages *)allocate(type, 0);
-  int failed = self == NULL;
-  for (int i = 0; i < TABLES && !failed; i++)
-    failed = take_table(&self->tables[i], tables[i], ROWS[i]) < 0;
-  if (failed) Py_CLEAR(self);
+  if (self != NULL && take_tables(self->tables, ROWS, TABLES, tables) < 0) Py_CLEAR(self);
   return (PyObject *)self;
 }
 
@@ -128,13 +120,6 @@ void send_messages(Messages *self, PyObject **rejected) {
         middleware->publish(message->publisher, &message->message, NULL))
       note_rejection(self, i, rejected);
   }
-}
-
-int has_subscriptions(const Messages *self) {
-  const Table *messages = &self->tables[MESSAGES];
-  for (Py_ssize_t i = 0; i < messages->count; i++)
-    if (*((Message *)messages->rows)[i].subscriptions) return 1;
-  return 0;
 }
 
 static PyObject *fill_method(Messages *self, PyObject *arguments) {

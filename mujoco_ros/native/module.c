@@ -1,6 +1,19 @@
 #include <string.h>
+#include <time.h>
 
 #include "plan.h"
+
+#ifdef __APPLE__
+#define STEADY_CLOCK CLOCK_UPTIME_RAW
+#else
+#define STEADY_CLOCK CLOCK_MONOTONIC
+#endif
+
+double wall_time(void) {
+  struct timespec time;
+  clock_gettime(STEADY_CLOCK, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
 int take_table(Table *table, PyObject *array, size_t size) {
   Py_buffer view;
@@ -16,10 +29,26 @@ int take_table(Table *table, PyObject *array, size_t size) {
   return fits ? 0 : -1;
 }
 
-void release_table(Table *table) {
-  PyObject *owner = table->owner;
-  memset(table, 0, sizeof *table);
-  Py_XDECREF(owner);
+int take_tables(Table *tables, const size_t *sizes, Py_ssize_t count, PyObject *arrays) {
+  if (PyTuple_Size(arrays) != count) {
+    PyErr_SetString(PyExc_TypeError, "another number of tables");
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    Table taken;
+    if (take_table(&taken, PyTuple_GetItem(arrays, i), sizes[i]) < 0) return -1;
+    release_tables(&tables[i], 1);
+    tables[i] = taken;
+  }
+  return 0;
+}
+
+void release_tables(Table *tables, Py_ssize_t count) {
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject *owner = tables[i].owner;
+    memset(&tables[i], 0, sizeof tables[i]);
+    Py_XDECREF(owner);
+  }
 }
 
 void free_object(PyObject *object) {

@@ -14,11 +14,16 @@ typedef struct {
   Py_ssize_t count;
 } Table;
 
+_Static_assert(sizeof(void *) == sizeof(int64_t), "a word of a table is an address");
+
 // Take the rows of `size` bytes of an array; return 0, or -1 with an error.
 int take_table(Table *table, PyObject *array, size_t size);
-void release_table(Table *table);
+// Replace `count` tables by those in a tuple, whose rows have these sizes.
+int take_tables(Table *tables, const size_t *sizes, Py_ssize_t count, PyObject *arrays);
+void release_tables(Table *tables, Py_ssize_t count);
 // Free an object of a type from `PyType_FromSpec`.
 void free_object(PyObject *object);
+double wall_time(void);  // as time.perf_counter [s]
 
 // ---- messages.c ---------------------------------------------------------------------------------
 
@@ -30,7 +35,6 @@ int fill_messages(Messages *messages, int64_t nanoseconds);
 // Send the messages with subscriptions; append (messages, index, reason) to `*rejected`, a list or
 // NULL, for each that the middleware rejects. Neither needs the interpreter's lock.
 void send_messages(Messages *messages, PyObject **rejected);
-int has_subscriptions(const Messages *messages);
 
 // ---- steps.c ------------------------------------------------------------------------------------
 

@@ -3,14 +3,16 @@
 // Python runs what is written in Python: `run` returns when something there is to be done.
 // sim/simulation.py has the same steps in Python, with the same results.
 
+#include "plan.h"
+
+#if __has_include(<mujoco/mujoco.h>)
 #include <math.h>
 #include <mujoco/mujoco.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include "plan.h"
 
 const long ENGINE_VERSION = mjVERSION_HEADER;
 
@@ -61,8 +63,9 @@ typedef struct {  // what is counted when it is at its limit
 } Limited;
 typedef struct {  // topics that are published at the same steps
   int64_t every;
-  Messages *messages;    // NULL: Python publishes them
-  int64_t first, count;  // of its updates; for Python, of the numbers of subscriptions
+  Messages *messages;       // NULL: Python publishes them
+  int64_t first, count;     // of its numbers of subscriptions
+  int64_t update, updates;  // the first one and how many
 } Group;
 typedef struct {
   Messages *messages;
@@ -91,7 +94,8 @@ typedef struct {
   int64_t *trace, most_traced;  // for measurements: a number of rows, then times of each step
 } Run;
 
-enum { ENGINE, INPUTS, LIMITS, RAMPS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES, TABLES };
+enum { ENGINE, INPUTS, LIMITS, RAMPS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES,
+       TABLES };
 static const size_t SIZES[TABLES] = {
     sizeof(Engine), sizeof(Input),  sizeof(Limited),   sizeof(Ramp),      sizeof(Group),
     sizeof(Clock),  sizeof(Update), sizeof(int64_t *), sizeof(int64_t *), sizeof(Row),
@@ -101,28 +105,21 @@ typedef struct {
   PyObject_HEAD
   PyObject *on_warning;
   double begun;  // simulated time of the present step
+  char error[2 * sizeof(((mjLogMessage *)0)->subject)];
   Table tables[TABLES];
 } Steps;
 
 #define ENGINE_OF(self) ((const Engine *)(self)->tables[ENGINE].rows)
 
 static void destroy(Steps *self) {
-  for (int i = 0; i < TABLES; i++) release_table(&self->tables[i]);
+  release_tables(self->tables, TABLES);
   Py_XDECREF(self->on_warning);
   free_object((PyObject *)self);
 }
 
-// Replace tables from one on by those in a tuple.
-static int take_tables(Steps *self, int first, PyObject *tables) {
-  Py_ssize_t count = PyTuple_Size(tables);
-  if (count < 0 || count > TABLES - first) return -1;
-  for (Py_ssize_t i = 0; i < count; i++) {
-    Table taken;
-    if (take_table(&taken, PyTuple_GetItem(tables, i), SIZES[first + i]) < 0) return -1;
-    release_table(&self->tables[first + i]);
-    self->tables[first + i] = taken;
-  }
-  return 0;
+// Replace tables, from `first` up to `end`, by those in a tuple.
+static int take(Steps *self, int first, int end, PyObject *tables) {
+  return take_tables(self->tables + first, SIZES + first, end - first, tables);
 }
 
 static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords)) {
@@ -131,51 +128,54 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *Py_UN
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   Steps *self = (Steps *)allocate(type, 0);
   if (self == NULL) return NULL;
-  Py_INCREF(on_warning);
-  self->on_warning = on_warning;
-  if (take_tables(self, ENGINE, tables) == 0) return (PyObject *)self;
-  Py_DECREF(self);
-  return NULL;
+  self->on_warning = Py_NewRef(on_warning);
+  if (take(self, ENGINE, GROUPS, tables) < 0) Py_CLEAR(self);
+  return (PyObject *)self;
 }
 
 static PyObject *set_topics(Steps *self, PyObject *tables) {
-  return take_tables(self, GROUPS, tables) < 0 ? NULL : Py_NewRef(Py_None);
+  return take(self, GROUPS, COUNTER, tables) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *set_sharing(Steps *self, PyObject *tables) {
-  return take_tables(self, COUNTER, tables) < 0 ? NULL : Py_NewRef(Py_None);
+  return take(self, COUNTER, TABLES, tables) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
 
-static __thread struct {
+typedef struct {
   jmp_buf escape;
-  char text[sizeof(((mjLogMessage *)0)->subject)];
-  PyObject *on_warning;
-} call;
+  Steps *steps;
+} Call;
+static __thread Call *call;  // the innermost one: a hook may step another simulation
 
 // Handle messages of the engine: escape from an error, and pass a warning to Python.
 static void handle_log(const mjLogMessage *message) {
   if (message->level == mjLOG_ERROR) {
-    memcpy(call.text, message->subject, sizeof call.text);
-    longjmp(call.escape, 1);
+    Steps *steps = call->steps;  // the text is as of the engine's bindings
+    const char *function = message->func ? message->func : "", *colon = *function ? ": " : "";
+    snprintf(steps->error, sizeof steps->error, "%s%s%s", function, colon, message->subject);
+    longjmp(call->escape, 1);
   }
   if (message->level != mjLOG_WARNING) return;
   PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *result = PyObject_CallFunction(call.on_warning, "s", message->subject);
-  if (result == NULL) PyErr_WriteUnraisable(call.on_warning);
+  PyObject *result = PyObject_CallFunction(call->steps->on_warning, "s", message->subject);
+  if (result == NULL) PyErr_WriteUnraisable(call->steps->on_warning);
   Py_XDECREF(result);
   PyGILState_Release(state);
 }
 
-// Advance the engine; return whether it reported an error, which is in `call.text`.
+// Advance the engine; return whether it reported an error, which is in `self->error`.
 static int step_engine(Steps *self) {
-  call.on_warning = self->on_warning;
   const Engine *engine = ENGINE_OF(self);
+  Call own, *outer = call;
+  own.steps = self;
+  call = &own;
   mjfLogHandler before = engine->set_log_handler(handle_log);
-  int failed = setjmp(call.escape);
+  int failed = setjmp(own.escape);
   if (!failed) engine->step(engine->model, engine->data);
   engine->set_log_handler(before);
+  call = outer;
   return failed;
 }
 
@@ -320,10 +320,9 @@ static void compute(const Engine *engine, const Update *update) {
       if (*update->to < 0 || *update->to >= *update->a) *update->to = INFINITY;
       break;
     case SUBTRACT:
-      *update->to = *update->a - *update->b;
-      break;
     case SUBTRACT_ANGLE:
-      *update->to = wrap(*update->a - *update->b);
+      *update->to = *update->a - *update->b;
+      if (update->kind == SUBTRACT_ANGLE) *update->to = wrap(*update->to);
       break;
     case ADD:
       for (int64_t i = 0; i < update->count; i++) update->to[i] = update->a[i] + update->b[i];
@@ -332,7 +331,6 @@ static void compute(const Engine *engine, const Update *update) {
 }
 
 static int is_wanted(const Steps *self, const Group *group) {
-  if (group->messages != NULL) return has_subscriptions(group->messages);
   const int64_t *const *numbers = self->tables[SUBSCRIPTIONS].rows;
   for (int64_t i = 0; i < group->count; i++)
     if (*numbers[group->first + i]) return 1;
@@ -366,7 +364,7 @@ static int publish(const Steps *self, PyObject **rejected) {
   if (has_clock && !clock->is_last) outcome = send(clock->messages, nanoseconds, rejected);
   for (const Group *group = groups; group < end && outcome == TAKEN; group++) {
     if (number % group->every || group->messages == NULL || !is_wanted(self, group)) continue;
-    for (int64_t i = 0; i < group->count; i++) compute(engine, updates + group->first + i);
+    for (int64_t i = 0; i < group->updates; i++) compute(engine, updates + group->update + i);
     outcome = send(group->messages, nanoseconds, rejected);
   }
   if (has_clock && clock->is_last && outcome == TAKEN)
@@ -381,6 +379,7 @@ static void share(const Steps *self) {
   int64_t count = *counter + 1;
   const Row *row = (Row *)self->tables[ROWS].rows + count % self->tables[ROWS].count;
   const Piece *pieces = (Piece *)self->tables[PIECES].rows + row->first;
+  atomic_thread_fence(memory_order_release);  // a reader of this row sees the counter first
   *row->time = *ENGINE_OF(self)->time;
   for (int64_t i = 0; i < row->count; i++)
     memcpy(pieces[i].to, pieces[i].from, (size_t)pieces[i].size);
@@ -389,12 +388,6 @@ static void share(const Steps *self) {
 }
 
 // ---- steps in real time -------------------------------------------------------------------------
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void sleep_for(double seconds) {
   if (seconds > LONGEST_SLEEP_S) seconds = LONGEST_SLEEP_S;
@@ -425,24 +418,21 @@ static double wait_for_step(double *pace, double time) {
   return 0.0;
 }
 
-enum { BEGUN, STEPPED, PUBLISHED, STAMP, LATE_STEPS, SHARED, TRACED };
-
 static int64_t nanoseconds(double seconds) { return (int64_t)rint(seconds * 1e9); }
 
 static void trace(const Run *run, double stamp, const double times[4]) {
   if (run->trace == NULL || *run->trace >= run->most_traced) return;
-  int64_t *row = run->trace + 1 + TRACED * (*run->trace)++;
-  row[BEGUN] = nanoseconds(times[0]), row[STEPPED] = nanoseconds(times[1]);
-  row[PUBLISHED] = nanoseconds(times[2]), row[SHARED] = nanoseconds(times[3]);
-  row[STAMP] = nanoseconds(stamp), row[LATE_STEPS] = (int64_t)run->pace[LATE];
+  const int64_t row[] = {nanoseconds(times[0]), nanoseconds(times[1]),     nanoseconds(times[2]),
+                         nanoseconds(stamp),    (int64_t)run->pace[LATE], nanoseconds(times[3])};
+  memcpy((int64_t(*)[6])(run->trace + 1) + (*run->trace)++, row, sizeof row);
 }
 
 static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
                      int ramps, int64_t most, int64_t *steps, PyObject **rejected) {
-  double begun = now(), dropped = run->pace[DROPPED];
+  double begun = wall_time(), dropped = run->pace[DROPPED];
   int outcome = TAKEN;
   while (*steps < most && !*run->attention && outcome == TAKEN && *rejected == NULL) {
-    double times[4] = {now()};
+    double times[4] = {wall_time()};
     // Python checks from time to time what changes without a command.
     if (times[0] - begun > LONGEST_RUN_S || run->pace[DROPPED] != dropped) break;
     double delay = wait_for_step(run->pace, times[0]);
@@ -454,72 +444,69 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
     run->pace[LAST] = times[0];
     if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
     outcome = advance(self, references, joints);
-    times[1] = now();
+    times[1] = wall_time();
     if (outcome == TAKEN) outcome = publish(self, rejected);
-    times[2] = now();
+    times[2] = wall_time();
     if (outcome != TAKEN) break;
     share(self);
     ++*steps;
-    times[3] = now();
+    times[3] = wall_time();
     count_duration(run->costs, run->last_cost, times[3] - times[0]);
     trace(run, *ENGINE_OF(self)->time, times);
   }
   return outcome;
 }
 
-static int view_references(const Steps *self, PyObject *object, Py_buffer *view) {
-  if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0) return -1;
-  if (view->len >= 24 * ENGINE_OF(self)->joints) return 0;
+// Take the references, three numbers for each joint.
+static int take_references(const Steps *self, PyObject *array, Table *references) {
+  if (take_table(references, array, 3 * sizeof(double)) < 0) return -1;
+  if (references->count >= ENGINE_OF(self)->joints) return 0;
   PyErr_SetString(PyExc_ValueError, "references are three numbers for each joint");
-  PyBuffer_Release(view);
+  release_tables(references, 1);
   return -1;
 }
 
-static PyObject *run_method(Steps *self, PyObject *arguments) {
-  PyObject *references, *row, *result = NULL, *rejected = NULL;
-  long long most;
-  int ramps;
-  Table run = {NULL, NULL, 0};
-  Py_buffer view;
-  if (!PyArg_ParseTuple(arguments, "OLOp", &references, &most, &row, &ramps) ||
-      view_references(self, references, &view) < 0)
-    return NULL;
-  if (take_table(&run, row, sizeof(Run)) == 0) {
-    int64_t steps = 0;
-    PyThreadState *thread = PyEval_SaveThread();
-    int outcome =
-        run_steps(self, run.rows, view.buf, view.len / 24, ramps, most, &steps, &rejected);
-    PyEval_RestoreThread(thread);
-    if (outcome < 0)
-      PyErr_SetString(PyExc_RuntimeError, call.text);
-    else
-      result = Py_BuildValue("iLO", outcome, (long long)steps, rejected ? rejected : Py_None);
-  }
-  Py_XDECREF(rejected);
-  release_table(&run);
-  PyBuffer_Release(&view);
-  return result;
+static PyObject *fail(const Steps *self) {
+  PyErr_SetString(PyExc_RuntimeError, self->error);
+  return NULL;
 }
 
-static PyObject *step_method(Steps *self, PyObject *references) {
-  Py_buffer view;
-  if (view_references(self, references, &view) < 0) return NULL;
+static PyObject *run_method(Steps *self, PyObject *arguments) {
+  PyObject *array, *row, *rejected = NULL;
+  long long most;
+  int ramps, outcome = -1;
+  int64_t steps = 0;
+  Table run, references;
+  if (!PyArg_ParseTuple(arguments, "OLOp", &array, &most, &row, &ramps) ||
+      take_references(self, array, &references) < 0)
+    return NULL;
+  int fails = take_table(&run, row, sizeof(Run));
+  if (!fails) {
+    PyThreadState *thread = PyEval_SaveThread();
+    outcome = run_steps(self, run.rows, references.rows, references.count, ramps, most, &steps,
+                        &rejected);
+    PyEval_RestoreThread(thread);
+    release_tables(&run, 1);
+  }
+  release_tables(&references, 1);
+  PyObject *lost = rejected ? rejected : Py_NewRef(Py_None);
+  if (outcome >= 0) return Py_BuildValue("iLN", outcome, (long long)steps, lost);
+  Py_DECREF(lost);
+  return fails ? NULL : fail(self);
+}
+
+static PyObject *step_method(Steps *self, PyObject *array) {
+  Table references;
+  if (take_references(self, array, &references) < 0) return NULL;
   PyThreadState *thread = PyEval_SaveThread();
-  int outcome = advance(self, view.buf, view.len / 24);
+  int outcome = advance(self, references.rows, references.count);
   PyEval_RestoreThread(thread);
-  PyBuffer_Release(&view);
-  if (outcome >= 0) return PyLong_FromLong(outcome);
-  PyErr_SetString(PyExc_RuntimeError, call.text);
-  return NULL;
+  release_tables(&references, 1);
+  return outcome < 0 ? fail(self) : PyLong_FromLong(outcome);
 }
 
 static PyObject *finish_method(Steps *self, PyObject *Py_UNUSED(none)) {
   return PyLong_FromLong(finish(self));
-}
-
-static PyObject *complete_method(Steps *self, PyObject *Py_UNUSED(none)) {
-  complete(self);
-  Py_RETURN_NONE;
 }
 
 static PyMethodDef METHODS[] = {
@@ -527,7 +514,6 @@ static PyMethodDef METHODS[] = {
     {"set_sharing", (PyCFunction)set_sharing, METH_VARARGS, NULL},
     {"step", (PyCFunction)step_method, METH_O, NULL},
     {"finish", (PyCFunction)finish_method, METH_NOARGS, NULL},
-    {"complete", (PyCFunction)complete_method, METH_NOARGS, NULL},
     {"run", (PyCFunction)run_method, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -536,3 +522,8 @@ static PyType_Slot SLOTS[] = {
 static PyType_Spec SPEC = {"mujoco_ros.native.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT, SLOTS};
 
 PyObject *new_steps_type(void) { return PyType_FromSpec(&SPEC); }
+
+#else  // as in an isolated build: the steps are in Python
+const long ENGINE_VERSION = 0;
+PyObject *new_steps_type(void) { return Py_NewRef(Py_None); }
+#endif

@@ -288,7 +288,7 @@ class Simulation:
         return self._feedback.idle_steps(float(self.data.time))
 
     def note_idle_steps(self) -> None:
-        """Follow compiled steps of `idle_steps`."""
+        """Follow compiled steps of `idle_steps`, of which at least one began."""
         assert self.compiled is not None
         self._feedback.update_controls(self.compiled.begun)
 
@@ -305,7 +305,7 @@ class Simulation:
             if self._diverged():
                 self._recover(compiled.begun)
                 return False
-            compiled.complete()
+            compiled.finish()  # the warning is now handled
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:

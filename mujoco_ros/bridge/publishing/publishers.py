@@ -288,7 +288,9 @@ class Publishers(Component):
         if stage.settings != settings:  # changed since it was prepared
             stage.arrange(settings)
         self._stage, self._settings = stage, settings
-        self._due.clear()  # their batches would keep the publishers open that `finish` closes
+        # Their batches would keep the publishers open that `finish` closes.
+        self._due.clear()
+        self._compiled = None, []
 
     def finish(self) -> None:
         """Close the publishers that only the previous plant had."""
@@ -331,10 +333,10 @@ class Publishers(Component):
 
     def idle_steps(self) -> int:
         """Compiled steps publish what belongs to no tick of the lockstep."""
-        compiled = self._simulation.compiled
-        if compiled is None or self._lockstep.robots:
+        compiled, clock = self._simulation.compiled, self._clock_batch.compiled
+        if compiled is None or clock is None or self._lockstep.robots:
             return 0
-        batches, clock = self._batches(), self._clock_batch.compiled
+        batches = self._batches()
         if not all(publisher.handle for publisher in (self._clock, *self._stage.topics)):
             return 0
         known, arranged = self._compiled

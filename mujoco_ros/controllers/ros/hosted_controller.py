@@ -163,8 +163,8 @@ class HostedController(Component):
         return duration
 
     def idle_steps(self) -> int:
-        """Between two ticks there is nothing to do."""
-        return self.host.steps_until_tick()
+        """Between two ticks there is nothing to do; `wait` notes the end of a wait before that."""
+        return 0 if self._wait.is_running else self.host.steps_until_tick()
 
     def after_step(self) -> None:
         """Run the tick that is due, and measure its cost."""

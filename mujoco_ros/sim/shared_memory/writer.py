@@ -198,6 +198,7 @@ class SharedStateWriter:
     def switch(self, prepared: SegmentWriter) -> None:
         """Share the state of another plant from now on, in the physics thread."""
         self._previous.append(self._current)
+        self._compiled = None  # it keeps the previous plant
         self._use(prepared)
 
     def finish(self) -> None:

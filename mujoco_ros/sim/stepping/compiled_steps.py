@@ -36,7 +36,7 @@ class StepOutcome(IntEnum):
 
     TAKEN = 0  # nothing
     UNSOLVED = 1  # check the solver, then `finish`
-    WARNED = 2  # handle a warning of the engine, then `complete`
+    WARNED = 2  # handle a warning of the engine, then `finish`
     PUBLISH = 3  # publish, as after a step in Python
     IN_PYTHON = 4  # take the step, which did not begin
 
@@ -80,9 +80,7 @@ class CompiledSteps:
         ramps = [row for control in plant.controls for row in control.streams.compiled_ramps(plan)]
         self._compiled = kind(warn, tuple(map(plan.table, ([engine], inputs, limits, ramps))))
         self.finish: Callable[[], int] = self._compiled.finish
-        """Complete a step after the check of the solver; returns an `StepOutcome`."""
-        self.complete = self._compiled.complete
-        """Take the sample of a step after a warning."""
+        """Complete a step that was checked, or whose warning was handled; returns a `StepOutcome`."""
 
     @property
     def applies(self) -> bool:
@@ -96,7 +94,7 @@ class CompiledSteps:
         return float(self._plant.present.components[0])
 
     def step(self, references: np.ndarray) -> int:
-        """Advance by one timestep, with references as of `References`; return an `StepOutcome`.
+        """Advance by one timestep, with references as of `References`; return a `StepOutcome`.
 
         Raises:
             mujoco.FatalError: The engine reported an error.
@@ -180,10 +178,12 @@ class CompiledSteps:
         updates: list[tuple[int, ...]] = []
         subscriptions: list[tuple[int, ...]] = []
         for group in groups:
-            own = updates if group.messages is not None else subscriptions
-            first = len(own)
-            own += group.rows(plan)
-            rows.append((group.every, plan.object(group.messages), first, len(own) - first))
+            numbers = [(plan.address(number, kind=np.int64),) for number in group.subscriptions]
+            own = group.updates.rows(plan)
+            parts = len(subscriptions), len(numbers), len(updates), len(own)
+            rows.append((group.every, plan.object(group.messages), *parts))
+            subscriptions += numbers
+            updates += own
         self._compiled.set_topics(
             plan.table(rows),
             plan.table([(plan.object(clock), clock_every, clock_last)]),
@@ -200,12 +200,6 @@ class CompiledTopics:
     messages: Any  # the compiled messages; None if Python publishes them
     updates: "Updates"  # of derived arrays
     subscriptions: Sequence[np.ndarray]  # numbers of subscriptions.  # (1,) each
-
-    def rows(self, plan: Plan) -> list[tuple[int, ...]]:
-        """Return the updates, or for Python the numbers of subscriptions."""
-        if self.messages is not None:
-            return self.updates.rows(plan)
-        return [(plan.address(number, kind=np.int64),) for number in self.subscriptions]
 
 
 _Places = tuple[tuple[np.ndarray, int], ...]

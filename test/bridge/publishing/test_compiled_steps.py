@@ -177,3 +177,38 @@ def test_shared_rows_are_those_of_steps_in_python(ros_node: Node, sent: Sent) ->
         rows.append([bytes(row) for row in segment.rows])
         sharing.writer.close()
     assert rows[0] == rows[1]
+
+
+def test_a_step_that_python_completes_has_the_references_of_its_own_time(
+    ros_node: Node, sent: Sent
+) -> None:
+    results = []
+    for stepped in both(ros_node, "humanoid", sent):
+        control = stepped.simulation.controls[0]
+        control.stream = replace(control.stream, period=0.02)
+        values = np.full((3, 3), np.nan)
+        values[0] = 0.3
+        command = JointCommand(joints=np.arange(3), values=values, clamped=())
+        control.command(CommandSource.JOINT_COMMANDS, command, float(stepped.simulation.data.time))
+        compiled = stepped.simulation.compiled
+        if stepped.compiled:
+            compiled._settings[3:] = 1.0, 0.0, 0.0  # no solver converges within no iterations
+        results.append(named(stepped, stepped.run(8)))
+    assert results[0] == results[1]
+
+
+def test_a_run_that_takes_no_step_leaves_the_references(ros_node: Node, sent: Sent) -> None:
+    stepped = Stepped(ros_node, "arm", sent, compiled=True)
+    simulation, thread = stepped.simulation, stepped.thread
+    stepped.run(3)
+    simulation.set_timestep(0.0005)
+    values = np.full((3, 3), np.nan)
+    values[0] = 0.3
+    command = JointCommand(joints=np.arange(3), values=values, clamped=())
+    simulation.controls[0].command(
+        CommandSource.JOINT_COMMANDS, command, float(simulation.data.time)
+    )
+    before = simulation.references.values.copy()
+    simulation.commands.wake()
+    thread._take_compiled(min(thread._idle_steps(), simulation.idle_steps()), 0.0)
+    assert simulation.references.values.tobytes() == before.tobytes()

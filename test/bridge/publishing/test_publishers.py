@@ -21,6 +21,7 @@ from stepped_node import planned
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.diagnostics.report import NEVER, OK, WARN
+from mujoco_ros.bridge.publishing import template_publisher
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
@@ -507,6 +508,7 @@ def test_publishers_of_the_previous_model_close_while_the_simulation_is_paused(
     node = rclpy.create_node("closing", context=ros_node.context, namespace="closing")
     simulation = Simulation(load_scene(_PROBE))
     publishers = publishers_of(node, simulation)
+    publishers.idle_steps()  # which plans compiled steps
     publishers.publish(everything=True)
     assert node.count_publishers("joint_states") == 1
     plant = simulation.build_plant(no_world())
@@ -517,3 +519,10 @@ def test_publishers_of_the_previous_model_close_while_the_simulation_is_paused(
     publishers.finish()
     assert node.count_publishers("joint_states") == 0
     node.destroy_node()
+
+
+def test_no_step_is_compiled_where_the_functions_of_rcl_are_not_found(
+    ros_node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(template_publisher, "publish_functions", lambda: None)
+    assert not publishers_of(ros_node, Simulation(load_scene(_PROBE))).idle_steps()

@@ -67,3 +67,21 @@ def test_gains_of_a_hosted_controller_update_the_parameters(ros_node: Node):
         hosted.close()
         executor.shutdown()
         hosted.node.destroy_node()
+
+
+def test_the_end_of_a_wait_is_noted_when_the_controller_is_deactivated(ros_node: Node):
+    simulation, controllers = Simulation(load_scene("arm")), ControllerSet()
+    settings = ControllerSettings(
+        name="pick_place", type="pick_place", robot="", seed=0, step_by_step=False, time_limit=2.0
+    )
+    context = make_context(ros_node, simulation, {"rendering": "auto"})
+    hosted = HostedController(context, settings, controllers, lambda *_: None)
+    try:
+        hosted._wait.poll("IDLE", 0.0)
+        hosted.host.deactivate()
+        assert hosted.idle_steps() == 0
+        assert hosted.wait(1.0) == 0.0
+        assert hosted.idle_steps() > 1
+    finally:
+        hosted.close()
+        hosted.node.destroy_node()
