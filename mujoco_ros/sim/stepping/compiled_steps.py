@@ -80,7 +80,7 @@ class CompiledSteps:
         ramps = [row for control in plant.controls for row in control.streams.compiled_ramps(plan)]
         self._compiled = kind(warn, tuple(map(plan.table, ([engine], inputs, limits, ramps))))
         self.finish: Callable[[], int] = self._compiled.finish
-        """Complete a step that was checked, or whose warning was handled; returns a `StepOutcome`."""
+        """Complete a step that was checked, or had a warning; returns a `StepOutcome`."""
 
     @property
     def applies(self) -> bool:

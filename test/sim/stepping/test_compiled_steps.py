@@ -9,7 +9,7 @@ import pytest
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, Outcome, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome, run_cells
 from mujoco_ros.sim.stepping.real_time import Histogram, Pacer
 
 
@@ -47,7 +47,7 @@ def run(simulation: Simulation, pace: np.ndarray, steps: int, trace: np.ndarray)
     compiled = simulation.compiled
     assert isinstance(compiled, CompiledSteps)
     values = simulation.references.values
-    assert compiled.run(values, steps, cells, ramps=False) == (Outcome.TAKEN, steps, ())
+    assert compiled.run(values, steps, cells, ramps=False) == (StepOutcome.TAKEN, steps, ())
     return periods.counts
 
 
