@@ -109,13 +109,9 @@ class FrameTopics:
     def __init__(self, endpoints: Endpoints, on_join: Callable[[TopicPublisher], object]) -> None:
         """Open none so far; `on_join` is called when a subscription has matched one."""
         self._node, self._pool = endpoints.node, PublisherPool(endpoints, on_join=on_join)
-        self._layout: ModelLayout | None = None
 
     def open(self, layout: ModelLayout) -> None:
         """Have the topics of a model, and no others."""
-        if layout is self._layout:
-            return
-        self._layout = layout
         self._pool.close_others([self._pool.open(*topic) for topic in _frame_topics(layout)])
 
     def close_if_served(self) -> bool:
@@ -220,9 +216,11 @@ class ChildProcesses(Component):
             self._prepared = None
 
     def finish(self) -> None:
-        """Release the memory of the previous model."""
+        """Release the memory of the previous model, and announce the topics of the next one."""
         if self._writer is not None:
             self._writer.finish()
+        if self._topics is not None and not self._processes[_CAMERAS].starts:
+            self._topics.open(self._simulation.layout)
 
     def rollback(self) -> None:
         """Release the memory of the next model."""
@@ -267,11 +265,8 @@ class ChildProcesses(Component):
         now = time.monotonic()
         for process in self._processes.values():
             process.check(now)
-        if self._topics is None:
-            return
-        if not self._processes[_CAMERAS].starts:
-            self._topics.open(self._simulation.layout)
-        elif self._topics.close_if_served():
+        topics = self._topics
+        if topics is not None and self._processes[_CAMERAS].starts and topics.close_if_served():
             self._topics = None
 
     def _start_cameras(self, publisher: TopicPublisher) -> None:

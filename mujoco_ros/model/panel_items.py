@@ -12,7 +12,7 @@ class Button:
     """A button that calls a method."""
 
     label: str
-    # Name of the method. That of a state takes the context; its return value is ignored.
+    # Name of the method. A state's method takes the context; its return value is ignored.
     method: str
 
 

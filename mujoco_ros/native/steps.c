@@ -446,13 +446,14 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
     outcome = advance(self, references, joints);
     times[1] = wall_time();
     if (outcome == TAKEN) outcome = publish(self, rejected);
-    times[2] = wall_time();
-    if (outcome != TAKEN) break;
-    share(self);
-    ++*steps;
-    times[3] = wall_time();
-    count_duration(run->costs, run->last_cost, times[3] - times[0]);
-    trace(run, *ENGINE_OF(self)->time, times);
+    times[2] = times[3] = wall_time();
+    if (outcome == TAKEN) {
+      share(self);
+      ++*steps;
+      times[3] = wall_time();
+      count_duration(run->costs, run->last_cost, times[3] - times[0]);
+    }
+    if (outcome == TAKEN || outcome == PUBLISH) trace(run, *ENGINE_OF(self)->time, times);
   }
   return outcome;
 }

@@ -179,8 +179,6 @@ class Simulation:
         option = self.model.opt
         self.plant.present.configure()
         self.plant.newton.configure()
-        # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
-        self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
         if timestep == self._timestep:
             self._compile()
@@ -188,7 +186,6 @@ class Simulation:
         self._timestep = timestep
         self._last_time = END_OF_TIME_S - timestep
         self._align(float(self.data.time))
-        self._compile()
         for control in self.controls:
             control.timestep = timestep
         if self.plant.realism is not None:
@@ -260,13 +257,14 @@ class Simulation:
         time = data.time
         self.drives.write(self.sent, self._ctrl)
         plant.present.read()
-        if self._sense_first:
+        # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
+        if plant.newton.is_staged:
             plant.sense()
         plant.newton.step(data, plant.present.state)
         if (self._warnings != self._warnings_seen).any() and self._diverged():
             self._recover(time)
             return False
-        if self._sense_first:
+        if plant.newton.is_staged:
             plant.copy_sensed()
         plant.saturation.count()
         plant.sample.state[:] = plant.present.state

@@ -5,7 +5,7 @@ import gc
 import os
 import subprocess
 import sys
-import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 from weakref import ref
 
@@ -13,11 +13,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros import native
 from mujoco_ros.native.plan import Plan
 
-SOURCES = Path(native.__file__).parent
-ROOT = SOURCES.parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_an_address_is_that_of_the_element() -> None:
@@ -70,7 +68,7 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--numprocesses=0", 
 """
 
 
-def test_no_sanitizer_finds_a_defect(tmp_path: Path) -> None:
+def test_no_sanitizer_finds_a_defect(compile_native: Callable[..., Path]) -> None:
     compiler = os.environ.get("CC", "cc")
     # The sanitizer looks for the exceptions of C++ when it is loaded.
     libraries = [
@@ -81,13 +79,9 @@ def test_no_sanitizer_finds_a_defect(tmp_path: Path) -> None:
     ]
     if not all(os.path.isabs(library) for library in libraries):
         pytest.skip("the compiler has no address sanitizer")
-    folders = sysconfig.get_path("include"), str(Path(mujoco.__file__).parent / "include")
-    library = tmp_path / "compiled.so"
-    checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = [compiler, "-std=gnu11", "-g", "-O1", "-ffp-contract=off", *checks]
-    command += ["-shared", "-fPIC", "-DPy_LIMITED_API=0x030B0000", "-o", str(library)]
-    command += [*(f"-I{folder}" for folder in folders), *map(str, SOURCES.glob("*.c")), "-lm"]
-    subprocess.run(command, check=True)
+    checks = "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
+    headers = f"-I{Path(mujoco.__file__).parent / 'include'}"
+    library = compile_native(compiler, "-g", "-O1", "-ffp-contract=off", *checks, headers)
     environment = os.environ | {
         "LD_PRELOAD": " ".join(libraries),
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter never frees some objects

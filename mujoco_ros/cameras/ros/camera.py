@@ -4,7 +4,7 @@ import logging
 import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import mujoco
@@ -148,6 +148,14 @@ _FORMATS = ("jpeg", "png")
 Images = Mapping[str, np.ndarray]
 
 
+@cache
+def _bridge() -> Any:
+    """Return OpenCV's bridge, which needs 12 MB, and few topics need it."""
+    from cv_bridge import CvBridge
+
+    return CvBridge()
+
+
 class CameraSource(FrameSource):
     """Renders the images of a camera that have a subscription, and publishes them."""
 
@@ -247,11 +255,8 @@ class CameraSource(FrameSource):
 
     def compressed(self, images: Images, stamp: Time) -> CompressedImage:
         """Return the compressed colour image."""
-        # OpenCV needs 12 MB, and few topics need it.
-        from cv_bridge import CvBridge
-
         bgr = np.ascontiguousarray(images[COLOUR][..., ::-1])
-        message = CvBridge().cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
+        message = _bridge().cv2_to_compressed_imgmsg(bgr, dst_format=self.format)
         message.header.stamp, message.header.frame_id = stamp, self.camera.frame
         # The format string of image_transport's publisher, which its subscriber parses.
         message.format = f"rgb8; {self.format} compressed bgr8"

@@ -19,7 +19,7 @@ _CORNERS = np.array([(x, y, 0.0) for x, y in product((1.0, -1.0), repeat=2)])
 class GroundContact:
     """A foot that does not accelerate, and the points in which the ground pushes it.
 
-    Forces are those on the foot along the contact's axes. Those of each point are in the pyramid
+    Forces act on the foot, along the contact's axes. The force of each point is in the pyramid
     inside the friction cone, so that a flat sole neither slips, nor tips, nor turns.
 
     Attributes:

@@ -221,7 +221,7 @@ class SharedStateWriter:
             return 0
         if self._compiled != (compiled, current):
             self._compiled = compiled, current
-            compiled.share(self._counter, list(zip(self._times, self._stepped, strict=True)))
+            compiled.share(self._counter, zip(self._times, self._stepped, strict=True))
         return current.steps_until_past()
 
     def load(self, time: float, *, rewind: bool = True) -> float:

@@ -1,7 +1,7 @@
 """Steps in C, with the bits of `Simulation.step` and without the interpreter."""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -13,6 +13,7 @@ from mujoco_ros.model.scene.engine_plugins import ENGINE
 from mujoco_ros.native import steps_type
 from mujoco_ros.native.plan import Plan
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.shared_memory.segment import Copies
 from mujoco_ros.sim.state.state_vector import INTEGRATION
 
 _FUNCTIONS = (
@@ -26,9 +27,6 @@ _FUNCTIONS = (
 )
 """The engine's functions, in the order of ``Engine`` in steps.c."""
 _TRACED = 6  # numbers of a traced step
-Copy = tuple[memoryview, memoryview]
-"""Target and source of the same size."""
-_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 class StepOutcome(IntEnum):
@@ -86,7 +84,7 @@ class CompiledSteps:
     def applies(self) -> bool:
         """Whether the options of the model permit compiled steps."""
         plant = self._plant
-        return plant.model.opt.integrator != _RK4 and not plant.present.carries
+        return not (plant.newton.is_staged or plant.present.carries)
 
     @property
     def begun(self) -> float:
@@ -116,7 +114,7 @@ class CompiledSteps:
             ramps: Whether the references of streams follow the ramps that they show.
 
         Returns:
-            An `StepOutcome`, the number of complete steps, and the messages that were rejected.
+            A `StepOutcome`, the number of complete steps, and the messages that were rejected.
 
         Raises:
             mujoco.FatalError: The engine reported an error.
@@ -130,7 +128,7 @@ class CompiledSteps:
     def share(
         self,
         counter: "memoryview[int]",
-        rows: Sequence[tuple["memoryview[float]", Sequence[Copy]]],
+        rows: Iterable[tuple["memoryview[float]", Copies]],
     ) -> None:
         """Plan what `run` shares.
 
@@ -202,7 +200,21 @@ class CompiledTopics:
     subscriptions: Sequence[np.ndarray]  # numbers of subscriptions.  # (1,) each
 
 
-_Places = tuple[tuple[np.ndarray, int], ...]
+class _Kind(IntEnum):
+    """What an update does, as in steps.c."""
+
+    ROTATE = 0
+    RELATE = 1
+    FACE = 2
+    COPY = 3
+    MARK = 4
+    SUBTRACT = 5
+    SUBTRACT_ANGLE = 6
+    ADD = 7
+
+
+_Place = tuple[np.ndarray, int]
+"""An array, and how many of its numbers are read or written."""
 
 
 class Updates:
@@ -212,11 +224,11 @@ class Updates:
     """
 
     def __init__(self) -> None:
-        self._added: list[tuple[int, _Places, tuple[np.ndarray, int], int]] = []
+        self._added: list[tuple[_Kind, tuple[_Place, ...], _Place, int]] = []
 
     def rotate(self, quat: np.ndarray, vector: np.ndarray, to: np.ndarray) -> None:
         """Write a vector in a frame whose orientation is a quaternion.  # (4,), (3,), (3,)"""
-        self._added.append((0, ((quat, 4), (vector, 3)), (to, 3), 0))
+        self._added.append((_Kind.ROTATE, ((quat, 4), (vector, 3)), (to, 3), 0))
 
     def relate(
         self,
@@ -226,32 +238,34 @@ class Updates:
     ) -> None:
         """Write the pose of a child, position and quaternion, in its parent.  # (3,), (4,), (7,)"""
         places = (parent[0], 3), (parent[1], 4), (child[0], 3), (child[1], 4)
-        self._added.append((1, places, (to, 7), 0))
+        self._added.append((_Kind.RELATE, places, (to, 7), 0))
 
     def face(
         self, position: np.ndarray, matrix: np.ndarray, turn: np.ndarray, to: np.ndarray
     ) -> None:
         """Write the pose of a matrix turned by a quaternion.  # (3,), (9,), (4,), (7,)"""
-        self._added.append((2, ((position, 3), (matrix, 9), (turn, 4)), (to, 7), 0))
+        places = (position, 3), (matrix, 9), (turn, 4)
+        self._added.append((_Kind.FACE, places, (to, 7), 0))
 
     def copy(self, values: np.ndarray, to: np.ndarray) -> None:
         """Copy all numbers."""
-        self._added.append((3, ((values, to.size),), (to, to.size), to.size))
+        self._added.append((_Kind.COPY, ((values, to.size),), (to, to.size), to.size))
 
     def mark(self, farthest: np.ndarray, to: np.ndarray) -> None:
         """Write +inf to a distance that is out of range.  # (1,), (1,)"""
-        self._added.append((4, ((farthest, 1),), (to, 1), 0))
+        self._added.append((_Kind.MARK, ((farthest, 1),), (to, 1), 0))
 
     def subtract(
         self, desired: np.ndarray, actual: np.ndarray, to: np.ndarray, *, angles: bool
     ) -> None:
         """Write a difference, of angles without full turns.  # (1,), (1,), (1,)"""
-        self._added.append((6 if angles else 5, ((desired, 1), (actual, 1)), (to, 1), 0))
+        kind = _Kind.SUBTRACT_ANGLE if angles else _Kind.SUBTRACT
+        self._added.append((kind, ((desired, 1), (actual, 1)), (to, 1), 0))
 
     def add(self, first: np.ndarray, second: np.ndarray, to: np.ndarray) -> None:
         """Write a sum."""
         count = to.size
-        self._added.append((7, ((first, count), (second, count)), (to, count), count))
+        self._added.append((_Kind.ADD, ((first, count), (second, count)), (to, count), count))
 
     def rows(self, plan: Plan) -> list[tuple[int, ...]]:
         """Return the rows of ``Update`` in steps.c."""

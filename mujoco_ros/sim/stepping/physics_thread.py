@@ -45,17 +45,14 @@ class StepListener:
 
         What they would do after such steps, `CompiledSteps` does. Called before them.
         """
-        kind, methods = type(self), (StepListener.wait, *_AROUND_STEPS)
-        return MANY if all(getattr(kind, m.__name__) is m for m in methods) else 0
+        methods = StepListener.wait, StepListener.before_step, StepListener.after_step
+        return 0 if any(overrides([self], method) for method in methods) else MANY
 
     def before_compiled(self, time: float) -> None:
         """Prepare such steps; the first one begins at a simulated `time` [s]."""
 
     def note_lost(self, messages: Any, index: int, reason: str) -> None:
         """Act on a message that the middleware rejected in such a step."""
-
-
-_AROUND_STEPS = StepListener.before_step, StepListener.after_step
 
 
 def overrides(
@@ -219,15 +216,16 @@ class PhysicsThread:
         outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
-        if steps or outcome in _BEGUN:
+        is_left_open = outcome in _BEGUN
+        if steps or is_left_open:
             simulation.note_idle_steps()
         self._steps += steps
-        if outcome == StepOutcome.IN_PYTHON:
-            simulation.step()
-        elif outcome != StepOutcome.TAKEN:
+        if is_left_open:
             self._complete(outcome)
             self._steps += 1
             self._cost.add(self._clock.now() - last)
+        elif outcome == StepOutcome.IN_PYTHON:
+            simulation.step()
         self._priority.check(last, pacer.dropped_s)
         return last
 

@@ -70,8 +70,8 @@ class SparseNewton:
         # The improvement that is still possible is in the order of the gradient's square.
         self._small = _SMALL * math.sqrt(max(option.tolerance, 0.0))
         self._limit = option.iterations if option.iterations >= _LIMIT else math.inf
-        # The stages of Runge-Kutta overwrite what would be checked.
-        self._is_staged = option.integrator == _RK4
+        # The stages of Runge-Kutta overwrite what would be checked or sensed.
+        self.is_staged = option.integrator == _RK4
         self._is_wrong.clear()
         if self._is_affected and not len(self._ancestors):
             self._ancestors = _ancestors(self._model.dof_parentid)
@@ -93,7 +93,7 @@ class SparseNewton:
         self._evaluate(mujoco.mj_forward, data, state)
 
     def _evaluate(self, evaluate: Evaluation, data: mujoco.MjData, state: np.ndarray) -> None:
-        if self._is_affected and self._is_staged:
+        if self._is_affected and self.is_staged:
             self._evaluate_densely(evaluate, data)
             return
         evaluate(self._model, data)

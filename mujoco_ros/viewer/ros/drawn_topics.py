@@ -173,7 +173,7 @@ class DrawnTopics:
     def __init__(
         self, endpoints: Endpoints, now: Callable[[], float], servers: MarkerServers
     ) -> None:
-        """Search topics; `servers` has those of interactive markers, `now` is simulated [s]."""
+        """Search topics; `servers` has the interactive markers, `now` is simulated time [s]."""
         self.topics: Mapping[str, str] = {}  # types of the topics by name
         self._tree = FrameTree(endpoints)
         self.need_frames = self._tree.need
