@@ -48,7 +48,7 @@ from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping import physics_thread
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome, run_cells
 from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
@@ -141,6 +141,8 @@ class Stopwatch:
                     for column, value in enumerate(row):
                         self._rows[self._next + column] = value
                     self._next += COLUMNS
+            if result[0] == StepOutcome.PUBLISH and self._next:
+                self._next -= COLUMNS  # Python publishes this step, and completes its row
             return result
 
         _replace(CompiledSteps, "run", traced)
