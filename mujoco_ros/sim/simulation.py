@@ -204,6 +204,11 @@ class Simulation:
         return round((self.time - self.origin) / self._timestep)
 
     @property
+    def next_step_number(self) -> int:
+        """Step number of the next sample."""
+        return round((float(self.data.time) - self.origin) / self._timestep)
+
+    @property
     def is_at_end_of_time(self) -> bool:
         """Whether the next step would lead beyond ROS time."""
         return bool(self.data.time >= self._last_time)

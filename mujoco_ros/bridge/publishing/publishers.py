@@ -76,6 +76,7 @@ class _Stage:
     batches: list[_TopicGroup] = field(default_factory=list)
     epoch: int = -1
     prepare: list[Callable[[float], None]] = field(default_factory=list)  # compiled steps
+    in_python: list[_TopicGroup] = field(default_factory=list)  # what compiled steps do not publish
     labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
 
     def label(self, epoch: int) -> None:
@@ -120,6 +121,7 @@ class _Stage:
     def compile(self) -> list[CompiledTopics]:
         """Return the batches for compiled steps, which belong to no tick of the lockstep."""
         self.prepare.clear()
+        self.in_python.clear()
         return [self._compile(group) for group in self.batches]
 
     def _compile(self, group: _TopicGroup) -> CompiledTopics:
@@ -130,6 +132,7 @@ class _Stage:
             self.prepare += prepare
         else:
             messages, updates = None, Updates()
+            self.in_python.append(group)
         return CompiledTopics(
             every=group.every,
             messages=messages,
@@ -344,7 +347,9 @@ class Publishers(Component):
             self._compiled = compiled, batches
             every = self._settings.clock_every
             compiled.publish(self._stage.compile(), clock, every, clock_last=self._clock_last)
-        return MANY
+        number = self._simulation.next_step_number
+        wanted = (group for group in self._stage.in_python if group.batch.has_subscriptions)
+        return min((-number % group.every for group in wanted), default=MANY)
 
     def before_compiled(self, time: float) -> None:
         """Update what follows from commands, which compiled steps publish."""

@@ -51,10 +51,7 @@ class _Schedule:
 
     def steps_to_tick(self) -> int:
         """Return the number of steps up to the next tick; 1 if the next step is one."""
-        simulation = self._simulation
-        timestep = float(simulation.model.opt.timestep)
-        number = round((float(simulation.data.time) - simulation.origin) / timestep)
-        return 1 + -number % self._steps
+        return 1 + -self._simulation.next_step_number % self._steps
 
 
 class ControllerHost:
