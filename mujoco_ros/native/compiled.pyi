@@ -64,8 +64,11 @@ class Steps:
     def set_sharing(self, *tables: np.ndarray) -> None:
         """Take the tables COUNTER, ROWS and PIECES, of the shared memory that `run` writes."""
 
-    def step(self, references: np.ndarray, /) -> int:
-        """Advance by one timestep; return a `StepOutcome`.
+    def step(self, references: np.ndarray, most: int, ramps: bool, /) -> tuple[int, int]:
+        """Take steps without messages and shared memory; the arguments are as of `run`.
+
+        Returns:
+            A `StepOutcome`, and the number of complete steps.
 
         Raises:
             RuntimeError: The engine reported an error.

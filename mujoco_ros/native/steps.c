@@ -42,6 +42,11 @@ typedef struct {
   void (*rotate)(mjtNum[3], const mjtNum[3], const mjtNum[4]);
   void (*to_quat)(mjtNum[4], const mjtNum[9]);
   void (*multiply)(mjtNum[4], const mjtNum[4], const mjtNum[4]);
+  void (*negate_pose)(mjtNum[3], mjtNum[4], const mjtNum[3], const mjtNum[4]);
+  void (*multiply_pose)(mjtNum[3], mjtNum[4], const mjtNum[3], const mjtNum[4], const mjtNum[3],
+                        const mjtNum[4]);
+  void (*cross)(mjtNum[3], const mjtNum[3], const mjtNum[3]);
+  void (*velocity)(const mjModel *, const mjData *, int, int, mjtNum[6], int);
 } Engine;
 typedef struct {  // a control that follows the references of a joint
   double *control;
@@ -64,6 +69,7 @@ typedef struct {  // what is counted when it is at its limit
 typedef struct {  // topics that are published at the same steps
   int64_t every;
   Messages *messages;       // NULL: Python publishes them
+  const int64_t *is_ready;  // whether its arrays have what Python computes for a run; NULL: always
   int64_t first, count;     // of its numbers of subscriptions
   int64_t update, updates;  // the first one and how many
 } Group;
@@ -72,12 +78,13 @@ typedef struct {
   int64_t every, is_last;
 } Clock;
 typedef struct {  // an update of a derived array
+  int64_t *sample;  // number of the last one that it was made for
   int64_t kind;
   const double *a, *b, *c, *d;
   double *to;
   int64_t count;
 } Update;
-enum { ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE, ADD };
+enum { ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE, ADD, MOVE, CARRY };
 typedef struct {  // a row of shared memory
   double *time;
   int64_t first, count;  // of its pieces
@@ -104,7 +111,8 @@ static const size_t SIZES[TABLES] = {
 typedef struct {
   PyObject_HEAD
   PyObject *on_warning;
-  double begun;  // simulated time of the present step
+  double begun;    // simulated time of the present step
+  int64_t sample;  // number of samples whose messages were due
   char error[2 * sizeof(((mjLogMessage *)0)->subject)];
   Table tables[TABLES];
 } Steps;
@@ -291,6 +299,31 @@ static void relate(const Update *update) {
   for (int i = 0; i < 3; i++) update->to[4 + i] = w * quat[1 + i] + quat[0] * v[i] + twice[i];
 }
 
+// Pose and velocity of a frame (c, d: its pose in a body with pose a, b), as `FrameMotions`.
+static void move(const Engine *engine, const Update *update) {
+  double *to = update->to, *linear = to + 10, offset[3], turn[3];
+  engine->multiply_pose(to, to + 3, update->a, update->b, update->c, update->d);
+  engine->velocity(engine->model, engine->data, mjOBJ_XBODY, (int)update->count, to + 7, 0);
+  for (int i = 0; i < 3; i++) offset[i] = to[i] - update->a[i];
+  engine->cross(turn, to + 7, offset);
+  for (int i = 0; i < 3; i++) linear[i] += turn[i];
+}
+
+// Motion (pose, linear and angular velocity) of a frame relative to another one, both of `move`.
+static void carry(const Engine *engine, const Update *update) {
+  const double *frame = update->a, *base = update->b;
+  double *to = update->to, inverse[7], offset[3], turn[3];
+  engine->negate_pose(inverse, inverse + 3, base, base + 3);
+  engine->multiply_pose(to, to + 3, inverse, inverse + 3, frame, frame + 3);
+  for (int i = 0; i < 3; i++) offset[i] = frame[i] - base[i];
+  engine->cross(turn, base + 7, offset);
+  for (int i = 0; i < 3; i++) turn[i] += base[10 + i];
+  for (int i = 0; i < 3; i++) offset[i] = frame[10 + i] - turn[i];
+  engine->rotate(to + 7, offset, inverse + 3);
+  for (int i = 0; i < 3; i++) offset[i] = frame[7 + i] - base[7 + i];
+  engine->rotate(to + 10, offset, inverse + 3);
+}
+
 // Difference of angles in [-pi, pi), with the remainder that NumPy computes.
 static double wrap(double difference) {
   double turn = 2 * 3.141592653589793, rest = fmod(difference + turn / 2, turn);
@@ -327,6 +360,12 @@ static void compute(const Engine *engine, const Update *update) {
     case ADD:
       for (int64_t i = 0; i < update->count; i++) update->to[i] = update->a[i] + update->b[i];
       break;
+    case MOVE:
+      move(engine, update);
+      break;
+    case CARRY:
+      carry(engine, update);
+      break;
   }
 }
 
@@ -345,7 +384,7 @@ static int send(Messages *messages, int64_t nanoseconds, PyObject **rejected) {
 }
 
 // Send the messages that are due, as `Publishers.publish`; return what Python does next.
-static int publish(const Steps *self, PyObject **rejected) {
+static int publish(Steps *self, PyObject **rejected) {
   const Engine *engine = ENGINE_OF(self);
   const Group *groups = self->tables[GROUPS].rows, *end = groups + self->tables[GROUPS].count;
   const Clock *clock = self->tables[CLOCK].rows;
@@ -358,13 +397,19 @@ static int publish(const Steps *self, PyObject **rejected) {
   for (const Group *group = groups; group < end; group++) {
     if (number % group->every) continue;
     is_due = 1;
-    if (group->messages == NULL && is_wanted(self, group)) return PUBLISH;
+    int is_ready = group->messages != NULL && (group->is_ready == NULL || *group->is_ready);
+    if (!is_ready && is_wanted(self, group)) return PUBLISH;
   }
   int has_clock = clock->every ? number % clock->every == 0 : is_due;
+  ++self->sample;
   if (has_clock && !clock->is_last) outcome = send(clock->messages, nanoseconds, rejected);
   for (const Group *group = groups; group < end && outcome == TAKEN; group++) {
     if (number % group->every || group->messages == NULL || !is_wanted(self, group)) continue;
-    for (int64_t i = 0; i < group->updates; i++) compute(engine, updates + group->update + i);
+    for (int64_t i = group->update; i < group->update + group->updates; i++) {
+      if (*updates[i].sample == self->sample) continue;  // another group needs it, too
+      compute(engine, updates + i);
+      *updates[i].sample = self->sample;
+    }
     outcome = send(group->messages, nanoseconds, rejected);
   }
   if (has_clock && clock->is_last && outcome == TAKEN)
@@ -496,14 +541,24 @@ static PyObject *run_method(Steps *self, PyObject *arguments) {
   return fails ? NULL : fail(self);
 }
 
-static PyObject *step_method(Steps *self, PyObject *array) {
+static PyObject *step_method(Steps *self, PyObject *arguments) {
+  PyObject *array;
+  long long most;
+  int ramps, outcome = TAKEN;
+  int64_t steps = 0;
   Table references;
-  if (take_references(self, array, &references) < 0) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OLp", &array, &most, &ramps) ||
+      take_references(self, array, &references) < 0)
+    return NULL;
   PyThreadState *thread = PyEval_SaveThread();
-  int outcome = advance(self, references.rows, references.count);
+  while (steps < most && outcome == TAKEN) {
+    if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
+    outcome = advance(self, references.rows, references.count);
+    steps += outcome == TAKEN;
+  }
   PyEval_RestoreThread(thread);
   release_tables(&references, 1);
-  return outcome < 0 ? fail(self) : PyLong_FromLong(outcome);
+  return outcome < 0 ? fail(self) : Py_BuildValue("iL", outcome, (long long)steps);
 }
 
 static PyObject *finish_method(Steps *self, PyObject *Py_UNUSED(none)) {
@@ -513,7 +568,7 @@ static PyObject *finish_method(Steps *self, PyObject *Py_UNUSED(none)) {
 static PyMethodDef METHODS[] = {
     {"set_topics", (PyCFunction)set_topics, METH_VARARGS, NULL},
     {"set_sharing", (PyCFunction)set_sharing, METH_VARARGS, NULL},
-    {"step", (PyCFunction)step_method, METH_O, NULL},
+    {"step", (PyCFunction)step_method, METH_VARARGS, NULL},
     {"finish", (PyCFunction)finish_method, METH_NOARGS, NULL},
     {"run", (PyCFunction)run_method, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -177,6 +177,24 @@ class FrameMotions:
         self._poses, self._velocities = np.zeros((2, 7)), np.zeros((2, 6))
         self._inverse, self._offset, self._turn = np.zeros(7), np.zeros(3), np.zeros(3)
 
+    @property
+    def chains(self) -> tuple[object, ...]:
+        """The chain of each robot, which settings replace."""
+        return tuple([controller.chain for controller in self._controllers.values()])
+
+    def compile(self, updates: Updates) -> None:
+        """Add what `update` does, for the present `chains`."""
+        xpos, xquat = self._sample.xpos, self._sample.xquat
+        for index, controller in self._controllers.items():
+            chain = controller.chain
+            if chain is None:
+                continue
+            motions = np.zeros((2, 13))
+            for frame, motion in zip((chain.frame, chain.base), motions, strict=True):
+                body, own = frame.body, np.array([*frame.position, *frame.quat_wxyz], dtype=float)
+                updates.move(body, (xpos[body], xquat[body]), (own[:3], own[3:]), motion)
+            updates.carry(*motions, self.values[index])
+
     def update(self) -> None:
         """Compute `values` of the current sample."""
         inverse, offset, turn = self._inverse, self._offset, self._turn

@@ -231,12 +231,40 @@ class Simulation:
         if not self.prepare_step():
             return False
         if self.compiled is not None:
-            is_valid = self.complete_step(self.compiled.step(self.sent.values))
+            is_valid = self.complete_step(self.compiled.step(self.sent.values)[0])
         else:
             is_valid = self._step_in_python()
         if is_valid and self.plant.is_measured:
             self.plant.measure()
         return is_valid
+
+    def advance(self, steps: int) -> bool:
+        """Take several steps, faster than by `step`; return whether all of them were valid.
+
+        Nothing is called or published between them. The steps end with the first invalid one.
+
+        Raises:
+            DivergenceError: As of `step`.
+        """
+        while steps > 0:
+            most = min(steps, self.idle_steps()) if self.can_be_compiled else 0
+            taken = self._take_idle_steps(most) if most > 1 else int(self.step())
+            if not taken:
+                return False
+            steps -= taken
+        return True
+
+    def _take_idle_steps(self, most: int) -> int:
+        """Take steps that need no Python; return their number, or 0 if the last was invalid."""
+        compiled = self.compiled
+        assert compiled is not None
+        outcome, steps = compiled.step(self.sent.values, most, ramps=True)
+        is_open = outcome in (StepOutcome.UNSOLVED, StepOutcome.WARNED)
+        if steps or is_open:
+            self.note_idle_steps()
+        if is_open:
+            return steps + 1 if self.complete_step(outcome) else 0
+        return steps or int(self.step())
 
     def prepare_step(self) -> bool:
         """Update the inputs of the engine; return whether there is a step to take."""

@@ -1,11 +1,16 @@
 """Samples, resets, repeatability and divergence."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble_part
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
@@ -426,3 +431,40 @@ def test_a_timestep_that_reaches_the_end_of_ros_time_takes_no_step(simulate):
     simulation.set_timestep(1e10)
     assert not simulation.step()
     assert simulation.data.time == 0.0
+
+
+@pytest.mark.parametrize("scene", ["arm", "quadruped"])
+def test_advancing_is_as_single_steps(scene: str) -> None:
+    states, events = [], []
+    for several in (True, False):
+        simulation = Simulation(load_scene(scene))
+        control = simulation.controls[0]
+        control.stream = replace(control.stream, timeout=0.05)
+        for target in (0.2, -0.1):
+            values = np.full((3, 2), np.nan)
+            values[0] = target
+            command = JointCommand(joints=np.arange(2), values=values, clamped=())
+            control.command(
+                CommandSource.JOINT_COMMANDS, command, float(simulation.data.time)
+            )
+            for count in (7, 1, 200):
+                if several:
+                    assert simulation.advance(count)
+                else:
+                    assert all(simulation.step() for _ in range(count))
+        states.append([simulation.time, simulation.sample.state.tobytes()])
+        states[-1] += [simulation.references.values.tobytes(), simulation.data.ctrl.tobytes()]
+        events.append([(type(event), getattr(event, "time", 0.0)) for event in simulation.events])
+    assert states[0] == states[1]
+    assert events[0] == events[1]
+
+
+def test_advancing_ends_with_an_invalid_step() -> None:
+    simulation = Simulation(load_scene("arm"))
+    assert simulation.advance(5)
+    before = float(simulation.data.time)
+    simulation.data.qvel[0] = np.nan
+    assert not simulation.advance(100)
+    assert simulation.divergences == 1
+    timestep = float(simulation.model.opt.timestep)
+    assert simulation.data.time == pytest.approx(before + timestep, abs=1e-9)

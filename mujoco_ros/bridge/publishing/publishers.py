@@ -6,15 +6,18 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import is_
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic
-from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
+from mujoco_ros.bridge.publishing.topic_plan import Derived, TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.bridge.publishing.topics import (
     CARTESIAN_STATE,
@@ -28,7 +31,7 @@ from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, CompiledTopics, Updates
+from mujoco_ros.sim.stepping.compiled_steps import CompiledTopics, Updates
 from mujoco_ros.sim.stepping.lockstep_sources import whole_steps
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSign
@@ -66,6 +69,14 @@ class _TopicGroup:
     batch: Batch | ContactStates  # the messages
 
 
+class _Prepared(NamedTuple):
+    """What Python computes for topics before a run of compiled steps."""
+
+    ready: np.ndarray  # whether it did.  # (1,)
+    publishers: tuple[TopicPublisher, ...]
+    calls: tuple[Callable[[float], None], ...]  # with the time at which the run begins [s]
+
+
 @dataclass(eq=False)
 class _Stage:
     """The topics of one plant by their publishers, in batches."""
@@ -75,7 +86,7 @@ class _Stage:
     settings: _Settings
     batches: list[_TopicGroup] = field(default_factory=list)
     epoch: int = -1
-    prepare: list[Callable[[float], None]] = field(default_factory=list)  # compiled steps
+    prepared: list[_Prepared] = field(default_factory=list)  # for compiled steps
     in_python: list[_TopicGroup] = field(default_factory=list)  # what compiled steps do not publish
     labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
 
@@ -120,25 +131,42 @@ class _Stage:
 
     def compile(self) -> list[CompiledTopics]:
         """Return the batches for compiled steps, which belong to no tick of the lockstep."""
-        self.prepare.clear()
+        self.prepared.clear()
         self.in_python.clear()
-        return [self._compile(group) for group in self.batches]
+        updates: dict[Derived, Updates] = {}
+        return [self._compile(group, updates) for group in self.batches]
 
-    def _compile(self, group: _TopicGroup) -> CompiledTopics:
-        messages = group.batch.compiled if isinstance(group.batch, Batch) else None
-        planned = self.plan.compiled_updates(group.topics.values())
-        if messages is not None and planned is not None:
-            updates, prepare = planned
-            self.prepare += prepare
-        else:
-            messages, updates = None, Updates()
+    def _compile(self, group: _TopicGroup, updates: dict[Derived, Updates]) -> CompiledTopics:
+        messages = None
+        if isinstance(group.batch, Batch) and all(publisher.handle for publisher in group.topics):
+            messages = group.batch.compiled
+        ready, derived = None, self.plan.derived(group.topics.values())
+        for each in derived:
+            if each not in updates:
+                updates[each] = each.compiled()
+        if messages is None:
             self.in_python.append(group)
+        elif calls := tuple(each.prepare for each in derived if each.prepare is not None):
+            ready = np.zeros(1, dtype=np.int64)
+            self.prepared.append(_Prepared(ready, tuple(group.topics), calls))
         return CompiledTopics(
             every=group.every,
             messages=messages,
-            updates=updates,
+            ready=ready,
+            updates=[updates[each] for each in derived],
             subscriptions=[publisher.sent_by_compiled for publisher in group.topics],
         )
+
+    def prepare(self, time: float) -> None:
+        """Prepare a run of compiled steps that begins at a time [s], for what is subscribed."""
+        done = set()
+        for ready, publishers, calls in self.prepared:
+            # Python publishes what is subscribed during the run.
+            ready[0] = is_wanted = any([publisher.subscriptions for publisher in publishers])
+            if is_wanted:
+                done.update(calls)
+        for call in done:
+            call(time)
 
     def _with_epoch(self, serialized: SerializedTopic) -> SerializedTopic:
         if serialized not in self.labelled:
@@ -221,8 +249,8 @@ class Publishers(Component):
         self._clock_last = not self._controllers
         self._due: list[_TopicGroup] = []
         self._settings = _Settings()
-        # What the compiled steps were told to publish.
-        self._compiled: tuple[CompiledSteps | None, list[_TopicGroup]] = None, []
+        # The compiled steps and what they were told to publish.
+        self._compiled: tuple[object, ...] = ()
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
         clock = SerializedTopic(clock_topic())
@@ -293,7 +321,7 @@ class Publishers(Component):
         self._stage, self._settings = stage, settings
         # Their batches would keep the publishers open that `finish` closes.
         self._due.clear()
-        self._compiled = None, []
+        self._compiled = ()
 
     def finish(self) -> None:
         """Close the publishers that only the previous plant had."""
@@ -337,24 +365,23 @@ class Publishers(Component):
     def idle_steps(self) -> int:
         """Compiled steps publish what belongs to no tick of the lockstep."""
         compiled, clock = self._simulation.compiled, self._clock_batch.compiled
-        if compiled is None or clock is None or self._lockstep.robots:
+        if not compiled or not clock or not self._clock.handle or self._lockstep.robots:
             return 0
-        batches = self._batches()
-        if not all(publisher.handle for publisher in (self._clock, *self._stage.topics)):
-            return 0
-        known, arranged = self._compiled
-        if known is not compiled or arranged is not batches:
-            self._compiled = compiled, batches
+        batches, stage = self._batches(), self._stage
+        told = (compiled, batches, *stage.plan.controlled_frames)
+        if not _are_same(told, self._compiled):
+            self._compiled = told
             every = self._settings.clock_every
-            compiled.publish(self._stage.compile(), clock, every, clock_last=self._clock_last)
+            compiled.publish(stage.compile(), clock, every, clock_last=self._clock_last)
+        if not stage.in_python:
+            return MANY
         number = self._simulation.next_step_number
-        wanted = (group for group in self._stage.in_python if group.batch.has_subscriptions)
+        wanted = (group for group in stage.in_python if group.batch.has_subscriptions)
         return min((-number % group.every for group in wanted), default=MANY)
 
     def before_compiled(self, time: float) -> None:
         """Update what follows from commands, which compiled steps publish."""
-        for prepare in self._stage.prepare:
-            prepare(time)
+        self._stage.prepare(time)
 
     def note_lost(self, messages: Any, index: int, reason: str) -> None:
         """Count a message that the middleware rejected in a compiled step."""
@@ -443,3 +470,8 @@ class Publishers(Component):
     def _close_others(self) -> None:
         """Close all publishers except /clock and the publishers of the current plant."""
         self._pool.close_others((self._clock, *self._stage.topics))
+
+
+def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
+    """Return whether two tuples have the same objects."""
+    return len(some) == len(others) and all(map(is_, some, others))

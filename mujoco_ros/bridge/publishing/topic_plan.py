@@ -89,12 +89,19 @@ _MEASURED = {"qpos": "measured_qpos"}
 """Array with the measured poses of free bodies by that with the true ones."""
 
 
-class _Derived(NamedTuple):
+class Derived(NamedTuple):
     """Arrays that are computed for messages."""
 
     update: Callable[[], None]
-    compile: Callable[[Updates], None] | None = None  # adds the update for compiled steps
-    prepare: Callable[[float], None] | None = None  # what it needs, at the time of the sample [s]
+    compile: Callable[[Updates], None]  # adds the update for compiled steps
+    # Computes what compiled steps cannot, before a run of them that begins at a time [s]
+    prepare: Callable[[float], None] | None = None
+
+    def compiled(self) -> Updates:
+        """Return the update for compiled steps."""
+        updates = Updates()
+        self.compile(updates)
+        return updates
 
 
 class TopicPlan:
@@ -170,20 +177,21 @@ class TopicPlan:
             CARTESIAN_STATE: motions.values,
         }
 
-        self._derived: dict[str, _Derived] = {
-            "distances": _Derived(distances.update, distances.compile),
-            "true_distances": _Derived(true_distances.update, true_distances.compile),
-            "base_motion": _Derived(motion.update, motion.compile),
-            "measured_base_motion": _Derived(measured_motion.update, measured_motion.compile),
-            "relative_poses": _Derived(poses.update, poses.compile),
-            "optical_poses": _Derived(optical.update, optical.compile),
-            "true_relative_poses": _Derived(true_poses.update, true_poses.compile),
-            "true_optical_poses": _Derived(true_optical.update, true_optical.compile),
-            CARTESIAN_STATE: _Derived(motions.update),
-            "position_error": _Derived(
+        self._motions = motions
+        self._derived: dict[str, Derived] = {
+            "distances": Derived(distances.update, distances.compile),
+            "true_distances": Derived(true_distances.update, true_distances.compile),
+            "base_motion": Derived(motion.update, motion.compile),
+            "measured_base_motion": Derived(measured_motion.update, measured_motion.compile),
+            "relative_poses": Derived(poses.update, poses.compile),
+            "optical_poses": Derived(optical.update, optical.compile),
+            "true_relative_poses": Derived(true_poses.update, true_poses.compile),
+            "true_optical_poses": Derived(true_optical.update, true_optical.compile),
+            CARTESIAN_STATE: Derived(motions.update, motions.compile),
+            "position_error": Derived(
                 lambda: tracking.update(now()), tracking.compile, tracking.prepare
             ),
-            "position_commands": _Derived(commands.update, commands.compile, commands.prepare),
+            "position_commands": Derived(commands.update, commands.compile, commands.prepare),
         }
         topics: list[Topic] = []
         first_base = first_joint = 0
@@ -226,33 +234,24 @@ class TopicPlan:
         assert topic.robot is not None
         return ContactStates(self._plant, self._plant.layout.robots[topic.robot], publisher)
 
-    def compiled_updates(
-        self, contents: Iterable[SerializedTopic]
-    ) -> tuple[Updates, list[Callable[[float], None]]] | None:
-        """Return the updates that `contents` need, for compiled steps; None if Python makes one.
+    @property
+    def controlled_frames(self) -> tuple[object, ...]:
+        """What compiled updates depend on, and settings replace."""
+        return self._motions.chains
 
-        Also returned is what prepares them: it is called with the time of the first sample [s].
-        """
-        updates, prepare = Updates(), []
-        for derived in self._used(contents):
-            if derived.compile is None or self._measured is not None:
-                return None
-            derived.compile(updates)
-            if derived.prepare is not None:
-                prepare.append(derived.prepare)
-        return updates, prepare
-
-    def _used(self, contents: Iterable[SerializedTopic]) -> list[_Derived]:
+    def derived(self, contents: Iterable[SerializedTopic]) -> list[Derived]:
+        """Return the derived arrays that `contents` need."""
         used = {number.array for c in contents for number in c.topic.numbers.values()}
-        return [derived for name, derived in self._derived.items() if name in used]
+        found = [derived for name, derived in self._derived.items() if name in used]
+        return list(dict.fromkeys(found))  # two names may be of one array
 
     def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:
         """Return the updates of the derived arrays that `contents` need."""
         used = {number.array for c in contents for number in c.topic.numbers.values()}
-        found = [derived.update for derived in self._used(contents)]
+        found = [derived.update for derived in self.derived(contents)]
         if self._measured is not None and used & {"relative_poses", "optical_poses"}:
             found.insert(0, self._measured.update)
-        return list(dict.fromkeys(found))  # two names may be of one array
+        return found
 
 
 def check_names(topics: list[Topic]) -> None:

@@ -139,7 +139,7 @@ class ControllerHost:
         return self._step(self._schedule.steps_to_tick())
 
     def _step(self, count: int) -> bool:
-        is_valid = all(self._simulation.step() for _ in range(count))
+        is_valid = self._simulation.advance(count)
         if is_valid:
             self.after_step()
         return is_valid

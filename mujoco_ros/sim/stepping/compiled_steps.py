@@ -24,6 +24,10 @@ _FUNCTIONS = (
     "mju_rotVecQuat",
     "mju_mat2Quat",
     "mju_mulQuat",
+    "mju_negPose",
+    "mju_mulPose",
+    "mju_cross",
+    "mj_objectVelocity",
 )
 """The engine's functions, in the order of ``Engine`` in steps.c."""
 _TRACED = 6  # numbers of a traced step
@@ -91,14 +95,24 @@ class CompiledSteps:
         """Time at which the present step began [s]."""
         return float(self._plant.present.components[0])
 
-    def step(self, references: np.ndarray) -> int:
-        """Advance by one timestep, with references as of `References`; return a `StepOutcome`.
+    def step(
+        self, references: np.ndarray, most: int = 1, *, ramps: bool = False
+    ) -> tuple[int, int]:
+        """Step, without messages, until something is to be done in Python.
+
+        Args:
+            references: As of `References`.
+            most: Largest number of steps.
+            ramps: Whether the references of streams follow the ramps that they show.
+
+        Returns:
+            A `StepOutcome`, and the number of complete steps.
 
         Raises:
             mujoco.FatalError: The engine reported an error.
         """
         try:
-            return self._compiled.step(references)
+            return self._compiled.step(references, most, ramps)
         except RuntimeError as error:
             raise mujoco.FatalError(str(error)) from None
 
@@ -177,9 +191,10 @@ class CompiledSteps:
         subscriptions: list[tuple[int, ...]] = []
         for group in groups:
             numbers = [(plan.address(number, kind=np.int64),) for number in group.subscriptions]
-            own = group.updates.rows(plan)
+            own = [row for each in group.updates for row in each.rows(plan)]
+            ready = 0 if group.ready is None else plan.address(group.ready, kind=np.int64)
             parts = len(subscriptions), len(numbers), len(updates), len(own)
-            rows.append((group.every, plan.object(group.messages), *parts))
+            rows.append((group.every, plan.object(group.messages), ready, *parts))
             subscriptions += numbers
             updates += own
         self._compiled.set_topics(
@@ -196,7 +211,8 @@ class CompiledTopics:
 
     every: int  # steps from one message to the next
     messages: Any  # the compiled messages; None if Python publishes them
-    updates: "Updates"  # of derived arrays
+    ready: np.ndarray | None  # not 0 for a run that Python has prepared; None if it never has to
+    updates: "Sequence[Updates]"  # of derived arrays
     subscriptions: Sequence[np.ndarray]  # numbers of subscriptions.  # (1,) each
 
 
@@ -211,6 +227,8 @@ class _Kind(IntEnum):
     SUBTRACT = 5
     SUBTRACT_ANGLE = 6
     ADD = 7
+    MOVE = 8
+    CARRY = 9
 
 
 _Place = tuple[np.ndarray, int]
@@ -220,15 +238,17 @@ _Place = tuple[np.ndarray, int]
 class Updates:
     """Updates of derived arrays, in C, in the order in which they are added.
 
-    All arrays are views that stay valid, C-contiguous and of float64.
+    All arrays are views that stay valid, C-contiguous and of float64. What several groups of topics
+    need is computed once for a sample.
     """
 
     def __init__(self) -> None:
-        self._added: list[tuple[_Kind, tuple[_Place, ...], _Place, int]] = []
+        # Also the number of the last sample that each was made for, which compiled code writes
+        self._added: list[tuple[np.ndarray, _Kind, tuple[_Place, ...], _Place, int]] = []
 
     def rotate(self, quat: np.ndarray, vector: np.ndarray, to: np.ndarray) -> None:
         """Write a vector in a frame whose orientation is a quaternion.  # (4,), (3,), (3,)"""
-        self._added.append((_Kind.ROTATE, ((quat, 4), (vector, 3)), (to, 3), 0))
+        self._add(_Kind.ROTATE, ((quat, 4), (vector, 3)), (to, 3))
 
     def relate(
         self,
@@ -238,42 +258,64 @@ class Updates:
     ) -> None:
         """Write the pose of a child, position and quaternion, in its parent.  # (3,), (4,), (7,)"""
         places = (parent[0], 3), (parent[1], 4), (child[0], 3), (child[1], 4)
-        self._added.append((_Kind.RELATE, places, (to, 7), 0))
+        self._add(_Kind.RELATE, places, (to, 7))
 
     def face(
         self, position: np.ndarray, matrix: np.ndarray, turn: np.ndarray, to: np.ndarray
     ) -> None:
         """Write the pose of a matrix turned by a quaternion.  # (3,), (9,), (4,), (7,)"""
         places = (position, 3), (matrix, 9), (turn, 4)
-        self._added.append((_Kind.FACE, places, (to, 7), 0))
+        self._add(_Kind.FACE, places, (to, 7))
 
     def copy(self, values: np.ndarray, to: np.ndarray) -> None:
         """Copy all numbers."""
-        self._added.append((_Kind.COPY, ((values, to.size),), (to, to.size), to.size))
+        self._add(_Kind.COPY, ((values, to.size),), (to, to.size), to.size)
 
     def mark(self, farthest: np.ndarray, to: np.ndarray) -> None:
         """Write +inf to a distance that is out of range.  # (1,), (1,)"""
-        self._added.append((_Kind.MARK, ((farthest, 1),), (to, 1), 0))
+        self._add(_Kind.MARK, ((farthest, 1),), (to, 1))
 
     def subtract(
         self, desired: np.ndarray, actual: np.ndarray, to: np.ndarray, *, angles: bool
     ) -> None:
         """Write a difference, of angles without full turns.  # (1,), (1,), (1,)"""
         kind = _Kind.SUBTRACT_ANGLE if angles else _Kind.SUBTRACT
-        self._added.append((kind, ((desired, 1), (actual, 1)), (to, 1), 0))
+        self._add(kind, ((desired, 1), (actual, 1)), (to, 1))
 
     def add(self, first: np.ndarray, second: np.ndarray, to: np.ndarray) -> None:
         """Write a sum."""
         count = to.size
-        self._added.append((_Kind.ADD, ((first, count), (second, count)), (to, count), count))
+        self._add(_Kind.ADD, ((first, count), (second, count)), (to, count), count)
+
+    def move(
+        self,
+        body: int,
+        pose: tuple[np.ndarray, np.ndarray],
+        frame: tuple[np.ndarray, np.ndarray],
+        to: np.ndarray,
+    ) -> None:
+        """Write the motion in the world of a frame with a pose in a body that has a pose.
+
+        A pose is position and quaternion, a motion a pose, angular and linear velocity.  # (13,)
+        """
+        places = (pose[0], 3), (pose[1], 4), (frame[0], 3), (frame[1], 4)
+        self._add(_Kind.MOVE, places, (to, 13), body)
+
+    def carry(self, frame: np.ndarray, base: np.ndarray, to: np.ndarray) -> None:
+        """Write pose, linear and angular velocity of a motion relative to another one.  # (13,)"""
+        self._add(_Kind.CARRY, ((frame, 13), (base, 13)), (to, 13))
+
+    def _add(self, kind: _Kind, places: tuple[_Place, ...], to: _Place, count: int = 0) -> None:
+        self._added.append((np.zeros(1, dtype=np.int64), kind, places, to, count))
 
     def rows(self, plan: Plan) -> list[tuple[int, ...]]:
         """Return the rows of ``Update`` in steps.c."""
         rows = []
-        for kind, places, (to, size), count in self._added:
+        for sample, kind, places, (to, size), count in self._added:
             addresses = [plan.address(array, count=own) for array, own in places]
             addresses += [0] * (4 - len(places))
-            rows.append((kind, *addresses, plan.address(to, count=size), count))
+            at = plan.address(to, count=size)
+            rows.append((plan.address(sample, kind=np.int64), kind, *addresses, at, count))
         return rows
 
 

@@ -14,11 +14,13 @@ from stepped_node import planned
 
 from mujoco_ros.bridge.publishing import template_publisher
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.topics import clock_topic
+from mujoco_ros.bridge.publishing.topics import CONTACTS, JOINT_REFERENCES, clock_topic
+from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.native import steps_type
+from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.writer import describe_robots
@@ -125,8 +127,54 @@ def test_idle_steps_send_the_messages_of_steps_in_python(
     theirs = named(python, python.run(STEPS))
     assert len(ours) > STEPS
     assert ours == theirs
+    in_python = [group.topics for group in compiled.publishers._stage.in_python]
+    assert {t.topic.rate for topics in in_python for t in topics.values()} <= {CONTACTS}
     assert compiled.state() == python.state()
     assert compiled.simulation.time == python.simulation.time
+
+
+def test_another_controlled_frame_is_followed(ros_node: Node, sent: Sent) -> None:
+    results = []
+    for stepped in both(ros_node, "arm", sent):
+        control = stepped.simulation.controls[0]
+        assert isinstance(control.cartesian, CartesianController)
+        before = named(stepped, stepped.run(45))
+        frame = control.cartesian.chains.names[2]
+        control.cartesian.configure(CartesianSettings(frame=frame))
+        results.append((before, named(stepped, stepped.run(45))))
+    assert results[0] == results[1]
+    first, second = (
+        {text.split("pose=")[1] for name, text in part if "current_pose" in name}
+        for part in results[0]
+    )
+    assert first and second
+    assert first.isdisjoint(second)
+
+
+def test_a_subscription_during_a_run_gets_what_python_computes(ros_node: Node, sent: Sent) -> None:
+    results = []
+    for stepped in both(ros_node, "arm", sent):
+        topics = stepped.publishers.topics
+        late = [publisher for publisher, topic in topics.items() if topic.rate == JOINT_REFERENCES]
+        assert late
+        for publisher in late:
+            publisher.subscriptions = 0
+        stepped.run(4)
+        stepped.simulation.drives.kp[0] = 0.0  # the first joint follows no position any more
+        stage = stepped.publishers._stage
+        prepare = stage.prepare
+
+        def join(time: float, prepare: Any = prepare, late: Any = late) -> None:
+            prepare(time)
+            for publisher in late:
+                publisher.subscriptions = 1
+
+        stage.prepare = join  # type: ignore[method-assign]
+        if not stepped.compiled:
+            join(0.0)
+        results.append(named(stepped, stepped.run(3)))
+    assert results[0] == results[1]
+    assert "nan" in dict(results[0])["joint_references"]
 
 
 @pytest.mark.parametrize("timeout", [0.0, 0.004])
