@@ -31,7 +31,7 @@ FOLDERS = ENGINE.submodule_search_locations or [] if ENGINE else []
 # Without a compiler the package installs, too: Python does what is compiled here.
 NATIVE = Extension(
     f"{NAME}.native.compiled",
-    [f"{NAME}/native/{part}.c" for part in ("module", "messages", "steps", "callbacks")],
+    [f"{NAME}/native/{part}.c" for part in ("module", "messages", "sender", "steps", "callbacks")],
     include_dirs=[str(Path(folder) / "include") for folder in FOLDERS],
     depends=[f"{NAME}/native/plan.h"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],

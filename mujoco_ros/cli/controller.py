@@ -26,8 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options, ros = parse(parser, arguments)
     configure_fast_dds(os.environ)
-    in_lockstep = given_value(ros, "lockstep") is True
-    return run(lambda: ControllerNode(options.controller), ros, in_lockstep=in_lockstep)
+    at_once = given_value(ros, "lockstep") is True  # other nodes wait for it
+    return run(lambda: ControllerNode(options.controller), ros, sends_at_once=at_once)
 
 
 if __name__ == "__main__":

@@ -74,17 +74,16 @@ def run(
     arguments: Sequence[str],
     work: Callable[[_Node], float] | None = None,
     *,
-    in_lockstep: bool = False,
+    sends_at_once: bool = False,
 ) -> int:
     """Run a node until it is interrupted; return the exit code.
 
     `work` is called before each wait for callbacks and returns the longest time to wait [s].
-    `in_lockstep`, the node mainly exchanges messages with nodes that wait for it.
+    With `sends_at_once`, a thread that publishes sends the message itself.
     """
-    # A thread of the middleware sends the messages, without the physics thread and the GIL. In
-    # lockstep the physics thread waits anyway, and that thread would cost more: it spins until the
-    # sender has released the writer.
-    mode = "SYNCHRONOUS" if in_lockstep else "ASYNCHRONOUS"
+    # Else a thread of the middleware does, which costs more: it wakes for each message, and waits
+    # for the writer.
+    mode = "SYNCHRONOUS" if sends_at_once else "ASYNCHRONOUS"
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", mode)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     limit_end()

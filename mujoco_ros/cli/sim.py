@@ -8,6 +8,7 @@ from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.model.scene.config import shipped_scenes
+from mujoco_ros.native import messages_type
 from mujoco_ros.process.fork_server import serving
 
 
@@ -25,9 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.usage = "%(prog)s [-h] [--ros-args ...]"
     _, ros = parse(parser, arguments)
-    in_lockstep = given_value(ros, "mode") == "lockstep"
+    # The physics thread waits in lockstep anyway, and the native part has a thread that sends.
+    at_once = given_value(ros, "mode") == "lockstep" or messages_type() is not None
     with serving():  # forks that build the models of clients
-        return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)
+        return run(lambda: MujocoNode(ros), ros, sends_at_once=at_once)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,19 @@ The environment variable ``MUJOCO_ROS_NATIVE=0`` selects the counterparts.
 
 import ctypes
 import os
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mujoco_ros.native.compiled import Messages, Steps
+
+
+class Sending(IntEnum):
+    """How compiled messages are sent: at once, or in their turn by a thread of their own."""
+
+    AT_ONCE = 0
+    WAITING = 1  # until there is room for them
+    IN_TIME = 2  # one for which there is no room is lost
 
 
 def messages_type() -> "type[Messages] | None":
@@ -32,6 +41,21 @@ def steps_type(engine_version: int) -> "type[Steps] | None":
     from mujoco_ros.native import compiled
 
     return compiled.Steps if engine_version == compiled.ENGINE_VERSION else None
+
+
+def flush() -> None:
+    """Wait until the middleware has all messages that compiled code has sent."""
+    if messages_type() is not None:
+        from mujoco_ros.native import compiled
+
+        compiled.flush()
+
+
+def last_rejection() -> str:
+    """Return why the middleware rejected a message of compiled code the last time."""
+    from mujoco_ros.native import compiled
+
+    return compiled.reason()
 
 
 def why_in_python(engine_version: int) -> str:

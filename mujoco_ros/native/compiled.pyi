@@ -1,10 +1,14 @@
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable
 
 import numpy as np
 
 ENGINE_VERSION: int
-Rejection: TypeAlias = tuple[Messages, int, str]
+
+def flush() -> None:
+    """Wait until the middleware has all messages that were sent, without the interpreter's lock."""
+
+def reason() -> str:
+    """Return why the middleware rejected a message the last time."""
 
 class Messages:
     """Messages of several topics in one buffer, which are filled and sent without the interpreter.
@@ -27,8 +31,8 @@ class Messages:
                 negated double, a float, a negated float.  # (n, 3)
             stamps: Addresses of the time stamps.  # (n, 1)
             durations: Addresses of a float64 in seconds and of its place.  # (n, 2)
-            messages: Addresses of the ``rcl_publisher_t``, 0 without one, of the number of
-                subscriptions and of the bytes, and twice their number; five zeros.  # (n, 10)
+            messages: Addresses of the ``rcl_publisher_t``, 0 without one, of the numbers of
+                subscriptions and of lost messages, and of the bytes, and their number.  # (n, 5)
             functions: Addresses of ``rcl_publish_serialized_message``,
                 ``rcutils_get_error_string`` and ``rcutils_reset_error``.  # (1, 3)
         """
@@ -40,11 +44,11 @@ class Messages:
             ValueError: A duration is not a number below 2^31 s.
         """
 
-    def send(self) -> Sequence[Rejection]:
+    def send(self, sending: int, /) -> None:
         """Send the messages with subscriptions and a publisher, without the interpreter's lock.
 
-        Returns:
-            These messages, the index of each one that the middleware rejects, and the reason.
+        Args:
+            sending: A `Sending`.
         """
 
 class Steps:
@@ -82,7 +86,7 @@ class Steps:
 
     def run(
         self, references: np.ndarray, most: int, cells: np.ndarray, ramps: bool, /
-    ) -> tuple[int, int, Sequence[Rejection] | None]:
+    ) -> tuple[int, int]:
         """Step, publish and share in real time, until something is to be done in Python.
 
         Args:
@@ -92,7 +96,7 @@ class Steps:
             ramps: Whether to write the references of ramping streams.
 
         Returns:
-            An `StepOutcome`, the number of complete steps, and the messages that were rejected.
+            A `StepOutcome`, and the number of complete steps.
 
         Raises:
             RuntimeError: The engine reported an error.

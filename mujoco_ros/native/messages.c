@@ -10,16 +10,6 @@ enum { DOUBLE, NEGATED_DOUBLE, FLOAT, NEGATED_FLOAT };
 static const int64_t SECOND_NS = 1000000000;
 static const double LONGEST_S = 2147483648.0;  // seconds of a message are an int32
 
-// rcutils_uint8_array_t and rcutils_error_string_t (rcutils/types/uint8_array.h, error_handling.h).
-typedef struct {
-  uint8_t *buffer;
-  size_t length, capacity;
-  void *allocator[5];
-} SerializedMessage;
-typedef struct {
-  char text[1024];
-} ErrorText;
-
 // The rows of the tables.
 typedef struct {
   const double *from;
@@ -33,13 +23,10 @@ typedef struct {
 typedef struct {
   const void *publisher;  // NULL: sent by Python
   const int64_t *subscriptions;
-  SerializedMessage message;
+  int64_t *lost;
+  const uint8_t *bytes;
+  size_t length;
 } Message;
-typedef struct {
-  int (*publish)(const void *publisher, const SerializedMessage *, void *allocation);
-  ErrorText (*error)(void);
-  void (*reset)(void);
-} Middleware;
 
 enum { NUMBERS, STAMPS, DURATIONS, MESSAGES, MIDDLEWARE, TABLES };
 static const size_t ROWS[TABLES] = {sizeof(Number), sizeof(uint8_t *), sizeof(Duration),
@@ -51,6 +38,9 @@ struct Messages {
 };
 
 static void destroy(Messages *self) {
+  PyThreadState *thread = PyEval_SaveThread();
+  flush_sender();  // which may use the tables
+  PyEval_RestoreThread(thread);
   release_tables(self->tables, TABLES);
   free_object((PyObject *)self);
 }
@@ -59,6 +49,7 @@ static PyObject *create(PyTypeObject *type, PyObject *tables, PyObject *Py_UNUSE
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   Messages *self = (Messages *)allocate(type, 0);
   if (self != NULL && take_tables(self->tables, ROWS, TABLES, tables) < 0) Py_CLEAR(self);
+  start_sender();
   return (PyObject *)self;
 }
 
@@ -98,27 +89,14 @@ int fill_messages(Messages *self, int64_t nanoseconds) {
   return valid;
 }
 
-static void note_rejection(Messages *self, Py_ssize_t index, PyObject **rejected) {
-  const Middleware *middleware = self->tables[MIDDLEWARE].rows;
-  ErrorText error = middleware->error();
-  middleware->reset();
-  error.text[sizeof error.text - 1] = '\0';
-  PyGILState_STATE state = PyGILState_Ensure();
-  if (*rejected == NULL) *rejected = PyList_New(0);
-  PyObject *entry = Py_BuildValue("(Ons)", (PyObject *)self, index, error.text);
-  if (entry == NULL || *rejected == NULL || PyList_Append(*rejected, entry) < 0) PyErr_Clear();
-  Py_XDECREF(entry);
-  PyGILState_Release(state);
-}
-
-void send_messages(Messages *self, PyObject **rejected) {
+void send_messages(Messages *self, int sending) {
   const Table *messages = &self->tables[MESSAGES];
-  const Middleware *middleware = self->tables[MIDDLEWARE].rows;
   for (Py_ssize_t i = 0; i < messages->count; i++) {
     const Message *message = (Message *)messages->rows + i;
-    if (*message->subscriptions && message->publisher != NULL &&
-        middleware->publish(message->publisher, &message->message, NULL))
-      note_rejection(self, i, rejected);
+    if (!*message->subscriptions || message->publisher == NULL) continue;
+    Parcel parcel = {self->tables[MIDDLEWARE].rows, message->publisher, message->lost,
+                     message->length};
+    send_parcel(&parcel, message->bytes, sending);
   }
 }
 
@@ -130,17 +108,19 @@ static PyObject *fill_method(Messages *self, PyObject *arguments) {
   return NULL;
 }
 
-static PyObject *send_method(Messages *self, PyObject *Py_UNUSED(none)) {
-  PyObject *rejected = NULL;
+static PyObject *send_method(Messages *self, PyObject *arguments) {
+  int sending;
+  if (!PyArg_ParseTuple(arguments, "i", &sending)) return NULL;
   PyThreadState *thread = PyEval_SaveThread();
-  send_messages(self, &rejected);
+  send_messages(self, sending);
+  wake_sender();
   PyEval_RestoreThread(thread);
-  return rejected == NULL ? PyTuple_New(0) : rejected;
+  Py_RETURN_NONE;
 }
 
 static PyMethodDef METHODS[] = {
     {"fill", (PyCFunction)fill_method, METH_VARARGS, NULL},
-    {"send", (PyCFunction)send_method, METH_NOARGS, NULL},
+    {"send", (PyCFunction)send_method, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot SLOTS[] = {

@@ -58,7 +58,21 @@ void free_object(PyObject *object) {
   Py_DECREF(type);
 }
 
-static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled", NULL, -1, NULL,
+static PyObject *flush(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none)) {
+  PyThreadState *thread = PyEval_SaveThread();
+  flush_sender();
+  PyEval_RestoreThread(thread);
+  Py_RETURN_NONE;
+}
+
+static PyObject *reason(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none)) {
+  return PyUnicode_FromString(last_rejection());
+}
+
+static PyMethodDef METHODS[] = {{"flush", flush, METH_NOARGS, NULL},
+                                {"reason", reason, METH_NOARGS, NULL},
+                                {NULL, NULL, 0, NULL}};
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled", NULL, -1, METHODS,
                                     NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_compiled(void) {

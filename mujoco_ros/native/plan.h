@@ -32,9 +32,41 @@ PyObject *new_messages_type(void);
 
 // Write the numbers and times of all messages; return whether every duration has a value.
 int fill_messages(Messages *messages, int64_t nanoseconds);
-// Send the messages with subscriptions; append (messages, index, reason) to `*rejected`, a list or
-// NULL, for each that the middleware rejects. Neither needs the interpreter's lock.
-void send_messages(Messages *messages, PyObject **rejected);
+// Send the messages with subscriptions. Neither needs the interpreter's lock.
+void send_messages(Messages *messages, int sending);
+
+// ---- sender.c -----------------------------------------------------------------------------------
+
+// rcutils_uint8_array_t and rcutils_error_string_t (rcutils/types/uint8_array.h, error_handling.h).
+typedef struct {
+  const uint8_t *buffer;
+  size_t length, capacity;
+  void *allocator[5];
+} SerializedMessage;
+typedef struct {
+  char text[1024];
+} ErrorText;
+typedef struct {
+  int (*publish)(const void *publisher, const SerializedMessage *, void *allocation);
+  ErrorText (*error)(void);
+  void (*reset)(void);
+} Middleware;
+typedef struct {  // what comes before the bytes of a message
+  const Middleware *middleware;
+  const void *publisher;
+  int64_t *lost;  // number of messages that the middleware rejected, which is increased
+  size_t length;
+} Parcel;
+
+// Sending by the caller, or by a thread: one for which there is no room is awaited, or rejected.
+enum { AT_ONCE, WAITING, IN_TIME };
+
+void start_sender(void);
+// Send a message in its turn; several may come before `wake_sender`.
+void send_parcel(const Parcel *parcel, const uint8_t *bytes, int sending);
+void wake_sender(void);
+void flush_sender(void);  // wait until everything is sent
+const char *last_rejection(void);
 
 // ---- steps.c ------------------------------------------------------------------------------------
 

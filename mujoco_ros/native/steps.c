@@ -377,14 +377,14 @@ static int is_wanted(const Steps *self, const Group *group) {
 }
 
 // Send messages; return what Python does next.
-static int send(Messages *messages, int64_t nanoseconds, PyObject **rejected) {
+static int send(Messages *messages, int64_t nanoseconds, int sending) {
   if (!fill_messages(messages, nanoseconds)) return PUBLISH;
-  send_messages(messages, rejected);
+  send_messages(messages, sending);
   return TAKEN;
 }
 
 // Send the messages that are due, as `Publishers.publish`; return what Python does next.
-static int publish(Steps *self, PyObject **rejected) {
+static int publish(Steps *self, int sending) {
   const Engine *engine = ENGINE_OF(self);
   const Group *groups = self->tables[GROUPS].rows, *end = groups + self->tables[GROUPS].count;
   const Clock *clock = self->tables[CLOCK].rows;
@@ -402,7 +402,7 @@ static int publish(Steps *self, PyObject **rejected) {
   }
   int has_clock = clock->every ? number % clock->every == 0 : is_due;
   ++self->sample;
-  if (has_clock && !clock->is_last) outcome = send(clock->messages, nanoseconds, rejected);
+  if (has_clock && !clock->is_last) outcome = send(clock->messages, nanoseconds, sending);
   for (const Group *group = groups; group < end && outcome == TAKEN; group++) {
     if (number % group->every || group->messages == NULL || !is_wanted(self, group)) continue;
     for (int64_t i = group->update; i < group->update + group->updates; i++) {
@@ -410,10 +410,11 @@ static int publish(Steps *self, PyObject **rejected) {
       compute(engine, updates + i);
       *updates[i].sample = self->sample;
     }
-    outcome = send(group->messages, nanoseconds, rejected);
+    outcome = send(group->messages, nanoseconds, sending);
   }
   if (has_clock && clock->is_last && outcome == TAKEN)
-    outcome = send(clock->messages, nanoseconds, rejected);
+    outcome = send(clock->messages, nanoseconds, sending);
+  if (has_clock || is_due) wake_sender();
   return outcome;
 }
 
@@ -473,10 +474,10 @@ static void trace(const Run *run, double stamp, const double times[4]) {
 }
 
 static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
-                     int ramps, int64_t most, int64_t *steps, PyObject **rejected) {
+                     int ramps, int64_t most, int64_t *steps) {
   double begun = wall_time(), dropped = run->pace[DROPPED];
   int outcome = TAKEN;
-  while (*steps < most && !*run->attention && outcome == TAKEN && *rejected == NULL) {
+  while (*steps < most && !*run->attention && outcome == TAKEN) {
     double times[4] = {wall_time()};
     // Python checks from time to time what changes without a command.
     if (times[0] - begun > LONGEST_RUN_S || run->pace[DROPPED] != dropped) break;
@@ -490,7 +491,7 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
     if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
     outcome = advance(self, references, joints);
     times[1] = wall_time();
-    if (outcome == TAKEN) outcome = publish(self, rejected);
+    if (outcome == TAKEN) outcome = publish(self, run->pace[PERIOD] ? IN_TIME : WAITING);
     times[2] = times[3] = wall_time();
     if (outcome == TAKEN) {
       share(self);
@@ -518,7 +519,7 @@ static PyObject *fail(const Steps *self) {
 }
 
 static PyObject *run_method(Steps *self, PyObject *arguments) {
-  PyObject *array, *row, *rejected = NULL;
+  PyObject *array, *row;
   long long most;
   int ramps, outcome = -1;
   int64_t steps = 0;
@@ -529,15 +530,12 @@ static PyObject *run_method(Steps *self, PyObject *arguments) {
   int fails = take_table(&run, row, sizeof(Run));
   if (!fails) {
     PyThreadState *thread = PyEval_SaveThread();
-    outcome = run_steps(self, run.rows, references.rows, references.count, ramps, most, &steps,
-                        &rejected);
+    outcome = run_steps(self, run.rows, references.rows, references.count, ramps, most, &steps);
     PyEval_RestoreThread(thread);
     release_tables(&run, 1);
   }
   release_tables(&references, 1);
-  PyObject *lost = rejected ? rejected : Py_NewRef(Py_None);
-  if (outcome >= 0) return Py_BuildValue("iLN", outcome, (long long)steps, lost);
-  Py_DECREF(lost);
+  if (outcome >= 0) return Py_BuildValue("iL", outcome, (long long)steps);
   return fails ? NULL : fail(self);
 }
 

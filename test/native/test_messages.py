@@ -1,12 +1,15 @@
 """The compiled messages: what they write and send."""
 
 import ctypes
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mujoco_ros.native import messages_type
+from simulators import WAIT_LIMIT_S
+
+from mujoco_ros.native import Sending, flush, last_rejection, messages_type
 from mujoco_ros.native.plan import Plan
 
 
@@ -69,46 +72,103 @@ class _Text(ctypes.Structure):
     _fields_ = (("text", ctypes.c_char * 1024),)
 
 
-def test_messages_with_subscriptions_are_sent_and_rejected_ones_reported(messages: type) -> None:
-    sent: list[tuple[int, bytes]] = []
+class Middleware:
+    """A middleware that keeps what it is given, and rejects messages of publisher 2."""
 
-    def publish(publisher: int, message: Any, _allocation: object) -> int:
-        array = message.contents
-        sent.append((publisher, ctypes.string_at(array.buffer, array.length)))
-        return int(publisher == 2)
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, bytes]] = []
+        self.resets: list[int] = []
+        self.accepts = threading.Event()
+        self.accepts.set()
 
-    def error(text: Any) -> int:
-        text.contents.text = b"out of memory"
-        return ctypes.addressof(text.contents)
+        def publish(publisher: int, message: Any, _allocation: object) -> int:
+            assert self.accepts.wait(WAIT_LIMIT_S)
+            array = message.contents
+            self.sent.append((publisher, ctypes.string_at(array.buffer, array.length)))
+            return int(publisher == 2)
 
-    resets: list[int] = []
-    array = ctypes.POINTER(_Array)
-    callbacks = [
-        ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, array, ctypes.c_void_p)(publish),
-        # Large structures are returned at an address that is the first argument.
-        ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_Text))(error),
-        ctypes.CFUNCTYPE(None)(lambda: resets.append(1)),
-    ]
-    functions = [ctypes.cast(callback, ctypes.c_void_p).value or 0 for callback in callbacks]
-    plan, buffer = Plan(), np.arange(48, dtype=np.uint8)
+        def error(text: Any) -> int:
+            text.contents.text = b"out of memory"
+            return ctypes.addressof(text.contents)
+
+        array = ctypes.POINTER(_Array)
+        self._callbacks = [
+            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, array, ctypes.c_void_p)(publish),
+            # Large structures are returned at an address that is the first argument.
+            ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_Text))(error),
+            ctypes.CFUNCTYPE(None)(lambda: self.resets.append(1)),
+        ]
+        self.functions = [ctypes.cast(each, ctypes.c_void_p).value or 0 for each in self._callbacks]
+
+
+def serialized(
+    kind: type, middleware: Middleware, buffer: np.ndarray, size: int
+) -> tuple[Any, np.ndarray]:
+    """Return messages of publishers 1, 2, 3, which has no subscription, and 0; and their losses."""
+    plan, lost = Plan(), np.zeros(4, dtype=np.int64)
     some, none = np.array([1]), np.array([0])
-    rows = [
+    table = plan.table(
         (
             publisher,
             plan.address(count, kind=np.int64),
-            plan.address(buffer, 8 * at, 4, np.uint8),
-            4,
-            4,
+            plan.address(lost, at, kind=np.int64),
+            plan.address(buffer, size * at, size, np.uint8),
+            size,
         )
         for at, (publisher, count) in enumerate([(1, some), (2, some), (3, none), (0, some)])
-    ]
-    table = plan.table([(*row, 0, 0, 0, 0, 0) for row in rows])
-    filled = messages(
-        plan.table([]), plan.table([]), plan.table([]), table, plan.table([functions])
     )
-    assert list(filled.send()) == [(filled, 1, "out of memory")]
-    assert sent == [(1, bytes(range(4))), (2, bytes(range(8, 12)))]
-    assert resets == [1]
+    empty = [plan.table([]) for _ in range(3)]
+    return kind(*empty, table, plan.table([middleware.functions])), lost
+
+
+@pytest.mark.parametrize("sending", Sending)
+def test_messages_with_subscriptions_are_sent_and_rejected_ones_counted(
+    messages: type, sending: Sending
+) -> None:
+    middleware, buffer = Middleware(), np.arange(48, dtype=np.uint8)
+    filled, lost = serialized(messages, middleware, buffer, 8)
+    filled.send(sending)
+    if sending != Sending.AT_ONCE:
+        buffer[:] = 0  # as for the next step
+        flush()
+    assert middleware.sent == [(1, bytes(range(8))), (2, bytes(range(8, 16)))]
+    assert middleware.resets == [1]
+    assert lost.tolist() == [0, 1, 0, 0]
+    assert last_rejection() == "out of memory"
+
+
+def test_messages_wait_for_a_busy_middleware_or_are_lost(messages: type) -> None:
+    size, count = 40_000, 100
+    middleware, buffer = Middleware(), np.zeros(4 * size, dtype=np.uint8)
+    filled, lost = serialized(messages, middleware, buffer, size)
+    middleware.accepts.clear()
+    for _ in range(count):
+        filled.send(Sending.IN_TIME)
+    assert not middleware.sent
+    missing = int(lost.sum())
+    assert count < missing < 2 * count  # two times a megabyte have room
+    middleware.accepts.set()
+    flush()
+    rejected = sum(publisher == 2 for publisher, _ in middleware.sent)
+    assert len(middleware.sent) == 2 * count - missing
+    assert lost.sum() == missing + rejected
+    for number in range(count):
+        buffer[:] = number
+        filled.send(Sending.WAITING)
+    filled.send(Sending.AT_ONCE)
+    assert len(middleware.sent) == 4 * count - missing + 2
+    numbers = [data[0] for publisher, data in middleware.sent[-2 * count - 2 :] if publisher == 1]
+    assert numbers == [*range(count), count - 1]
+
+
+def test_messages_are_sent_before_their_buffer_is_freed(messages: type) -> None:
+    middleware = Middleware()
+    filled, _ = serialized(messages, middleware, np.full(48, 7, dtype=np.uint8), 8)
+    middleware.accepts.clear()
+    filled.send(Sending.WAITING)
+    threading.Timer(0.05, middleware.accepts.set).start()
+    del filled
+    assert [data for _, data in middleware.sent] == [bytes([7] * 8)] * 2
 
 
 @pytest.mark.parametrize(("wrong", "columns"), [(0, 4), (2, 3), (3, 9), (4, 2)])

@@ -49,7 +49,7 @@ class ContactStates:
         """Return whether the topic has a subscription."""
         return bool(self._publisher.subscriptions)
 
-    def publish(self, sec: int, nanosec: int) -> None:
+    def publish(self, sec: int, nanosec: int, _sending: object = None) -> None:
         """Publish the contacts of the last step if the topic has a subscription."""
         if self._publisher.subscriptions:
             self._publisher.send(self.serialized(sec, nanosec))

@@ -29,6 +29,7 @@ from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
+from mujoco_ros.native import Sending
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.compiled_steps import CompiledTopics, Updates
@@ -273,11 +274,10 @@ class Publishers(Component):
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the messages that the middleware rejected."""
-        lost = {
-            publisher.topic: publisher.lost
-            for publisher in (self._clock, *self._stage.topics)
-            if publisher.lost
-        }
+        losing = [each for each in (self._clock, *self._stage.topics) if each.lost]
+        for publisher in losing:
+            publisher.warn_of_losses()
+        lost = {publisher.topic: publisher.lost for publisher in losing}
         before, self._reported = self._reported, sum(lost.values())
         new = self._reported - before
         return DiagnosticReport(
@@ -359,7 +359,7 @@ class Publishers(Component):
             self._repeat((self._clock, *self._stage.topics))
         if change := self._lockstep.take_nudge():
             time = round(self._simulation.time * _SECOND) + min(change, 0)
-            self._clock_batch.publish(*divmod(time, _SECOND))
+            self._clock_batch.publish(*divmod(time, _SECOND), Sending.AT_ONCE)
         return 0.0
 
     def idle_steps(self) -> int:
@@ -382,13 +382,6 @@ class Publishers(Component):
     def before_compiled(self, time: float) -> None:
         """Update what follows from commands, which compiled steps publish."""
         self._stage.prepare(time)
-
-    def note_lost(self, messages: Any, index: int, reason: str) -> None:
-        """Count a message that the middleware rejected in a compiled step."""
-        batches = (self._clock_batch, *(group.batch for group in self._stage.batches))
-        for batch in batches:
-            if isinstance(batch, Batch) and batch.compiled is messages:
-                batch.note_lost(index, reason)
 
     def after_step(self) -> None:
         """Publish the topics that are due."""
@@ -413,17 +406,19 @@ class Publishers(Component):
         if ticking:
             self._joined.clear()  # they receive this tick
             self._stage.label(self._simulation.epochs.number)
+        # The lockstep waits for the answer.
+        sending = Sending.AT_ONCE if self._lockstep.robots else Sending.WAITING
         if has_clock and not self._clock_last:
-            self._clock_batch.publish(*stamp)
+            self._clock_batch.publish(*stamp, sending)
         for batched in self._due:
             if batched.batch.has_subscriptions:
                 for update in batched.updates:
                     update()
-                batched.batch.publish(*stamp)
+                batched.batch.publish(*stamp, sending)
         if has_clock and self._clock_last:
             if ticking and self._confirm is not None:
                 self._confirm(self._lockstep.counted)
-            self._clock_batch.publish(*stamp)
+            self._clock_batch.publish(*stamp, sending)
 
     def _batches(self) -> list[_TopicGroup]:
         """Return the batches, arranged again after a change of the lockstep."""

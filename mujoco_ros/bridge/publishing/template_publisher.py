@@ -11,7 +11,7 @@ import numpy as np
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.native import messages_type
+from mujoco_ros.native import Sending, flush, messages_type
 from mujoco_ros.native.plan import Plan
 from mujoco_ros.rclpy_ext.raw_publishing import publish_functions
 from mujoco_ros.sim.command_queue import epoch_label
@@ -21,7 +21,6 @@ from mujoco_ros.wire.message_template import MessageTemplate
 if TYPE_CHECKING:
     from mujoco_ros.native.compiled import Messages
 
-_ALLOCATOR = 5  # words of the allocator of a serialized message, which publishing does not use
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
 
@@ -216,23 +215,18 @@ class Batch:
         for at in self._layout.labels:
             self._layout.buffer[at : at + len(text)] = text
 
-    def publish(self, sec: int, nanosec: int) -> None:
+    def publish(self, sec: int, nanosec: int, sending: Sending = Sending.WAITING) -> None:
         """Fill every message, and publish it if its topic has a subscription."""
         self._fill(sec, nanosec)
-        self._send()
+        self._send(sending)
 
-    def _send(self) -> None:
+    def _send(self, sending: Sending) -> None:
         compiled = self.compiled
         if compiled is not None:
-            for _, index, reason in compiled.send():
-                self.note_lost(index, reason)
+            compiled.send(sending)
         for publisher, view in self._parts:
             if publisher.subscriptions and (compiled is None or publisher.handle is None):
                 publisher.send(view.tobytes())
-
-    def note_lost(self, index: int, reason: str) -> None:
-        """Count a message that the middleware rejected, by its index."""
-        self._parts[index][0].note_lost(reason)
 
     def repeat(self, sec: int, nanosec: int, publishers: Collection[TopicPublisher]) -> None:
         """Publish the same sample again with some of the publishers."""
@@ -256,6 +250,7 @@ def _compiled(
     opened = ExitStack()
     for handle in filter(None, handles):
         opened.enter_context(handle)
+    opened.callback(flush)  # before they may be closed
     finalize(owner, opened.close)
     plan, buffer = Plan(), layout.buffer
 
@@ -275,8 +270,9 @@ def _compiled(
         (
             0 if handle is None else handle.pointer,
             plan.address(publisher.sent_by_compiled, kind=np.int64),
-            *(target(start, end - start), end - start, end - start),
-            *(0,) * _ALLOCATOR,
+            plan.address(publisher.lost_by_compiled, kind=np.int64),
+            target(start, end - start),
+            end - start,
         )
         for publisher, handle, (start, end) in zip(
             publishers, handles, layout.messages, strict=True

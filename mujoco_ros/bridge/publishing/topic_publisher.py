@@ -9,6 +9,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
+from mujoco_ros import native
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 _LOG = logging.getLogger(__name__)
@@ -25,12 +26,19 @@ class TopicPublisher:
         """Publish on a topic; `publish` is set later."""
         self.topic = topic  # name of the topic
         self.joined = False  # whether a subscription has matched since this was last set to False
-        self.lost = 0  # messages that the middleware rejected, as it does under overload
         # The publisher of rclpy that `publish` passes bytes to; None of another function
         self.handle: Any = None
-        self._subscriptions = 0
+        self._has_warned = False
+        self._subscriptions = self._lost = 0
         # Number of subscriptions that compiled code serves.  # (1,) int64
         self.sent_by_compiled = np.zeros(1, dtype=np.int64)
+        # Number of messages that compiled code has lost.  # (1,) int64
+        self.lost_by_compiled = np.zeros(1, dtype=np.int64)
+
+    @property
+    def lost(self) -> int:
+        """Number of messages that the middleware rejected, as it does under overload."""
+        return self._lost + int(self.lost_by_compiled[0])
 
     @property
     def subscriptions(self) -> int:
@@ -60,17 +68,23 @@ class TopicPublisher:
         self.subscriptions = self._subscriptions
 
     def send(self, message: Any) -> None:
-        """Publish a message, or count it as lost."""
+        """Publish a message after those of compiled code, or count it as lost."""
+        native.flush()
         try:
             self._publish(message)
         except rclpy_implementation.RCLError as error:
-            self.note_lost(str(error))
+            self._lost += 1
+            self._warn(str(error))
 
-    def note_lost(self, reason: str) -> None:
-        """Count a message that the middleware rejected."""
-        if not self.lost:
+    def warn_of_losses(self) -> None:
+        """Log the first messages that compiled code has lost."""
+        if self.lost_by_compiled[0]:
+            self._warn(native.last_rejection())
+
+    def _warn(self, reason: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
             _LOG.warning("the middleware rejects messages on '%s': %s", self.topic, reason)
-        self.lost += 1
 
 
 class PublisherPool:

@@ -118,7 +118,7 @@ class CompiledSteps:
 
     def run(
         self, references: np.ndarray, most: int, cells: np.ndarray, *, ramps: bool
-    ) -> tuple[int, int, Sequence[Any]]:
+    ) -> tuple[int, int]:
         """Step, publish and share in real time, until something is to be done in Python.
 
         Args:
@@ -128,16 +128,15 @@ class CompiledSteps:
             ramps: Whether the references of streams follow the ramps that they show.
 
         Returns:
-            A `StepOutcome`, the number of complete steps, and the messages that were rejected.
+            A `StepOutcome`, and the number of complete steps.
 
         Raises:
             mujoco.FatalError: The engine reported an error.
         """
         try:
-            outcome, steps, rejected = self._compiled.run(references, most, cells, ramps)
+            return self._compiled.run(references, most, cells, ramps)
         except RuntimeError as error:
             raise mujoco.FatalError(str(error)) from None
-        return outcome, steps, rejected or ()
 
     def share(
         self,

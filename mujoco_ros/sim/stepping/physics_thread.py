@@ -51,9 +51,6 @@ class StepListener:
     def before_compiled(self, time: float) -> None:
         """Prepare such steps; the first one begins at a simulated `time` [s]."""
 
-    def note_lost(self, messages: Any, index: int, reason: str) -> None:
-        """Act on a message that the middleware rejected in such a step."""
-
 
 def overrides(
     listeners: Iterable[StepListener], method: Callable[..., object]
@@ -125,7 +122,6 @@ class PhysicsThread:
         self._after_step = overrides(listeners, StepListener.after_step)
         self._while_paused = overrides(listeners, StepListener.while_paused)
         self._before_compiled = overrides(listeners, StepListener.before_compiled)
-        self._note_lost = overrides(listeners, StepListener.note_lost)
         self._listeners = tuple(listeners)
         self._priority = RealTimePriority(priority, "steps")
         self._stepping, self._factor = False, pacer.factor
@@ -244,11 +240,7 @@ class PhysicsThread:
         time = float(simulation.data.time)
         for call in self._before_compiled:
             call(time)
-        outcome, steps, rejected = compiled.run(simulation.sent.values, most, cells, ramps=ramps)
-        for lost in rejected:
-            for call in self._note_lost:
-                call(*lost)
-        return outcome, steps
+        return compiled.run(simulation.sent.values, most, cells, ramps=ramps)
 
     def _complete(self, outcome: int) -> None:
         """Do what is left of a compiled step."""

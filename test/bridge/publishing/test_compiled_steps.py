@@ -19,7 +19,7 @@ from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.native import steps_type
+from mujoco_ros.native import flush, steps_type
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
@@ -98,6 +98,7 @@ class Stepped:
                 for listener in self.listeners:
                     listener.after_step()
             taken += 1
+        flush()
         return list(self.sent.messages)
 
     def state(self) -> list[bytes]:

@@ -492,12 +492,12 @@ def test_a_sample_is_not_repeated_for_a_robot_that_has_left_the_lockstep(ros_nod
 def test_lost_messages_are_logged_once(watched: Watched) -> None:
     publishers = watched.publishers
     limits = {"diagnostics.lost_messages.warn": 0.0, "diagnostics.lost_messages.error": NEVER}
-    publishers._clock.lost = 4
+    publishers._clock.lost_by_compiled[0] = 4
     report = publishers.report()
     assert report.judged(limits) == (WARN, "rejected 4 messages")
     assert report.values == {"messages lost on /clock": "4"}
     assert publishers.report().judged(limits) == (OK, "accepts every message")
-    publishers._clock.lost = 0
+    publishers._clock.lost_by_compiled[0] = 0
     assert publishers.report().judged(limits) == (OK, "accepts every message")
 
 

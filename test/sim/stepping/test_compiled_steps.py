@@ -47,7 +47,7 @@ def run(simulation: Simulation, pace: np.ndarray, steps: int, trace: np.ndarray)
     compiled = simulation.compiled
     assert isinstance(compiled, CompiledSteps)
     values = simulation.references.values
-    assert compiled.run(values, steps, cells, ramps=False) == (StepOutcome.TAKEN, steps, ())
+    assert compiled.run(values, steps, cells, ramps=False) == (StepOutcome.TAKEN, steps)
     return periods.counts
 
 
