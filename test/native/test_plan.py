@@ -86,7 +86,11 @@ def test_no_sanitizer_finds_a_defect(compile_native: Callable[..., Path]) -> Non
         "LD_PRELOAD": " ".join(libraries),
         "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter never frees some objects
     }
-    tests = ["test/native/test_messages.py", "test/bridge/publishing/test_compiled_steps.py"]
+    tests = [
+        "test/native/test_messages.py",
+        "test/sim/stepping/test_compiled_steps.py",
+        "test/bridge/publishing/test_compiled_steps.py",
+    ]
     run = subprocess.run(
         [sys.executable, "-c", _SANITIZED, str(library), *tests],
         env=environment,

@@ -12,7 +12,7 @@ from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
 from mujoco_ros.sim.stepping.compiled_steps import StepOutcome, run_cells
-from mujoco_ros.sim.stepping.real_time import Histogram, Pacer, RealTimePriority
+from mujoco_ros.sim.stepping.real_time import Histogram, LowPriority, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
 
@@ -124,6 +124,7 @@ class PhysicsThread:
         self._before_compiled = overrides(listeners, StepListener.before_compiled)
         self._listeners = tuple(listeners)
         self._priority = RealTimePriority(priority, "steps")
+        self._behind = LowPriority()  # readers must be able to follow
         self._stepping, self._factor = False, pacer.factor
         self._on_end = on_end
         self._clock: Clock = clock or WallClock()
@@ -251,6 +252,7 @@ class PhysicsThread:
     def _reschedule(self, now: float, *, stepping: bool) -> None:
         """Request the real-time priority, or none for a run that never yields the processor."""
         self._stepping, self._factor = stepping, self._pacer.factor
+        self._behind.want(not self._factor)
         self._priority.want(bool(self._factor) and not stepping, now, self._pacer.dropped_s)
 
     def _run(self) -> None:
@@ -266,6 +268,7 @@ class PhysicsThread:
             self.run.end_steps("the simulator is shutting down")
             self._simulation.commands.close()
             self._priority.release()
+            self._behind.want(False)
             if self._on_end is not None:
                 self._on_end(error)
 

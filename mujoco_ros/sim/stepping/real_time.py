@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import resource
 import threading
 from array import array
 from contextlib import suppress
@@ -130,6 +131,7 @@ _OVERLOAD_S = 0.2
 _WITHOUT_PRIORITY_S = (10.0, 300.0)
 """Time for which such a machine has no real-time priority: at first, and after doublings [s]."""
 _THREADS = Path("/proc/self/task")
+_NICE, _LARGEST_NICE = 5, 19
 
 
 def schedule(priority: int) -> bool:
@@ -151,11 +153,46 @@ def schedule(priority: int) -> bool:
     except OSError:
         return False
     lower = os.sched_param(max(priority - 1, min(priority, 1)))
-    threads = _THREADS.iterdir() if _THREADS.is_dir() else ()  # where the system lists them
-    for thread in {int(entry.name) for entry in threads} - {threading.get_native_id()}:
+    for thread in _threads() - {threading.get_native_id()}:
         with suppress(OSError):  # it may have ended
             os.sched_setscheduler(thread, policy, lower)
     return True
+
+
+def _threads() -> set[int]:
+    """Return the ids of all threads of this process, where the system lists them."""
+    return {int(each.name) for each in _THREADS.iterdir()} if _THREADS.is_dir() else set()
+
+
+class LowPriority:
+    """A lower priority of time sharing for all threads of the process, behind those that read."""
+
+    def __init__(self) -> None:
+        """Change nothing yet."""
+        self._before: int | None = None  # the nice value, while it is changed
+
+    def want(self, wanted: bool) -> None:
+        """Lower the priority where the system permits to restore it, or restore it."""
+        if wanted is (self._before is not None):
+            return
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        if self._before is not None:
+            nice, self._before = self._before, None
+        elif os.geteuid() == 0 or _lowest_nice() <= nice:
+            nice, self._before = min(nice + _NICE, _LARGEST_NICE), nice
+        else:
+            return
+        for thread in _threads():
+            with suppress(OSError):  # it may have ended
+                os.setpriority(os.PRIO_PROCESS, thread, nice)
+
+
+def _lowest_nice() -> int:
+    """Return the lowest nice value that this process may set."""
+    if not hasattr(resource, "RLIMIT_NICE"):
+        return _LARGEST_NICE + 1
+    limit, _ = resource.getrlimit(resource.RLIMIT_NICE)
+    return 20 - limit if limit != resource.RLIM_INFINITY else -20
 
 
 class RealTimePriority:

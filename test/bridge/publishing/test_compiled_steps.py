@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contexts import make_context
+from random_models import random_mjcf
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from stepped_node import planned
@@ -18,7 +19,9 @@ from mujoco_ros.bridge.publishing.topics import CONTACTS, JOINT_REFERENCES, cloc
 from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand
+from mujoco_ros.model.scene.assembly import assemble_part
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.native import flush, steps_type
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
@@ -68,7 +71,9 @@ class Stepped:
     """A simulation with publishers of every topic, stepped by the code of the physics thread."""
 
     def __init__(self, node: Node, scene: str, sent: Sent, *, compiled: bool) -> None:
-        self.simulation = Simulation(load_scene(scene))
+        is_text = scene.startswith("<")
+        loaded = assemble_part(part_from_text(scene, name="it")) if is_text else load_scene(scene)
+        self.simulation = Simulation(loaded)
         rates = {"publish_rate.contacts": 0.0}
         self.publishers = Publishers(make_context(node, self.simulation, rates), planned)
         for publisher in (self.publishers._clock, *self.publishers.topics):
@@ -199,6 +204,30 @@ def test_commanded_steps_send_the_messages_of_steps_in_python(
         events = [type(event).__name__ for event in stepped.simulation.events]
         assert ("StreamStopped" in events) == bool(timeout)
         results.append((messages, events, stepped.state()))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_and_commands_have_the_bits_of_steps_in_python(
+    ros_node: Node, seed: int, sent: Sent
+) -> None:
+    model, results = random_mjcf(np.random.default_rng(seed)), []
+    for stepped in both(ros_node, model, sent):
+        random = np.random.default_rng(seed)
+        simulation, control = stepped.simulation, stepped.simulation.controls[0]
+        count = len(control.joints.names)
+        messages: list[tuple[str, str]] = []
+        for _ in range(6):
+            timeout, period = random.choice([0.0, 0.003]), random.choice([0.0, 0.01])
+            control.stream = replace(control.stream, timeout=timeout, period=period)
+            joints = np.flatnonzero(random.random(count) < 0.7)
+            values = random.normal(size=(3, len(joints)))
+            values[random.random(values.shape) < 0.3] = np.nan
+            command = JointCommand(joints=joints, values=values, clamped=())
+            control.command(CommandSource.JOINT_COMMANDS, command, float(simulation.data.time))
+            messages += named(stepped, stepped.run(int(random.integers(1, 15))))
+        assert stepped.simulation.compiled is not None
+        results.append((messages, stepped.state(), simulation.divergences))
     assert results[0] == results[1]
 
 

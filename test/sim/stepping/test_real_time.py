@@ -345,3 +345,36 @@ def test_without_a_priority_nothing_is_requested(scheduled):
     priority.check(1.0, 1.0)
     priority.release()
     assert scheduled == []
+
+
+LOW = """
+import os, threading
+from mujoco_ros.sim.stepping.real_time import LowPriority
+
+def nice():
+    return {os.getpriority(os.PRIO_PROCESS, each) for each in (0, main, other)}
+
+def thread():
+    global other
+    other = threading.get_native_id()
+    low = LowPriority()
+    before = nice()
+    (own,) = before
+    low.want(True)
+    low.want(True)
+    if os.geteuid() == 0:
+        assert nice() == {min(own + 5, 19)}, nice()
+    low.want(False)
+    assert nice() == before, nice()
+
+main, results = threading.get_native_id(), []
+child = threading.Thread(target=lambda: results.append(thread()))
+child.start()
+child.join()
+assert results == [None]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have own nice values on Linux only")
+def test_a_run_as_fast_as_possible_leaves_the_processor_to_readers_and_takes_it_back():
+    subprocess.run([sys.executable, "-c", LOW], check=True)
