@@ -119,7 +119,8 @@ class PaceParameters(Component):
         ParameterSpec(
             _FACTOR,
             1.0,
-            "Simulated seconds per wall second; 0 is as fast as possible",
+            "Simulated seconds per wall second; 0 is as fast as possible, behind readers: at nice "
+            "5 where the system permits to return from it",
             low=0.0,
             high=1000.0,
             least=0.001,

@@ -193,7 +193,7 @@ class FrameMotions:
             for frame, motion in zip((chain.frame, chain.base), motions, strict=True):
                 body, own = frame.body, np.array([*frame.position, *frame.quat_wxyz], dtype=float)
                 updates.move(body, (xpos[body], xquat[body]), (own[:3], own[3:]), motion)
-            updates.carry(*motions, self.values[index])
+            updates.carry(motions[0], motions[1], self.values[index])
 
     def update(self) -> None:
         """Compute `values` of the current sample."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from simulators import WAIT_LIMIT_S
 
 from mujoco_ros.native import Sending, flush, last_rejection, messages_type

@@ -444,9 +444,7 @@ def test_advancing_is_as_single_steps(scene: str) -> None:
             values = np.full((3, 2), np.nan)
             values[0] = target
             command = JointCommand(joints=np.arange(2), values=values, clamped=())
-            control.command(
-                CommandSource.JOINT_COMMANDS, command, float(simulation.data.time)
-            )
+            control.command(CommandSource.JOINT_COMMANDS, command, float(simulation.data.time))
             for count in (7, 1, 200):
                 if several:
                     assert simulation.advance(count)

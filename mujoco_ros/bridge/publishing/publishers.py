@@ -160,13 +160,13 @@ class _Stage:
 
     def prepare(self, time: float) -> None:
         """Prepare a run of compiled steps that begins at a time [s], for what is subscribed."""
-        done = set()
+        needed: dict[Callable[[float], None], None] = {}
         for ready, publishers, calls in self.prepared:
             # Python publishes what is subscribed during the run.
-            ready[0] = is_wanted = any([publisher.subscriptions for publisher in publishers])
+            ready[0] = is_wanted = any(publisher.subscriptions for publisher in publishers)
             if is_wanted:
-                done.update(calls)
-        for call in done:
+                needed.update(dict.fromkeys(calls))
+        for call in needed:
             call(time)
 
     def _with_epoch(self, serialized: SerializedTopic) -> SerializedTopic:

@@ -153,7 +153,8 @@ def test_another_controlled_frame_is_followed(ros_node: Node, sent: Sent) -> Non
         {text.split("pose=")[1] for name, text in part if "current_pose" in name}
         for part in results[0]
     )
-    assert first and second
+    assert first
+    assert second
     assert first.isdisjoint(second)
 
 
