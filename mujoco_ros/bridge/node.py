@@ -137,6 +137,8 @@ class PaceParameters(Component):
 
     def __init__(self, context: NodeContext) -> None:
         self._pacer = context.pacer
+        # The physics options that the user gives are in force by now.
+        self._pacer.set_timestep(float(context.simulation.model.opt.timestep))
         context.simulation.on_timestep.append(self._pacer.set_timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
