@@ -1,6 +1,7 @@
 """Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
+import gc
 import logging
 import signal
 import sys
@@ -85,6 +86,9 @@ def _interruptible() -> Iterator[None]:
 
 def create_parser(prog: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
     """Return a parser that takes no abbreviated options; lines of an epilog are kept."""
+    if not gc.isenabled():  # the imports are complete
+        gc.freeze()
+        gc.enable()
     raw = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(
         prog=prog,

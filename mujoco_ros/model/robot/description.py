@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -48,7 +49,7 @@ def descriptions(
 
     Those `known` from before a change of the scene are used again.
     """
-    config, known = assembly.config, known or {}
+    config, known, share = assembly.config, known or {}, share_directory()
     found = []
     for part, robot_config, robot in zip(
         assembly.robots, config.robots, layout.robots, strict=True
@@ -74,7 +75,7 @@ def descriptions(
                 root=root,
                 prefix=robot.prefix,
                 name=robot.name,
-                mesh_uri=mesh_uri,
+                mesh_uri=partial(mesh_uri, share=share),
                 mesh_cache=user_cache(),
                 frames=[
                     assembly.model.site(lidar.site).name for lidar in robot.lidars if lidar.body
@@ -84,9 +85,12 @@ def descriptions(
     return found
 
 
-def mesh_uri(path: Path) -> str:
-    """Return the URI of a mesh for other nodes: ``package://`` for files of this package."""
-    share = share_directory()
+def mesh_uri(path: Path, share: Path | None = None) -> str:
+    """Return the URI of a mesh for other nodes: ``package://`` for files of this package.
+
+    `share` is the package's share directory, for callers with many meshes.
+    """
+    share = share or share_directory()
     if path.is_relative_to(share):
         return f"package://mujoco_ros/{path.relative_to(share).as_posix()}"
     return path.as_uri()
