@@ -57,6 +57,7 @@ def report_errors(command: Callable[[], int]) -> int:
     SIGINT and SIGTERM interrupt it, so that it leaves no unfinished file. Returns the exit code.
     """
     limit_end()
+    collect_garbage()
     terminal.report("running")
     try:
         with _interruptible(), recorded_inputs():
@@ -67,6 +68,13 @@ def report_errors(command: Callable[[], int]) -> int:
         return fail(str(error))
     finally:
         terminal.end()
+
+
+def collect_garbage() -> None:
+    """Begin with the collections of garbage that `prepare_program` put off."""
+    if not gc.isenabled():
+        gc.freeze()  # the imports leave none
+        gc.enable()
 
 
 @contextmanager
@@ -86,9 +94,6 @@ def _interruptible() -> Iterator[None]:
 
 def create_parser(prog: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
     """Return a parser that takes no abbreviated options; lines of an epilog are kept."""
-    if not gc.isenabled():  # the imports are complete
-        gc.freeze()
-        gc.enable()
     raw = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(
         prog=prog,

@@ -3,10 +3,8 @@
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.bridge.node import MujocoNode
 from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import run
 from mujoco_ros.model.scene.config import shipped_scenes
 from mujoco_ros.process.fork_server import serving
 
@@ -25,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.usage = "%(prog)s [-h] [--ros-args ...]"
     _, ros = parse(parser, arguments)
+    # --help needs no ROS.
+    from mujoco_ros.bridge.node import MujocoNode
+    from mujoco_ros.cli.node_process import run
+
     in_lockstep = given_value(ros, "mode") == "lockstep"
     with serving():  # forks that build the models of clients
         return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)

@@ -54,7 +54,9 @@ def descriptions(
     """
     config, known, share = assembly.config, known or {}, share_directory()
     found = []
-    exported: list[tuple[RobotConfig, str]] = []  # robots of equal models differ in their names only
+    exported: list[
+        tuple[RobotConfig, str]
+    ] = []  # robots of equal models differ in their names only
     for part, robot_config, robot in zip(
         assembly.robots, config.robots, layout.robots, strict=True
     ):

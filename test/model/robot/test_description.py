@@ -8,11 +8,11 @@ import pytest
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import share_directory
-from mujoco_ros.model.robot import description
 from mujoco_ros.model.robot.description import describe, descriptions, mesh_uri
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.uri import resolve
 
 DATA = Path(__file__).parents[1] / "data"
@@ -118,8 +118,8 @@ def test_equal_robots_have_the_same_description_in_their_namespaces():
 
 
 def test_equal_robots_are_exported_once(monkeypatch):
-    exports = Mock(side_effect=description.export_urdf)
-    monkeypatch.setattr(description, "export_urdf", exports)
+    exports = Mock(side_effect=export_urdf)
+    monkeypatch.setattr("mujoco_ros.model.robot.description.export_urdf", exports)
     assert len(describe("handover")) == 2
     assert exports.call_count == 1
 
