@@ -37,5 +37,5 @@ def test_help_needs_neither_ros_nor_an_optional_part(name: str) -> None:
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=250, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"usage: {name}")
