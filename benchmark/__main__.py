@@ -28,6 +28,7 @@ from benchmark.measurements import (
     recording,
     reliability,
     rendering,
+    scale,
     shared_memory,
     tick_times,
     walking,
@@ -69,11 +70,14 @@ MEASUREMENTS: dict[str, Measurement] = {
     "executors": executors.executors,
     "mem": footprint.footprint,
     "peer": peer.peer,
+    "scale": scale.scale,
 }
 """Choices of ``--only``."""
 _ALIASES = {"c": "b", "reliability": "s"}  # (c) is measured together with (b)
-_AT_A_TIME = 4
+_AT_A_TIME = 3
 """Measurements of a check at a time: most of them wait most of the time."""
+_LONGEST = ("i", "s", "lag", "p", "q", "r", "scale")
+"""Measurements with which a check begins, so that none of them is left over at its end."""
 _CALM = 0.15
 """Share of busy processors."""
 _RESULTS = Path(__file__).resolve().parent / "results"
@@ -133,12 +137,15 @@ def _check(keys: Sequence[str]) -> int:
     command = [sys.executable, "-m", "benchmark", "--check", "--only"]
 
     def check(key: str) -> int:
+        begun = time.monotonic()
         done = subprocess.run([*command, key], stdout=PIPE, stderr=STDOUT, text=True)
-        print(done.stdout if done.returncode else f"{key}: works", flush=True)
+        works = f"{key}: works, {time.monotonic() - begun:.0f} s"
+        print(done.stdout if done.returncode else works, flush=True)
         return done.returncode
 
+    first = [key for key in _LONGEST if key in keys]
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        return max(pool.map(check, keys))
+        return max(pool.map(check, [*first, *(key for key in keys if key not in first)]))
 
 
 def _measure(keys: Sequence[str], durations: Durations) -> tuple[list[Row], list[str]]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -44,9 +44,41 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
+_RECORD = """() => {
+  const lags = [], rates = [];
+  const note = () => {
+    const {lagS, fps} = document.documentElement.dataset;
+    if (lagS !== undefined) lags.push(Number(lagS));
+    if (fps !== undefined) rates.push(Number(fps));
+  };
+  new MutationObserver(note).observe(
+    document.documentElement, {attributeFilter: ["data-lag-s", "data-fps"]});
+  window.record = {lags, rates};
+}"""
+
+
+class PageRecord(NamedTuple):
+    """What a page has told of itself over some time."""
+
+    lags: np.ndarray  # ages of its picture, at each change of ``data-lag-s`` [s]
+    frames: float  # pictures in a second: mean of ``data-fps``, or else the rate of these changes
+
+
+def watch(page: Any, seconds: float) -> PageRecord:
+    """Record the attributes of the root element of playwright's page for some time."""
+    page.evaluate(_RECORD)
+    # A busy machine may need longer than the duration for one picture.
+    page.wait_for_function("record.lags.length > 0", timeout=1000 * _TIMEOUT_S)
+    since = time.monotonic()
+    page.wait_for_timeout(1000 * seconds)
+    found, elapsed = page.evaluate("record"), time.monotonic() - since
+    lags = np.array(found["lags"])
+    return PageRecord(lags, float(np.mean(found["rates"] or [len(lags) / elapsed])))
+
+
 @contextmanager
 def opened(
-    port: int, on_load: Callable[[], object] = lambda: None, *, idle: bool = False, script: str = ""
+    port: int, on_load: Callable[[], object] = lambda: None, *, idle: bool = False
 ) -> Iterator[Any]:
     """Open the page in the browser, wait until it shows an image, and yield playwright's page.
 
@@ -56,7 +88,6 @@ def opened(
         idle: Whether the browser has hardly more than the CPU time that nothing else wants. Without
             a GPU it takes any amount, and root's browser more than its share: it sets its nice
             value to -8.
-        script: JavaScript that runs before the page's own.
 
     Raises:
         RuntimeError: The page is not served, or stays empty.
@@ -71,7 +102,6 @@ def opened(
         program.chmod(0o700)
         running = driver.chromium.launch(executable_path=program, args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
-        page.add_init_script(script)
         page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _TIMEOUT_S)
         on_load()
         while _count_colours(page.screenshot(timeout=1000 * _TIMEOUT_S)) < _FEWEST_COLOURS:

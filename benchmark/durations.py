@@ -44,6 +44,11 @@ class Durations:
     walking: float = 60.0
     footprint: float = 5.0
     first_images: int = 5
+    robots: tuple[int, ...] = (1, 5, 20, 50)
+    scale: float = 10.0
+    settle: float = 60.0  # longest time to settle, where that is not measured
+    tracking: float = 60.0  # longest of the tracked motions
+    pages: int = 3  # kinds of pages
 
 
 FULL = Durations()
@@ -85,6 +90,8 @@ QUICK = Durations(
     walking=5.0,
     footprint=2.0,
     first_images=2,
+    robots=(1, 20),
+    scale=4.0,
 )
 CHECK = replace(
     QUICK,
@@ -99,7 +106,7 @@ CHECK = replace(
     zoo=0.5,
     updates=500,
     latency=0.5,
-    alternating=16.0,
+    alternating=4.0,
     gains=0.5,
     recording=1.0,
     shared_memory=0.2,
@@ -125,5 +132,10 @@ CHECK = replace(
     walking=0.5,
     footprint=0.1,
     first_images=1,
+    robots=(2,),
+    scale=0.5,
+    settle=1.0,
+    tracking=5.0,
+    pages=1,
 )
 """The shortest ones: whether a measurement works, not what it measures."""

@@ -34,7 +34,7 @@ def loaded(entry: str) -> dict[str, int]:
         ("controllers.ros.node.node", 26_000),
         ("cameras.ros.node", 19_000),
         ("recording.ros.recorder", 3_000),
-        ("cli.record", 8_500),
+        ("cli.recording_session", 8_500),
     ],
 )
 def test_a_client_loads_few_lines(entry: str, limit: int) -> None:
@@ -48,7 +48,9 @@ def test_a_client_loads_few_lines(entry: str, limit: int) -> None:
     assert not SIMULATOR & lines.keys()
 
 
-@pytest.mark.parametrize("entry", ["viewer.ros.node", "recording.ros.recorder", "cli.record"])
+@pytest.mark.parametrize(
+    "entry", ["viewer.ros.node", "recording.ros.recorder", "cli.recording_session"]
+)
 def test_a_client_loads_nothing_of_the_bridge_and_of_the_simulation(entry: str) -> None:
     assert [name for name in loaded(entry) if name.partition(".")[0] in ("bridge", "sim")] == []
 

@@ -21,16 +21,24 @@ ROS = {"ament_index_python", "cv_bridge", "rclpy", "tf2_ros"}
 PARTS = {
     "a script that steps a scene": ("", "sim.simulation", "model.scene.config"),
     "tools": ("", "cli.check_robot", "cli.export_urdf", "cli.new_extension", "cli.viewer"),
+    "help": (
+        "",
+        *("cli.controller", "cli.export_log", "cli.fit", "cli.record", "cli.replay", "cli.sim"),
+    ),
     "tools of controllers": ("", "cli.evaluate", "cli.draw_controller", "cli.import_policy"),
     "extensions": ("", "extensions.extension_set"),
     "identification": ("", "identification.fit"),
     "datasets": ("", "recording.demonstrations.lerobot_dataset"),
-    "images of logs": ("images", "cli.export_log", "inspection.images"),
+    "images of logs": ("images", "inspection.images"),
     "the viewer's page": ("viewer", "viewer.main_loop"),
-    "the simulator": ("ROS", "cli.sim", "extensions.ros.library.forces"),
-    "recorders": ("ROS", "cli.record", "cli.replay", "cli.fit"),
+    "the simulator": ("ROS", "bridge.node", "cli.node_process", "extensions.ros.library.forces"),
+    "recorders": (
+        "ROS",
+        *("cli.recording_session", "cli.record_dataset", "recording.ros.replay_node"),
+        "identification.ros.joint_bag",
+    ),
     "cameras": ("ROS images", "cli.cameras"),
-    "the controller node": ("ROS images", "cli.controller"),
+    "the controller node": ("ROS images", "controllers.ros.node.node"),
     "the viewer": ("ROS viewer", "viewer.ros.node"),
     "shipped controllers": (
         "planning images policy",
@@ -115,5 +123,5 @@ def test_a_part_imports_only_what_its_extras_install(required: set[str]) -> None
 
 def test_imports_of_the_package_are_followed() -> None:
     assert {"mujoco", "yaml"} <= foreign_modules("sim.simulation")
-    assert {"rclpy", "tf2_msgs"} <= foreign_modules("cli.sim")
+    assert {"rclpy", "tf2_msgs"} <= foreign_modules("bridge.node")
     assert "cv2" in foreign_modules("controllers.ros.node.image_requests")

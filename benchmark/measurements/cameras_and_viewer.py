@@ -61,8 +61,9 @@ class ObservedRun:
 
 def cameras_and_viewer(durations: Durations) -> list[Row]:
     """(q) Step period with two cameras subscribed and the viewer's page open, and without."""
-    alone = _alone(durations.watched)
-    idle, watched, rates, delays = _watched(durations.watched)
+    settle = min(_SETTLE_S, durations.settle)
+    alone = _alone(durations.watched, settle)
+    idle, watched, rates, delays = _watched(durations.watched, settle)
     page = "page open" if browser() else "no browser installed"
     ratio = float(np.percentile(watched.period, 99) / np.percentile(alone.period, 99))
     return [
@@ -130,19 +131,19 @@ def _processors(name: str, run: ObservedRun) -> list[Row]:
     ]
 
 
-def _alone(seconds: float) -> ObservedRun:
+def _alone(seconds: float, settle: float) -> ObservedRun:
     """Run the simulator without child processes."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         with simulator(SCENE, folder, {}, []) as sim:
             run_trial("totals", folder, _TIMEOUT_S)  # the simulator is ready once it answers
-            sim.sleep(_SETTLE_S)
+            sim.sleep(settle)
             window = _window(sim, seconds, {})
         return _cut(folder, window)
 
 
 def _watched(
-    seconds: float,
+    seconds: float, settle: float
 ) -> tuple[ObservedRun, ObservedRun, Mapping[str, float], Mapping[str, np.ndarray]]:
     """Run the simulator with its child processes, without and then with subscribers and page.
 
@@ -158,7 +159,7 @@ def _watched(
         with simulator(SCENE, folder, parameters, []) as sim:
             found = run_trial("renders", folder, _TIMEOUT_S)
             children = {name: int(found[name]) for name in ("cameras", "viewer")}
-            sim.sleep(_SETTLE_S)
+            sim.sleep(settle)
             idle = _window(sim, seconds, children)
             before = int(run_trial("renders", folder, _TIMEOUT_S)["renders"])
             with ExitStack() as clients:
@@ -171,7 +172,7 @@ def _watched(
                     images.wait_for(f"{camera}/{IMAGES[0]}", _TIMEOUT_S)
                 if browser() is not None:
                     clients.enter_context(opened(port))
-                sim.sleep(_SETTLE_S)
+                sim.sleep(settle)
                 busy = _window(sim, seconds, children)
                 delays = run_trial("delays", folder, _TIMEOUT_S)
             after = int(run_trial("renders", folder, _TIMEOUT_S)["renders"])

@@ -6,7 +6,7 @@ from benchmark.durations import Durations
 from benchmark.measurements.control_updates import update_costs
 from benchmark.measurements.simulator_runs import run_commanded
 from benchmark.processes.arm_motion import DAMPING, JOINTS, STIFFNESS
-from benchmark.processes.commander import PACES, STREAM_HZ
+from benchmark.processes.commander import PACES, STATES_HZ, STREAM_HZ
 from benchmark.processes.numbered_commands import SOURCES
 from benchmark.processes.probe import IDLE, STREAM, TRAJECTORY
 from benchmark.processes.probe_columns import (
@@ -23,19 +23,23 @@ _LIMITED = ("gravity_gentle", "dynamics_fast")
 """Paces whose error has a limit."""
 
 
-def tracking(_durations: Durations) -> list[Row]:
+def tracking(durations: Durations) -> list[Row]:
     """(h) Tracking error of the arm in a pick and place, with the gains of the grasping lab.
 
     With gravity feed-forward only, the error accelerates the arm: it is inertia times acceleration
     over kp, so only slow motions are within the limit. Motions at the lab's limits of acceleration
     need feed-forward of all dynamics.
     """
-    gains: dict[str, float] = {}
+    gains: dict[str, float] = {"publish_rate.controller_state": STATES_HZ}
     for joint, kp, kd in zip(JOINTS, STIFFNESS, DAMPING, strict=True):
         gains |= {f"gains.{joint}.kp": kp, f"gains.{joint}.kd": kd}
-    records = run_commanded("arm", "follow", 0.0, subscribe=False, parameters=gains).records
+    records = run_commanded(
+        "arm", "follow", durations.tracking, subscribe=False, parameters=gains
+    ).records
     rows = []
     for name, (share, dynamics) in PACES.items():
+        if name not in records:
+            continue
         worst = 1e3 * float(np.abs(records[name]).max())
         pace = f"in {records[f'{name}_s']:.1f} s"
         fed = "all dynamics" if dynamics else "gravity"

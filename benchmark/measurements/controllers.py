@@ -72,7 +72,7 @@ def hosted(durations: Durations) -> list[Row]:
         with TemporaryDirectory() as name:
             folder = Path(name)
             with simulator("zoo", folder, parameters) as sim:
-                sim.sleep(_SETTLE_S)
+                sim.sleep(min(_SETTLE_S, durations.settle))
                 timeout = durations.controllers + _TIMEOUT_S
                 records = run_trial("spent", folder, timeout, durations.controllers, sim.pid)
         share = 100.0 * float(records["cpu_s"]) / float(records["simulated_s"])

@@ -28,20 +28,20 @@ _MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+ *(.*)")
 
 def footprint(durations: Durations) -> list[Row]:
     """(mem) Proportional memory (PSS) of each process, and from a subscription to an image."""
-    port = free_port()
+    settle, port = min(_SETTLE_S, durations.settle), free_port()
     with TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         sim = stack.enter_context(simulator(_SCENE, folder, {"cameras": "true"}))
-        sim.sleep(_SETTLE_S + durations.footprint)
+        sim.sleep(settle + durations.footprint)
         alone = {process: parts_mb(pid) for process, pid in _processes(sim).items()}
     with TemporaryDirectory() as name:
         folder = Path(name)
         shown = {"cameras": "false", "viewer": "web", "viewer_port": port}
         with simulator(_SCENE, folder, shown) as sim:
-            sim.sleep(_SETTLE_S + durations.footprint)
+            sim.sleep(settle + durations.footprint)
             viewer = _processes(sim)["viewer"]
             viewer_mb = sum(parts_mb(viewer).values())
-    images = [_first_image() for _ in range(durations.first_images)]
+    images = [_first_image(settle) for _ in range(durations.first_images)]
     return [
         _memory("simulator", sum(alone["simulator"].values())),
         *(
@@ -110,12 +110,12 @@ def _memory(process: str, size: float) -> Row:
     )
 
 
-def _first_image() -> tuple[float, float]:
+def _first_image(settle: float) -> tuple[float, float]:
     """Return the time from a subscription to its first image [s], and the camera process's PSS."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         with simulator(SCENE, folder, {"cameras": "true"}) as sim:
-            sim.sleep(_SETTLE_S)
+            sim.sleep(settle)
             file, topic = folder / "images.npz", f"{CAMERAS[0]}/{IMAGES[0]}"
             images = Process(
                 "benchmark.processes.image_subscriber", [str(file), CAMERAS[0]], folder / "log"

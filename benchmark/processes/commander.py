@@ -48,8 +48,10 @@ PACES = {
 }
 """Fraction of the largest acceleration, and whether all dynamics are fed forward."""
 _SETTLE_S = 0.2
-_FEWEST = 20.0
-"""States per second that show the largest error."""
+STATES_HZ = 200.0
+"""Rate of controller_state: an error lasts a tenth of a second, and a client receives all."""
+_LEAST_RECEIVED = 0.95
+"""Share of the states."""
 _REST_S = np.array([0.0, 2.0])  # the arm settles within 0.14 s (kd/kp)
 
 
@@ -111,8 +113,11 @@ class Commander:
         return follow
 
 
-def follow(commander: Commander, _seconds: float) -> Records:
-    """Move the arm as in a pick and place; record the position errors of its joints [rad]."""
+def follow(commander: Commander, seconds: float) -> Records:
+    """Move the arm as in a pick and place; record the position errors of its joints [rad].
+
+    Motions that take longer than `seconds` are left out.
+    """
     states: list[bytes] = []
     commander.node.create_subscription(
         JointTrajectoryControllerState,
@@ -126,17 +131,21 @@ def follow(commander: Commander, _seconds: float) -> Records:
     rest = Motion(times=_REST_S, q=PATH[[0, 0]], dq=np.zeros((2, 6)), ddq=np.zeros((2, 6)))
     records: Records = {}
     for name, (share, dynamics) in PACES.items():
-        send(_trajectory(rest, arm, dynamics=False))
         moves = motion(PATH, share)
+        if moves.times[-1] > seconds:
+            continue
+        send(_trajectory(rest, arm, dynamics=False))
         states.clear()
         send(_trajectory(moves, arm, dynamics=dynamics))
         errors = [
             deserialize_message(state, JointTrajectoryControllerState).error.positions
             for state in states
         ]
-        # A busy machine loses some, whose errors are between the others.
-        if len(errors) < _FEWEST * moves.times[-1]:
-            raise RuntimeError(f"only {len(errors)} states in {moves.times[-1]:g} s")
+        if len(errors) < _LEAST_RECEIVED * STATES_HZ * moves.times[-1]:
+            raise RuntimeError(
+                f"{len(errors)} states arrived in the {moves.times[-1]:g} s of {name}, "
+                f"of {STATES_HZ:g} in a second: the machine is too busy"
+            )
         records[name], records[f"{name}_s"] = np.array(errors), moves.times[-1]
     return records
 

@@ -38,7 +38,7 @@ from mujoco_ros.controllers.ros.controller_settings import (
     ControllerSettings,
     controller_settings,
 )
-from mujoco_ros.extensions.ros.extension_host import extension_components
+from mujoco_ros.extensions.ros.extension_rules import extension_components
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.realism_config import load_profiles

@@ -1,6 +1,7 @@
 """Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
+import gc
 import logging
 import signal
 import sys
@@ -56,6 +57,7 @@ def report_errors(command: Callable[[], int]) -> int:
     SIGINT and SIGTERM interrupt it, so that it leaves no unfinished file. Returns the exit code.
     """
     limit_end()
+    collect_garbage()
     terminal.report("running")
     try:
         with _interruptible(), recorded_inputs():
@@ -66,6 +68,13 @@ def report_errors(command: Callable[[], int]) -> int:
         return fail(str(error))
     finally:
         terminal.end()
+
+
+def collect_garbage() -> None:
+    """Begin with the collections of garbage that `prepare_program` put off."""
+    if not gc.isenabled():
+        gc.freeze()  # the imports leave none
+        gc.enable()
 
 
 @contextmanager

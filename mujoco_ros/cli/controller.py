@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import configure_fast_dds, run
 from mujoco_ros.controllers.catalogue import names
-from mujoco_ros.controllers.ros.node.node import ControllerNode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "controller", help=f"a shipped controller ({', '.join(names())}), or a YAML file"
     )
     options, ros = parse(parser, arguments)
+    # --help needs no ROS.
+    from mujoco_ros.cli.node_process import configure_fast_dds, run
+    from mujoco_ros.controllers.ros.node.node import ControllerNode
+
     configure_fast_dds(os.environ)
     at_once = given_value(ros, "lockstep") is True  # other nodes wait for it
     return run(lambda: ControllerNode(options.controller), ros, sends_at_once=at_once)

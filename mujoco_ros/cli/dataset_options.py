@@ -1,12 +1,21 @@
-"""Options of datasets for learning that `record` and `evaluate` share."""
+"""Options of datasets for learning, of `record` and `evaluate`."""
 
 import argparse
+import math
 from collections.abc import Iterable
+from pathlib import Path
 
 from mujoco_ros.cli.command_line import integer_from
 from mujoco_ros.recording.demonstrations.lerobot_dataset import CODECS, DEFAULT_CODEC
 
+FPS = 30
+"""Default frames a second of `record`."""
 _NO_CAMERAS = "none"
+_DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
+_OTHERS = (
+    *("output", "topics", "regex", "exclude_regex", "include_hidden_topics", "use_sim_time"),
+    *("max_bag_size", "max_bag_duration", "repair", "in_place"),
+)
 
 
 def add_shared_options(
@@ -47,3 +56,65 @@ def check_absent(
     for name in names:
         if getattr(options, name) != parser.get_default(name):
             parser.error(f"--{name.replace('_', '-')} {reason}")
+
+
+def add_dataset_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of datasets."""
+    group = parser.add_argument_group(
+        "datasets for learning",
+        "Episodes start and end by the services ~/start_episode, ~/end_episode and "
+        "~/discard_episode (std_srvs/Trigger) or by the keys s, e and d; a reset of the simulation "
+        "ends one. Ctrl-C ends the recording and writes the dataset.",
+    )
+    group.add_argument(
+        "--lerobot",
+        type=Path,
+        metavar="DIR",
+        help="record joint states, position commands and images into a new LeRobot dataset",
+    )
+    add_shared_options(
+        group,
+        fps=f"of simulated time, not more than the cameras have; default: {FPS}",
+        cameras="all",
+        task="what is done, in words; needed for --lerobot",
+    )
+    group.add_argument(
+        "--bag",
+        type=Path,
+        nargs="+",
+        metavar="BAG",
+        help="read bags instead of topics; resets of the simulation separate episodes",
+    )
+    group.add_argument(
+        "--start",
+        type=_seconds,
+        metavar="SECONDS",
+        help="skip what is before this simulated time of each bag, such as the first images",
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="continue after an end without a dataset"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time in seconds")
+    return seconds
+
+
+def check_dataset_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with an error if the options of datasets do not fit the others."""
+    if options.lerobot is None:
+        check_absent(parser, options, _DEPENDENT, "is for --lerobot")
+        return
+    if options.start is not None and not options.bag:
+        parser.error("--start is for --bag")
+    if not options.task:
+        parser.error("--lerobot needs --task, what is done in words")
+    check_absent(parser, options, _OTHERS, "is not for --lerobot")
+    if options.compression != "none":
+        parser.error("--compression is not for --lerobot")

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import cv2
 import numpy as np
 
 from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_between, write_film
@@ -79,6 +78,8 @@ def _write_bag(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> No
 
 
 def _write_image(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> None:
+    import cv2  # --help works without it
+
     segment = log.segments[0]
     first = rows_between(segment.time, options.start, options.end)[:1]
     (image,) = log_images(segment, first, _view(options), options.size)

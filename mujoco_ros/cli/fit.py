@@ -18,7 +18,6 @@ from mujoco_ros.identification.fit import (
 )
 from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
-from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import check_output, write_whole
 from mujoco_ros.model.scene.config import load_scene
@@ -37,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fit(options: argparse.Namespace) -> None:
+    from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record  # no ROS for --help
+
     output = options.output
     if output.suffix not in SCENE_SUFFIXES:
         raise UserInputError(f"'{output}' is not a scene: its name must end with .yaml")

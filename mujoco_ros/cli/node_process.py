@@ -15,7 +15,7 @@ import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.signals import SignalHandlerOptions
 
-from mujoco_ros.cli.command_line import fail
+from mujoco_ros.cli.command_line import collect_garbage, fail
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
@@ -102,6 +102,7 @@ def ros(arguments: Sequence[str]) -> Iterator[None]:
     Meanwhile only this user can read new files (logs, bags, caches, the middleware's shared
     memory), including files of child processes.
     """
+    collect_garbage()
     _check_security()
     remove_unfinished_ports()
     mask = os.umask(0o077)

@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import math
 import shlex
 import signal
 import sys
@@ -19,7 +18,7 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.cli import terminal
 from mujoco_ros.cli.command_line import fail
-from mujoco_ros.cli.dataset_options import add_shared_options, cameras_text, check_absent
+from mujoco_ros.cli.dataset_options import FPS, cameras_text
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
@@ -37,82 +36,14 @@ from mujoco_ros.recording.ros.topic_demonstrations import TopicDemonstrations
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class
 
-_FPS = 30
 _TAKE_S = 0.05
-_DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
-_OTHERS = (
-    *("output", "topics", "regex", "exclude_regex", "include_hidden_topics", "use_sim_time"),
-    *("max_bag_size", "max_bag_duration", "repair", "in_place"),
-)
 _LOG = logging.getLogger("mujoco_ros.record")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of datasets."""
-    group = parser.add_argument_group(
-        "datasets for learning",
-        "Episodes start and end by the services ~/start_episode, ~/end_episode and "
-        "~/discard_episode (std_srvs/Trigger) or by the keys s, e and d; a reset of the simulation "
-        "ends one. Ctrl-C ends the recording and writes the dataset.",
-    )
-    group.add_argument(
-        "--lerobot",
-        type=Path,
-        metavar="DIR",
-        help="record joint states, position commands and images into a new LeRobot dataset",
-    )
-    add_shared_options(
-        group,
-        fps=f"of simulated time, not more than the cameras have; default: {_FPS}",
-        cameras="all",
-        task="what is done, in words; needed for --lerobot",
-    )
-    group.add_argument(
-        "--bag",
-        type=Path,
-        nargs="+",
-        metavar="BAG",
-        help="read bags instead of topics; resets of the simulation separate episodes",
-    )
-    group.add_argument(
-        "--start",
-        type=_seconds,
-        metavar="SECONDS",
-        help="skip what is before this simulated time of each bag, such as the first images",
-    )
-    group.add_argument(
-        "--resume", action="store_true", help="continue after an end without a dataset"
-    )
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0.0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time in seconds")
-    return seconds
-
-
-def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with an error if the options of datasets do not fit the others."""
-    if options.lerobot is None:
-        check_absent(parser, options, _DEPENDENT, "is for --lerobot")
-        return
-    if options.start is not None and not options.bag:
-        parser.error("--start is for --bag")
-    if not options.task:
-        parser.error("--lerobot needs --task, what is done in words")
-    check_absent(parser, options, _OTHERS, "is not for --lerobot")
-    if options.compression != "none":
-        parser.error("--compression is not for --lerobot")
 
 
 def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
     """Record until a signal, or from bags, and write the dataset; return the exit code."""
     signals: list[int] = []
-    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
+    fps, task, cameras = options.fps or FPS, options.task, options.cameras
     place = options.lerobot
     try:
         lerobot_dataset.check_new(options.lerobot)
@@ -141,7 +72,7 @@ def _command(options: argparse.Namespace) -> str:
     values = {
         "lerobot": [options.lerobot],
         "task": [options.task],
-        "fps": [options.fps or _FPS],
+        "fps": [options.fps or FPS],
         "cameras": [] if cameras is None else [cameras_text(cameras)],
         "codec": [options.codec or lerobot_dataset.DEFAULT_CODEC],
         "start": [] if start is None else [start],

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import run
-from mujoco_ros.recording.ros.replay_node import ReplayNode
 
 _EPILOG = """\
 Parameters of the node /replay control it:
@@ -22,6 +20,10 @@ So do the simulator's services to pause, step and reset: /replay/set_simulation_
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is interrupted; return the exit code."""
     options, ros = parse(_parser(), arguments)
+    # --help needs no ROS.
+    from mujoco_ros.cli.node_process import run
+    from mujoco_ros.recording.ros.replay_node import ReplayNode
+
     given: dict[str, Any] = {
         "log": str(options.log),
         "rate": options.rate,

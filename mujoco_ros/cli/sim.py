@@ -3,12 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.bridge.node import MujocoNode
 from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import run
 from mujoco_ros.model.scene.config import shipped_scenes
-from mujoco_ros.native import messages_type
 from mujoco_ros.process.fork_server import serving
 
 
@@ -26,6 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.usage = "%(prog)s [-h] [--ros-args ...]"
     _, ros = parse(parser, arguments)
+    # --help needs no ROS.
+    from mujoco_ros.bridge.node import MujocoNode
+    from mujoco_ros.cli.node_process import run
+    from mujoco_ros.native import messages_type
+
     # The physics thread waits in lockstep anyway, and the native part has a thread that sends.
     at_once = given_value(ros, "mode") == "lockstep" or messages_type() is not None
     with serving():  # forks that build the models of clients

@@ -17,6 +17,7 @@ from mujoco_ros.model.errors import UserInputError, shortened
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.model.ranged_settings import bounds_of
 from mujoco_ros.rclpy_ext.executor import guarded, later
+from mujoco_ros.rclpy_ext.parameter_declaration import declare_together
 from mujoco_ros.wire.parameter_spec import ParameterSpec, plain, shown
 
 _LOG = logging.getLogger(__name__)
@@ -151,15 +152,17 @@ class Parameters:
         """
         specs = list(specs)
         values = self.initial(specs) if values is None else values
+        declared: dict[str, Any] = {}
         for spec in specs:
-            if self._node.has_parameter(spec.name):
+            if spec.name in declared or self._node.has_parameter(spec.name):
                 raise UserInputError(f"two parameters would be named '{spec.name}'; rename a joint")
-            self._specs[spec.name] = spec
-            self.values[spec.name] = values[spec.name]
-            self._node.declare_parameter(
-                spec.name, plain(values[spec.name]), spec.descriptor(), ignore_override=True
-            )
-        return {spec.name: values[spec.name] for spec in specs}
+            declared[spec.name] = values[spec.name]
+        self._specs |= {spec.name: spec for spec in specs}
+        self.values |= declared
+        if declared:
+            settings = {name: plain(value) for name, value in declared.items()}
+            declare_together(self._node, settings, {s.name: s.descriptor() for s in specs})
+        return declared
 
     def offer(self, specs: Mapping[str, ParameterSpec]) -> None:
         """Set the parameters, by name, that are declared when they are first set.

@@ -2,11 +2,11 @@
 
 import itertools
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import regex
 from simulation_interfaces.msg import Bounds, EntityFilters, EntityInfo, TagsFilter
 
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_points
@@ -16,7 +16,7 @@ from mujoco_ros.sim.observer import BoundingBox
 LONGEST = 500  # characters
 MOST_REPEATS = 1000
 BUDGET_S = 0.05  # processor time
-_COUNT = regex.compile(r"\{(?:\d*,)?(\d+)")
+_COUNT = re.compile(r"\{(?:\d*,)?(\d+)")
 
 
 class Pattern:
@@ -35,6 +35,8 @@ class Pattern:
         repeats = math.prod(max(1, int(count)) for count in _COUNT.findall(expression))
         if repeats > MOST_REPEATS:
             raise RequestRejectedError(f"filter: {repeats} repeats; {MOST_REPEATS} are possible")
+        import regex  # which few clients need
+
         try:
             self._compiled = regex.compile(expression, regex.POSIX)
         except (regex.error, OverflowError, RecursionError) as error:

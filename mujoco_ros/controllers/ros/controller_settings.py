@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.bridge.parameters.parameters import Parameters
-from mujoco_ros.controllers.runtime.supervisor import TIME_LIMIT_S
+from mujoco_ros.controllers.runtime.ticks import TIME_LIMIT_S
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 

@@ -12,6 +12,7 @@ from mujoco_ros.controllers.fsm.state_calls import StateError, shown
 from mujoco_ros.controllers.fsm.table import Table, Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.runtime.ticks import TIME_LIMIT_S
 from mujoco_ros.controllers.runtime.time_limit import TimeLimit
 from mujoco_ros.model.errors import UserInputError
 
@@ -124,8 +125,6 @@ ACTIVATE, DEACTIVATE = "activate", "deactivate"
 """Labels of the transitions from and to it."""
 
 
-TIME_LIMIT_S = 2.0
-"""Default limit of the wall time of a call of a state's method [s]."""
 _RESET, _RESUME = "reset", "resume"
 _KNOWN = (UserInputError, StateError)  # errors whose text is enough, without a traceback
 

@@ -10,6 +10,8 @@ _LOG = logging.getLogger(__name__)
 NANOSECONDS = 1_000_000_000
 """In a second; stamps are whole numbers of nanoseconds."""
 _ROUNDING_NS = 1.0
+TIME_LIMIT_S = 2.0
+"""Default limit of the wall time of a call of a state's method [s]."""
 
 
 def tick_time(stamp: int, period: float) -> float:

@@ -13,7 +13,7 @@ from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.extensions.interface import load_extension
 from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
 from mujoco_ros.extensions.runner import ExtensionRunner
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.parameter_spec import ParameterSpec, shown
@@ -74,22 +74,6 @@ class ExtensionParameters:
 
 ROW = "extension <name>"
 """Name of the row of an extension on /diagnostics."""
-
-
-class ExtensionRules(Component):
-    """Rejects worlds with extensions that the scene at the start does not use."""
-
-    def __init__(self, context: NodeContext) -> None:
-        """Allow the extensions of the present scene."""
-        extensions = context.simulation.assembly.config.extensions
-        self._allowed = {extension.use for extension in extensions}
-
-    def build(self, plant: Plant) -> None:
-        """Reject a world with other extensions."""
-        for config in plant.assembly.config.extensions:
-            if config.use not in self._allowed:
-                where = "a world that is loaded can use the extensions of the scene at the start"
-                raise unknown("extension", config.use, sorted(self._allowed), where=where)
 
 
 class ExtensionHost(Component):
@@ -195,14 +179,6 @@ class ExtensionHost(Component):
     def _show_disabled(self, parameters: ExtensionParameters) -> None:
         if parameters in self._parameters.values():
             self._context.parameters.show({parameters.enabled: False})
-
-
-def extension_components(context: NodeContext) -> list[Component]:
-    """Return the components for the extensions of the scene; without any, nothing is called."""
-    rules = ExtensionRules(context)
-    if not context.simulation.assembly.config.extensions:
-        return [rules]
-    return [rules, ExtensionHost(context)]
 
 
 def _report(runner: ExtensionRunner) -> DiagnosticReport:

@@ -1,23 +1,27 @@
 """The robot_description of each robot of a scene."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import package_directory, share_directory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.config import RobotConfig, load_scene
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.strict import read_text
-from mujoco_ros.model.urdf.exporting.exporter import export_urdf
+from mujoco_ros.model.urdf.exporting.exporter import WORLD, export_urdf
 from mujoco_ros.model.urdf.exporting.meshes import user_cache
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh
+
+_ANY_NAME = "robot"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +52,11 @@ def descriptions(
 
     Those `known` from before a change of the scene are used again.
     """
-    config, known = assembly.config, known or {}
+    config, known, share = assembly.config, known or {}, share_directory()
     found = []
+    exported: list[
+        tuple[RobotConfig, str]
+    ] = []  # robots of equal models differ in their names only
     for part, robot_config, robot in zip(
         assembly.robots, config.robots, layout.robots, strict=True
     ):
@@ -68,25 +75,44 @@ def descriptions(
             urdf = _with_resolved_meshes(path, text, robot.name, config.package_folders)
             pose = robot_config.pose
         else:
-            root = assembly.model.body(robot.roots[0]).name if len(robot.roots) == 1 else None
-            urdf = export_urdf(
-                assembly.model,
-                root=root,
-                prefix=robot.prefix,
-                name=robot.name,
-                mesh_uri=mesh_uri,
-                mesh_cache=user_cache(),
-                frames=[
-                    assembly.model.site(lidar.site).name for lidar in robot.lidars if lidar.body
-                ],
-            )
+            model = replace(robot_config, name=_ANY_NAME, namespace=None)
+            urdf = next((urdf for other, urdf in exported if _is_same(model, other, urdf)), "")
+            if not urdf:
+                urdf = _exported(assembly, robot, partial(mesh_uri, share=share))
+                exported.append((model, urdf))
+            name = escape(robot.name, {'"': "&quot;"})
+            urdf = urdf.replace(f'name="{_ANY_NAME}"', f'name="{name}"', 1)
         found.append(_description(urdf, robot, pose))
     return found
 
 
-def mesh_uri(path: Path) -> str:
-    """Return the URI of a mesh for other nodes: ``package://`` for files of this package."""
-    share = share_directory()
+def _exported(assembly: Assembly, robot: RobotLayout, uri: Callable[[Path], str]) -> str:
+    """Return the URDF of a robot, which is named `_ANY_NAME` in it."""
+    model = assembly.model
+    return export_urdf(
+        model,
+        root=model.body(robot.roots[0]).name if len(robot.roots) == 1 else None,
+        prefix=robot.prefix,
+        name=_ANY_NAME,
+        mesh_uri=uri,
+        mesh_cache=user_cache(),
+        frames=[model.site(lidar.site).name for lidar in robot.lidars if lidar.body],
+    )
+
+
+def _is_same(robot: RobotConfig, other: RobotConfig, urdf: str) -> bool:
+    """Whether `urdf`, exported for another robot of the scene, is the URDF of a robot as well."""
+    if f'<link name="{WORLD}"' not in urdf:  # else it contains the pose
+        robot = replace(robot, pose=other.pose)
+    return robot == other
+
+
+def mesh_uri(path: Path, share: Path | None = None) -> str:
+    """Return the URI of a mesh for other nodes: ``package://`` for files of this package.
+
+    `share` is the package's share directory, for callers with many meshes.
+    """
+    share = share or share_directory()
     if path.is_relative_to(share):
         return f"package://mujoco_ros/{path.relative_to(share).as_posix()}"
     return path.as_uri()

@@ -27,9 +27,7 @@ from mujoco_ros.model.scene.limits import check_characters, check_spec, kind_of
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text, without_comments
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
-from mujoco_ros.model.urdf.importing.importer import ImportedUrdf, free_base, import_urdf
-from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
-from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
+from mujoco_ros.model.urdf.importing.imported_urdf import ImportedUrdf, free_base
 from mujoco_ros.model.uri import check_file
 
 
@@ -56,7 +54,7 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Scene
     if urdf is None:
         model = _load(path, where, config.package_folders)
     else:
-        model = import_urdf(path, urdf, config.package_folders)
+        model = _import_urdf(path, urdf, config.package_folders)
     _edit(model, robot, config, where, path)
     edit_cameras(model.spec, robot.cameras, where)
     edit_lidars(model.spec, robot.lidars, where)
@@ -115,6 +113,8 @@ def _expanded(config: SceneConfig, robot: RobotConfig, path: Path, kind: str) ->
     """Return the text of a xacro file of a robot; None for another file."""
     if path.suffix != XACRO_SUFFIX:
         return None
+    from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro  # most files are no xacro
+
     check_file(path, f"robot '{robot.name}': {kind}")
     arguments = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
@@ -130,6 +130,8 @@ def _expanded(config: SceneConfig, robot: RobotConfig, path: Path, kind: str) ->
 
 def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, path: Path) -> None:
     """Exclude the contacts that an SRDF file disables, and add its states as keyframes."""
+    from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
+
     check_file(path, f"robot '{robot.name}': SRDF file")
     srdf = read_srdf(path, _expanded(config, robot, path, "SRDF file"))
     pairs = disabled_pairs(srdf, [body.name for body in spec.bodies[1:]])
@@ -178,7 +180,7 @@ def part_from_text(
         model = ImportedUrdf(spec=_checked(read_mjcf_text(text, where), where))
     elif kind == "robot":
         check_characters(text, where)
-        model = import_urdf(path, text)
+        model = _import_urdf(path, text)
     else:
         begins = f"begins with <{kind}>" if kind else "is not XML"
         raise UnsupportedFormatError(
@@ -228,8 +230,17 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
     check_file(path, f"{owner}: model file")
     if path.suffix == ".urdf":
         note_file(path)
-        return import_urdf(path, packages=packages)
+        return _import_urdf(path, packages=packages)
     return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))
+
+
+def _import_urdf(
+    path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
+) -> ImportedUrdf:
+    # A scene of MJCF files starts sooner without the importer.
+    from mujoco_ros.model.urdf.importing.importer import import_urdf
+
+    return import_urdf(path, text, packages)
 
 
 def _checked(spec: mujoco.MjSpec, where: str) -> mujoco.MjSpec:

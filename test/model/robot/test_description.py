@@ -1,4 +1,5 @@
 from pathlib import Path
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import mujoco
@@ -11,6 +12,7 @@ from mujoco_ros.model.robot.description import describe, descriptions, mesh_uri
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.uri import resolve
 
 DATA = Path(__file__).parents[1] / "data"
@@ -113,6 +115,27 @@ def test_equal_robots_have_the_same_description_in_their_namespaces():
     left, right = (r for r in describe("zoo") if r.namespace.endswith("_arm"))
     assert left.urdf.replace("left_arm", "right_arm", 1) == right.urdf
     assert (left.frame_prefix, right.frame_prefix) == ("left_arm/", "right_arm/")
+
+
+def test_equal_robots_are_exported_once(monkeypatch):
+    exports = Mock(side_effect=export_urdf)
+    monkeypatch.setattr("mujoco_ros.model.robot.description.export_urdf", exports)
+    assert len(describe("handover")) == 2
+    assert exports.call_count == 1
+
+
+def test_equal_robots_on_rails_are_described_at_their_places(tmp_path):
+    (tmp_path / "rail.xml").write_text(
+        '<mujoco><worldbody><body name="a"><joint type="slide"/><geom size=".1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    (tmp_path / "rails.yaml").write_text(
+        "robots: [{name: near, model: rail.xml}, "
+        "{name: far, model: rail.xml, pose: {xyz: [5, 0, 0]}}]"
+    )
+    near, far = (ElementTree.fromstring(r.urdf) for r in describe(str(tmp_path / "rails.yaml")))
+    assert near.find("joint/origin") is None
+    assert far.find("joint/origin").get("xyz") == "5 0 0"
 
 
 def test_meshes_elsewhere_have_file_uris(tmp_path):

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-_IMPORTS = "mujoco_ros.cli.sim"
+_IMPORTS = "mujoco_ros.cli.sim", "mujoco_ros.bridge.node", "mujoco_ros.cli.node_process"
 # The simulator sets it before these imports.
 _ENVIRONMENT = {"MUJOCO_GL": "off"}
 _MAX_REQUEST = 1 << 20  # bytes
@@ -177,7 +177,8 @@ def _become(environment: Mapping[str, str], stdout: int, stderr: int) -> None:
 def _main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[0] = str(ROOT)
-    importlib.import_module(_IMPORTS)
+    for name in _IMPORTS:
+        importlib.import_module(name)
     gc.collect()
     sys.argv = _serve(socket.socket(fileno=int(sys.argv[1])))
     program = sys.argv[0]

@@ -22,8 +22,9 @@ def number_text(values: ArrayLike, digits: int = 12) -> str:
 
     Rounding hides the last bits, which differ between machines.
     """
-    rounded = np.round(np.atleast_1d(np.asarray(values, dtype=float)), 12) + 0.0
-    return " ".join(f"{value:.{digits}g}" for value in rounded)
+    numbers = np.asarray(values, dtype=float).ravel().tolist()
+    # As np.round, which takes longer for so few numbers.
+    return " ".join(f"{round(number * 1e12) / 1e12 + 0.0:.{digits}g}" for number in numbers)
 
 
 def add_origin(parent: ET.Element, pose: Pose) -> None:
@@ -98,6 +99,7 @@ class ExportedShapes:
         self._strip = strip
         self._colours: dict[tuple[str, str], str] = {}  # (material, rgba) -> name
         self._materials: dict[int, NDArray[np.float64]] = {}  # material -> rgba
+        self._is_grey = np.isclose(model.geom_rgba, _GREY).all(axis=1)  # (ngeom,)
         self._forms: dict[int, Sequence[_Form]] = {}  # geom -> its shapes
         self._skipped: dict[str, list[str]] = {}
 
@@ -215,7 +217,7 @@ class ExportedShapes:
         """Return the name of the applied material, or "", and the rendered colour."""
         own = self._model.geom_rgba[geom]
         material = int(self._model.geom_matid[geom])
-        if material >= 0 and np.allclose(own, _GREY):
+        if material >= 0 and self._is_grey[geom]:
             if material not in self._materials:
                 self._materials[material] = material_rgba(self._model, material)
             return self._strip(self._model.mat(material).name), self._materials[material]

@@ -18,9 +18,8 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.scene.limits import check_spec
-from mujoco_ros.model.sensors.cameras import CameraConfig
-from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware
+from mujoco_ros.model.urdf.importing.imported_urdf import ImportedUrdf, engine_message
 from mujoco_ros.model.urdf.importing.joints import add_joint
 from mujoco_ros.model.urdf.importing.shapes import WATER, ImportedShapes, corrected
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint, UrdfLink, read_urdf
@@ -87,8 +86,8 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
     try:
         spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
     except (ValueError, mujoco.FatalError) as error:
-        message = " ".join(str(error).removeprefix("Error: ").split())
-        raise UserInputError(f"{urdf.path}: in its <mujoco> extension: {message}") from error
+        text = engine_message(error)
+        raise UserInputError(f"{urdf.path}: in its <mujoco> extension: {text}") from error
     spec.compiler.degree = False
     return spec
 
@@ -124,20 +123,6 @@ WORLD = "world"
 """A root link of this name is the world itself, as in MuJoCo and Gazebo."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ImportedUrdf:
-    """A URDF as a spec, with what a spec cannot express."""
-
-    spec: mujoco.MjSpec  # the spec, which compiles
-    # The compiled spec; None in a repeated reading, which does not compile it again
-    model: mujoco.MjModel | None = None
-    cameras: tuple[CameraConfig, ...] = ()
-    lidars: tuple[LidarConfig, ...] = ()
-    start: Mapping[str, float] = field(default_factory=dict)  # start positions of joints [rad or m]
-    # Its actuators that integrate velocities, whose gains are to be derived
-    velocity_servos: tuple[str, ...] = ()
-
-
 def import_urdf(
     path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
 ) -> ImportedUrdf:
@@ -169,7 +154,8 @@ def import_urdf(
         try:
             model = spec.compile()
         except (ValueError, mujoco.FatalError) as error:
-            raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
+            text = engine_message(error)
+            raise UserInputError(f"{path}: MuJoCo rejects the model: {text}") from error
         return {name: float(model.body(name).mass[0]) for name in builder.from_shape}
 
     builder.log_warnings(computed_once("masses", masses))
@@ -185,30 +171,6 @@ def import_urdf(
             actuator.name for actuator in spec.actuators if actuator.name in servos
         ),
     )
-
-
-def free_base(spec: mujoco.MjSpec) -> None:
-    """Give the only root body, if it has no joint, a free joint named ``<body>_free_joint``."""
-    roots = spec.worldbody.bodies
-    if len(roots) != 1:
-        listing = ", ".join(body.name for body in roots) or "none"
-        raise UserInputError(f"a free base needs one root body; '{spec.modelname}' has: {listing}")
-    (root,) = roots
-    if root.joints:
-        joint = root.joints[0].name
-        raise UserInputError(f"the base '{root.name}' cannot be freed: it moves on '{joint}'")
-    joint = root.add_freejoint(name=f"{root.name}_free_joint")
-    try:
-        spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        spec.delete(joint)
-        raise UserInputError(
-            f"the base '{root.name}' cannot be freed: {_one_line(error)}"
-        ) from error
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).removeprefix("Error: ").split())
 
 
 @dataclass(kw_only=True, slots=True)

@@ -11,12 +11,8 @@ import trimesh
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.urdf.importing.importer import (
-    COLLISION_GROUP,
-    VISUAL_GROUP,
-    free_base,
-    import_urdf,
-)
+from mujoco_ros.model.urdf.importing.imported_urdf import free_base
+from mujoco_ros.model.urdf.importing.importer import COLLISION_GROUP, VISUAL_GROUP, import_urdf
 
 DATA = Path(__file__).parents[1] / "data"
 
