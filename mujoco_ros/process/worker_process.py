@@ -17,6 +17,7 @@ from mujoco_ros.process.limits import WorkerDiedError, WorkerLimitError, WorkerL
 _LOG = logging.getLogger(__name__)
 
 _EXIT_S = 1.0  # time for a process that closed its connection to exit by itself [s]
+_IDLE = child_process.exit_reason(0)
 _PERIOD_S = 0.05  # time between two checks of the limits
 _MOST_GROWTH = 64 << 20
 """Memory that a limited process may keep, beyond its use after the first request [byte]."""
@@ -29,8 +30,9 @@ class _Setup(NamedTuple):
 class WorkerProcess:
     """Answers one request at a time, in a process whose module calls `serve` in its ``main``.
 
-    The process starts with the first request, or by `start`, and ends with this one. If it dies,
-    the request that it was handling fails, and the next one starts another process.
+    The process starts with the first request, or by `start`, and ends with this one, with limits
+    also when it is idle. If it dies, the request that it was handling fails, and the next one
+    starts another process.
     """
 
     def __init__(
@@ -107,6 +109,8 @@ class WorkerProcess:
                 exceeded = limits.processor
             if exceeded:
                 raise WorkerLimitError(exceeded) from error
+            if reason == _IDLE:  # it ended just before it got this request
+                return self._request(request, setup)
             raise self._died(f"the worker process is gone: {reason}") from error
         if not succeeded:
             raise answer
@@ -202,7 +206,7 @@ def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], obj
     connection = Connection(int(arguments[0]))
     with suppress(EOFError, OSError):  # the parent ended
         limits: WorkerLimits | None = connection.recv()
-        while True:
+        while limits is None or connection.poll(limits.idle_s):
             message = connection.recv()
             if isinstance(message, _Setup):
                 prepared, answer = _attempt(prepare, message.content)
