@@ -209,7 +209,10 @@ def test_a_missing_python_module_is_reported_once(
 ) -> None:
     work.write_text("import absent_bridge\ndef main(arguments): return 0")
     process = ManagedProcess(
-        "cameras", partial(fork, "work", connection=1), memoryview(bytearray(8)).cast("d"), forward=bytes
+        "cameras",
+        partial(fork, "work", connection=1),
+        memoryview(bytearray(8)).cast("d"),
+        forward=bytes,
     )
     process.start(time.monotonic())
     deadline = time.monotonic() + 60
