@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 from rclpy.exceptions import InvalidHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import serialize_message
 from rclpy.subscription import Subscription
 from std_msgs.msg import Empty, String
@@ -25,6 +26,7 @@ from mujoco_ros.cameras.ros.frame_parameters import frame_parameters
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
+from mujoco_ros.rclpy_ext.raw_publishing import publish_unlocked
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.frame_topics import (
@@ -171,7 +173,10 @@ class FrameTopics(ModelParameters[ParameterSpec]):
         publisher = self._publishers.get(topic)
         if publisher is not None:
             with suppress(InvalidHandle), publisher.handle:  # it is not closed meanwhile
-                publisher.send(message)
+                try:
+                    publish_unlocked(publisher.handle, message)
+                except rclpy_implementation.RCLError as error:
+                    publisher.note_lost(str(error))
 
 
 def _topics(layout: ModelLayout) -> Iterator[FrameTopic]:
