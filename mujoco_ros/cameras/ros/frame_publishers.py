@@ -15,13 +15,15 @@ from typing import Any
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.ros.demand import Demanded
 
 _NOTHING = Demanded("", 0, 0)
+_LARGE = QoSProfile(depth=2, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""As for sensors, but with less memory for messages that are being sent: clouds have megabytes."""
 
 
 @dataclass(eq=False)
@@ -80,8 +82,9 @@ class FramePublishers:
         publisher.joined |= demanded.joins > before.joins
         if demanded.subscriptions and topic.own is None and self._node is not None:
             events = PublisherEventCallbacks(use_default_callbacks=False)
+            qos = _LARGE if topic.qos.reliability == _LARGE.reliability else topic.qos
             topic.own = self._node.create_publisher(
-                topic.kind, demanded.name, topic.qos, event_callbacks=events
+                topic.kind, demanded.name, qos, event_callbacks=events
             )
 
     def _publish(self, topic: _Topic, message: Any) -> None:

@@ -168,6 +168,8 @@ class FrameTopics(ModelParameters[ParameterSpec]):
                     self._publish(content, connection.recv_bytes())
                 elif connection is self._connection:
                     self._rows = content
+        if connection is self._connection:
+            self._rows = {}
 
     def _publish(self, topic: str, message: bytes) -> None:
         publisher = self._publishers.get(topic)
