@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
+from threading import Timer
 from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process, fork_server
@@ -17,7 +18,6 @@ from mujoco_ros.process.limits import WorkerDiedError, WorkerLimitError, WorkerL
 _LOG = logging.getLogger(__name__)
 
 _EXIT_S = 1.0  # time for a process that closed its connection to exit by itself [s]
-_IDLE = child_process.exit_reason(0)
 _PERIOD_S = 0.05  # time between two checks of the limits
 _MOST_GROWTH = 64 << 20
 """Memory that a limited process may keep, beyond its use after the first request [byte]."""
@@ -56,6 +56,7 @@ class WorkerProcess:
         self._connection: Connection | None = None
         self._sent: Callable[[], object] | None = None
         self._first_bytes, self._is_closed = 0, False
+        self._count, self._timer = 0, Timer(0.0, bool)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=module.rpartition(".")[2])
 
     @property
@@ -96,6 +97,7 @@ class WorkerProcess:
 
     def _request(self, request: object, setup: Callable[[], object]) -> Any:
         exceeded, limits = "", self._limits
+        self._count += 1
         try:
             connection = self._connect(setup)
             connection.send(request)
@@ -109,12 +111,23 @@ class WorkerProcess:
                 exceeded = limits.processor
             if exceeded:
                 raise WorkerLimitError(exceeded) from error
-            if reason == _IDLE:  # it ended just before it got this request
-                return self._request(request, setup)
             raise self._died(f"the worker process is gone: {reason}") from error
+        if limits is not None:
+            self._end_later(limits.idle_s)
         if not succeeded:
             raise answer
         return answer
+
+    def _end_later(self, seconds: float) -> None:
+        """End the process after a time without a request."""
+        self._timer.cancel()
+        self._timer = Timer(seconds, self._submit_end, [self._count])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _submit_end(self, count: int) -> None:
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(lambda: self._discard() if count == self._count else "")
 
     def _enforce(self, limits: WorkerLimits, connection: Connection) -> str:
         """Wait for the answer, or kill the process at a limit and return the limit."""
@@ -183,6 +196,7 @@ class WorkerProcess:
 
     def _kill(self) -> None:
         self._is_closed = True
+        self._timer.cancel()
         if self._process is not None:
             child_process.end(self._process)
 
@@ -206,7 +220,7 @@ def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], obj
     connection = Connection(int(arguments[0]))
     with suppress(EOFError, OSError):  # the parent ended
         limits: WorkerLimits | None = connection.recv()
-        while limits is None or connection.poll(limits.idle_s):
+        while True:
             message = connection.recv()
             if isinstance(message, _Setup):
                 prepared, answer = _attempt(prepare, message.content)

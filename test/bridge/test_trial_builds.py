@@ -56,14 +56,6 @@ def test_the_process_ends_when_it_is_idle_and_the_next_model_starts_another() ->
         trials.stop()
 
 
-def test_a_request_to_a_process_that_ends_at_that_moment_is_answered_by_another() -> None:
-    trials = TrialBuilds(replace(LIMITS, idle_s=0.0))
-    try:
-        assert [trials.evaluate("it", abs, -number) for number in range(5)] == list(range(5))
-    finally:
-        trials.stop()
-
-
 def _runs(pid: int) -> bool:
     """Whether a process has not ended; one that nobody has waited for has."""
     try:
