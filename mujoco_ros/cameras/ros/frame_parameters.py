@@ -42,21 +42,27 @@ def frame_parameters(layout: ModelLayout) -> Iterator[ParameterSpec]:
     yield QUALITY
     for camera in layout.every_camera:
         prefix = parameter_of(camera_topics(camera.namespace, camera.name))
-        yield from _of_source(prefix, camera.rate, camera.delivery)
-        yield ParameterSpec(
-            name=f"{prefix}.compressed_format",
-            default=FORMATS[0],
-            description="Encoding of image_raw/compressed",
-            choices=FORMATS,
-        )
+        yield from source_parameters(prefix, camera.rate, camera.delivery)
+        yield compressed_format(prefix)
     for lidar in layout.every_lidar:
         prefix = parameter_of(lidar_name(lidar.namespace, lidar.name))
-        yield from _of_source(prefix, lidar.config.rate, lidar.config.delivery)
+        yield from source_parameters(prefix, lidar.config.rate, lidar.config.delivery)
     yield _rate(CONTACTS.name, CONTACTS_HZ)
     yield FORCE_SCALE
 
 
-def _of_source(prefix: str, rate: float, delivery: Delivery) -> Iterator[ParameterSpec]:
+def compressed_format(prefix: str) -> ParameterSpec:
+    """Return the parameter of the compressed images of a camera."""
+    return ParameterSpec(
+        name=f"{prefix}.compressed_format",
+        default=FORMATS[0],
+        description="Encoding of image_raw/compressed",
+        choices=FORMATS,
+    )
+
+
+def source_parameters(prefix: str, rate: float, delivery: Delivery) -> Iterator[ParameterSpec]:
+    """Yield the parameters of a camera or lidar, which begin with a prefix."""
     yield _rate(prefix, rate)
     yield from setting_specs(f"{prefix}.delivery", delivery)
 
