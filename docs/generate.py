@@ -29,6 +29,11 @@ from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.robot_frames import FramePlan, TfMode, plan_frames
+from mujoco_ros.cameras.ros.frame_parameters import (
+    compressed_format,
+    frame_parameters,
+    source_parameters,
+)
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
@@ -38,10 +43,11 @@ from mujoco_ros.extensions.interface import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_host import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.output_files import write_whole
-from mujoco_ros.model.realism_config import SECTIONS
+from mujoco_ros.model.realism_config import AT_ONCE, SECTIONS
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
+from mujoco_ros.model.sensors.cameras import DEFAULT_RATE_HZ
 from mujoco_ros.sim.kinematics import FrameMotions
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import PositionCommands
@@ -109,6 +115,13 @@ EXTENSIONS_HEAD = """
 
 `<name>` is the name of an [extension](../how-to/extend_the_simulator.md) of the scene; here the
 shipped extensions. With a robot in a namespace, its parameters are under the namespace.
+
+"""
+
+CAMERAS_HEAD = """
+## Of each camera and lidar
+
+With a robot in a namespace, they are under the namespace. See [cameras](cameras.md#on-demand).
 
 """
 
@@ -203,6 +216,8 @@ def parameters_page() -> str:
         + _parameter_table(OF_WORLD, {spec.name: "the scene's" for spec in OF_WORLD})
         + EXTENSIONS_HEAD
         + _parameter_table((ENABLED, ON_ERROR, *_shipped_extension_settings()))
+        + CAMERAS_HEAD
+        + _parameter_table(*_camera_settings())
         + ROBOTS_HEAD
         + _parameter_table((*GAINS, GAINS_FILE), {spec.name: "the scene's" for spec in GAINS})
         + COMMANDS_HEAD
@@ -216,6 +231,17 @@ def parameters_page() -> str:
         + CARTESIAN_HEAD
         + _parameter_table(CARTESIAN.values())
     )
+
+
+def _camera_settings() -> tuple[list[ParameterSpec], dict[str, str]]:
+    """Return the parameters of a camera, of a lidar and of all, and the defaults of a scene."""
+    each = [
+        *source_parameters("camera.<name>", DEFAULT_RATE_HZ, AT_ONCE),
+        *source_parameters("lidar.<name>", 0.0, AT_ONCE),
+    ]
+    world = ModelLayout(robots=(), free_objects=(), cameras=(), lidars=())
+    specs = [*each, compressed_format("camera.<name>"), *frame_parameters(world)]
+    return specs, {spec.name: "the scene's" for spec in each}
 
 
 def _realism_settings() -> list[ParameterSpec]:

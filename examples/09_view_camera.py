@@ -22,7 +22,7 @@ from sensor_msgs.msg import Image
 COLOUR, DEPTH, SEGMENTS = "image_raw", "depth/image_rect_raw", "segmentation/image_raw"
 IMAGE = "sensor_msgs/msg/Image"
 NOT_FOUND = "no camera found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
-NO_IMAGE = "no image received; /mujoco_cameras on /diagnostics has the reason"
+NO_IMAGE = "no image received; /diagnostics has the reason"
 TIMEOUT_S = 10.0
 
 

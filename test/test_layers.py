@@ -72,7 +72,7 @@ MAY_IMPORT = {
     "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
     "bridge": {"bridge", "native", "wire", "rclpy_ext", "process", "sim", "control", "model"},
     "bridge.node": {
-        *("controllers.ros.hosted_controller", "extensions.ros", "recording.ros"),
+        *("controllers.ros.hosted_controller", "cameras.ros", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",
         *("controllers.runtime", "bridge", "wire", "rclpy_ext", "sim", "control", "model"),
         "native",
@@ -85,14 +85,15 @@ MAY_IMPORT = {
         "bridge.publishing.topic_publisher",
     },
     "cameras.ros": {
-        *("cameras.ros", "cameras", "wire", "rclpy_ext", "process.heartbeat"),
-        *("bridge.diagnostics", "bridge.parameters"),
+        *("cameras.ros", "cameras", "wire", "rclpy_ext"),
+        *("process.heartbeat", "process.memory"),
+        *("bridge.component", "bridge.diagnostics", "bridge.parameters", "bridge.ros_arguments"),
         *("bridge.publishing.topic_publisher", "rendering", "sim", "model"),
     },
     "recording.ros": {
         *("recording.ros", "recording", "wire", "rclpy_ext", "sim", "control", "model"),
         "native.plan",
-        *("bridge.child_processes", "bridge.component"),
+        *("bridge.child_processes", "bridge.component", "cameras.ros"),
         *("bridge.diagnostics", "bridge.parameters", "bridge.publishing"),
         *("bridge.simulation_interfaces", "bridge.tf"),
     },

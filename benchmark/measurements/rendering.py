@@ -18,7 +18,8 @@ from benchmark.durations import Durations
 from benchmark.report import Row, result
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import intrinsics_of
-from mujoco_ros.rendering.gl import DEVICE_VARIABLE, PLAIN, RICH, RenderingError, RenderQuality
+from mujoco_ros.rendering.egl import DEVICE_VARIABLE
+from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError, RenderQuality
 from mujoco_ros.rendering.point_cloud import PointCloud
 from mujoco_ros.rendering.renderer import Frame, Renderer
 from mujoco_ros.sim.simulation import Simulation

@@ -19,7 +19,6 @@ from benchmark.processes.trials import calls, flood, load_broken, pause, resets,
 _SWITCH_INTERVAL_S = 1e-4
 """Records responses on arrival, not when the calling thread releases the GIL."""
 
-_CAMERAS = "mujoco_cameras"
 _REPORTS = 6
 
 
@@ -51,9 +50,8 @@ def _totals(client: SimulatorClient) -> dict[str, Any]:
 
 def _renders(client: SimulatorClient) -> dict[str, Any]:
     """Count the images that the camera process rendered; return the ids of the child processes."""
-    client.until(lambda: _CAMERAS in client.reports and client.report)
-    rows = client.reports[_CAMERAS]
-    cameras = [values for name, values in rows.items() if "camera/" in name]
+    client.until(lambda: "drawing" in client.report)
+    cameras = [values for name, values in client.report.items() if "camera/" in name]
     rendered = [int(n) for row in cameras for key, n in row.items() if key.startswith("frames: ")]
     children = client.report["child processes"].items()
     pids = {name.split()[0]: int(pid) for name, pid in children if name.endswith(" process")}
@@ -64,9 +62,9 @@ def _delays(client: SimulatorClient) -> dict[str, Any]:
     """Return the mean and longest delay of images from due to published [ms], by camera."""
     reports: list[dict[str, dict[str, str]]] = []
     for _ in range(_REPORTS):
-        client.reports.pop(_CAMERAS, None)
-        client.until(lambda: "drawing" in client.reports.get(_CAMERAS, {}))
-        reports.append(dict(client.reports[_CAMERAS]))
+        client.report.pop("drawing", None)
+        client.until(lambda: "drawing" in client.report)
+        reports.append(dict(client.report))
     rows = reports[1:]  # during the first, this process was starting
     return {
         name.replace("/", ":"): np.array(

@@ -2,51 +2,42 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from multiprocessing.connection import Connection
 from subprocess import Popen
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.ros_arguments import child_ros_arguments, names_topics_by_node
+from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.process.child_process import fork, start_program
 from mujoco_ros.process.fork_server import ForkedProcess
 from mujoco_ros.process.managed_process import ManagedProcess
-from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.writer import SegmentWriter, SharedStateWriter
 from mujoco_ros.sim.state_log.writer import DescribeRobots
-from mujoco_ros.wire.frame_topics import (
-    CONTACTS,
-    FrameTopic,
-    camera_frame_topics,
-    camera_legend_topic,
-    lidar_topic,
-)
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 CHILD_PROCESS_PARAMETERS = (
     ParameterSpec(
         name="cameras",
         default=True,
-        description="Whether a child process publishes images, point clouds, scans and contacts; "
-        "it starts with the first subscription, and computes nothing without one",
+        description="Whether there are images, point clouds, scans and contacts, which a child "
+        "process computes; it starts with the first subscription",
         read_only=True,
     ),
     ParameterSpec(
         name="cameras_at_start",
         default=False,
-        description="Whether that process starts with the simulator, so that its parameters, its "
-        "diagnostics and the first image do not wait for it",
+        description="Whether that process starts with the simulator, so that the first image and "
+        "its diagnostics do not wait for it",
         read_only=True,
     ),
     ParameterSpec(
@@ -103,46 +94,27 @@ _END_TIMEOUT_S = 2.0
 _STDERR = 2
 
 
-class FrameTopics:
-    """The topics of the camera process, which the simulator opens until that process has them."""
-
-    def __init__(self, endpoints: Endpoints, on_join: Callable[[TopicPublisher], object]) -> None:
-        """Open none so far; `on_join` is called when a subscription has matched one."""
-        self._node, self._pool = endpoints.node, PublisherPool(endpoints, on_join=on_join)
-
-    def open(self, layout: ModelLayout) -> None:
-        """Have the topics of a model, and no others."""
-        self._pool.close_others([self._pool.open(*topic) for topic in _frame_topics(layout)])
-
-    def close_if_served(self) -> bool:
-        """Close all of them, if the camera process has the last one; return whether it has."""
-        topic = self._node.resolve_topic_name(CONTACTS.name)
-        if self._node.count_publishers(topic) > 1:
-            self._pool.close_others(())
-            return True
-        return False
-
-
 class ChildProcesses(Component):
     """Starts and supervises the child processes, and shares the state with them.
 
-    The camera process starts with the first subscription of one of its topics. Without a child
-    process nothing is shared, which costs nothing.
+    The camera process starts when `start_cameras` is called. Without a child process nothing is
+    shared, which costs nothing.
     """
 
     name = "child processes"
     parameters = CHILD_PROCESS_PARAMETERS
 
-    def __init__(self, context: NodeContext, describe: DescribeRobots) -> None:
+    def __init__(
+        self, context: NodeContext, describe: DescribeRobots, connect: Callable[[], Connection]
+    ) -> None:
         """Share the state of a simulation whose thread has not been started.
 
-        `describe` returns the descriptions of a plant's robots.
+        `describe` returns the descriptions of a plant's robots, and `connect` the connection for a
+        camera process that starts.
         """
         self._writer: SharedStateWriter | None = None
         self._write: Callable[[], object] | None = None
         self._processes: dict[str, ManagedProcess] = {}
-        self._topics: FrameTopics | None = None
-        self._subscribed: list[str] = []
         self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
         self._logger = node.get_logger()
@@ -151,7 +123,7 @@ class ChildProcesses(Component):
         enabled = _enabled(values, node.get_fully_qualified_name())
         if not enabled:
             return
-        self._node, self._pacer, self._simulation = node, pacer, context.simulation
+        self._connect, self._pacer, self._namespace = connect, pacer, node.get_namespace()
         self._writer = writer = SharedStateWriter(
             context.simulation, describe, pacer.factor, history if "viewer" in enabled else None
         )
@@ -163,10 +135,7 @@ class ChildProcesses(Component):
             self._processes[name] = ManagedProcess(
                 name, start, writer.header.deadline(slot), forward=_forward
             )
-        at_once = values["cameras_at_start"] or names_topics_by_node(ros)
-        if _CAMERAS in enabled and not at_once:
-            self._topics = FrameTopics(context.endpoints, self._start_cameras)
-            self._topics.open(context.simulation.layout)
+        self._cameras_at_start = values["cameras_at_start"]
         self._timer = create_wall_timer(node, _CHECK_S, self._check)
 
     def after_step(self) -> None:
@@ -199,7 +168,7 @@ class ChildProcesses(Component):
         """Start the processes, in a thread that ends with this program."""
         now = time.monotonic()
         for name, process in self._processes.items():
-            if name != _CAMERAS or self._topics is None:
+            if name != _CAMERAS or self._cameras_at_start:
                 process.start(now)
             if name == "viewer":
                 self._logger.info("the viewer starts, which takes a few seconds")
@@ -216,11 +185,9 @@ class ChildProcesses(Component):
             self._prepared = None
 
     def finish(self) -> None:
-        """Release the memory of the previous model, and announce the topics of the next one."""
+        """Release the memory of the previous model."""
         if self._writer is not None:
             self._writer.finish()
-        if self._topics is not None and not self._processes[_CAMERAS].starts:
-            self._topics.open(self._simulation.layout)
 
     def rollback(self) -> None:
         """Release the memory of the next model."""
@@ -265,23 +232,20 @@ class ChildProcesses(Component):
         now = time.monotonic()
         for process in self._processes.values():
             process.check(now)
-        topics = self._topics
-        if topics is not None and self._processes[_CAMERAS].starts and topics.close_if_served():
-            self._topics = None
 
-    def _start_cameras(self, publisher: TopicPublisher) -> None:
-        """Start the camera process, as one of its topics has a subscription."""
+    def start_cameras(self) -> None:
+        """Start the camera process, unless it was started."""
         cameras = self._processes[_CAMERAS]
         if not cameras.starts:
-            topic = self._node.resolve_topic_name(publisher.topic)
-            self._subscribed = ["--subscribed", topic]
             cameras.start(time.monotonic())
 
     def _start(self, module: str, arguments: Sequence[str]) -> "Popen[bytes] | ForkedProcess":
-        if module.endswith(_CAMERAS):
-            # A fork shares the imports of the simulator, which the viewer does not need.
-            return fork(module, *self._subscribed, *arguments)
-        return start_program(module, *arguments)
+        if not module.endswith(_CAMERAS):
+            return start_program(module, *arguments)
+        # A fork shares the imports of the simulator, which the viewer does not need.
+        with self._connect() as connection:
+            own = ["--namespace", self._namespace]
+            return fork(module, *own, *arguments, connection=connection.fileno())
 
 
 def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
@@ -293,16 +257,6 @@ def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
-
-
-def _frame_topics(layout: ModelLayout) -> Iterator[FrameTopic]:
-    """Yield the topics of the camera process, in the order in which it opens them."""
-    for camera in layout.every_camera:
-        yield from camera_frame_topics(camera.namespace, camera.name).values()
-        yield camera_legend_topic(camera.namespace, camera.name)
-    for lidar in layout.every_lidar:
-        yield lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
-    yield CONTACTS
 
 
 def _forward(output: bytes) -> None:

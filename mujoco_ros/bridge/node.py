@@ -31,6 +31,7 @@ from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService, rewi
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.simulation_interfaces.saved_states import SavedStateServices
 from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
+from mujoco_ros.cameras.ros.frame_topics import FrameTopics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.controllers.ros.controller_settings import (
@@ -187,6 +188,7 @@ def compose(context: NodeContext) -> list[Component]:
     settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
     settings += [PluginParameters(context), RealismParameters(context)]
     extensions = extension_components(context)
+    images = FrameTopics(context)
     controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()
     appearance.apply_initial()
@@ -198,7 +200,8 @@ def compose(context: NodeContext) -> list[Component]:
     resetting = ResetService(context, interfaces, entities.spawning.delete_spawned)
     lockstep = LockstepParameters(context)
     hosted = _host(context, controllers, control) if controllers else []
-    processes = ChildProcesses(context, descriptions.descriptions_of)
+    processes = ChildProcesses(context, descriptions.descriptions_of, images.connect)
+    images.on_join = processes.start_cameras
     return [
         *extensions,  # before the state is published and logged: they change and extend it
         *settings,
@@ -208,6 +211,7 @@ def compose(context: NodeContext) -> list[Component]:
         lockstep,
         Publishers(context, frames.plan_of, confirm=lockstep.confirm),
         processes,
+        images,
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end
         *hosted,
         RobotCommands(context),

@@ -26,7 +26,7 @@ def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
     """Return the remappings of topics, the logging options and the parameter files for a child.
 
     The name of the simulator's node and parameters without a node are not passed on. A rule with
-    its name renames a child's node: ``-r mujoco_cameras:__node:=my_cameras``.
+    its name renames a child's node: ``-r mujoco_viewer:__node:=my_viewer``.
     """
     passed = ["--ros-args"]
     for argument in _ros_arguments(arguments):
@@ -42,14 +42,26 @@ def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
     return [*passed, "-r", f"__ns:={namespace}"]
 
 
-def names_topics_by_node(arguments: Sequence[str]) -> bool:
-    """Whether a remapping is of one node, so that the nodes resolve names of topics differently."""
+def names_node(arguments: Sequence[str], name: str) -> bool:
+    """Whether the arguments have a parameter or a remapping of the node with a name."""
     for argument in _ros_arguments(arguments):
-        node, _, rule = argument[-1].partition(":=")[0].rpartition(":")
-        is_remapping = _WITH_VALUE.get(argument[0]) == "remap"
-        if is_remapping and node and rule not in ("__node", "__name"):
+        if argument[0] == "--params-file":
+            with suppress(UserInputError):
+                content = read_yaml(Path(argument[-1]))
+                if any(name in str(key).split("/") for key in _nodes(content)):
+                    return True
+        elif argument[-1].partition(":=")[0].startswith(f"{name}:"):
             return True
     return False
+
+
+def _nodes(content: Any) -> Iterator[str]:
+    """Yield the namespaces and nodes in the content of a parameter file."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key != "ros__parameters":
+                yield key
+                yield from _nodes(value)
 
 
 def given_value(arguments: Sequence[str], name: str) -> Any:

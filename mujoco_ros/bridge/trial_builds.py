@@ -34,8 +34,8 @@ class BuildCancelledError(RuntimeError):
 class TrialBuilds(Component):
     """Builds models in a worker process, which a model may crash, fill or keep busy.
 
-    The process starts with the first model or, to rehearse, with the simulator. If it dies, or
-    keeps much memory, the next model starts another one.
+    The process starts with the first model or, to rehearse, with the simulator. If it dies, keeps
+    much memory, or ends because it is idle, the next model starts another one.
     """
 
     def __init__(

@@ -3,8 +3,9 @@
 import os
 import sys
 from collections.abc import Sequence
+from multiprocessing.connection import Connection
 
-from mujoco_ros.cameras.ros.node import CameraNode, camera_node
+from mujoco_ros.cameras.ros.node import CameraNode, FrameProcess
 from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import configure_fast_dds, run
 from mujoco_ros.rendering.gl import CHOICES
@@ -15,23 +16,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Publish until the simulation ends; return the exit code."""
     parser = create_parser(
         "cameras",
-        "Publish the cameras and lidars of a running simulation. The simulator starts this "
+        "Compute the images and scans of a running simulation. The simulator starts this "
         "process; see its parameters 'cameras' and 'rendering'.",
     )
     add = parser.add_argument
     add("--state", required=True, help="name of the simulator's shared state")
+    add("--connection", required=True, type=int, help="descriptor of the socket to its node")
+    add("--namespace", default="/", help="namespace of its node")
     add("--rendering", choices=CHOICES, default="auto", help="OpenGL backend")
     add("--seed", type=int, default=0, help="seed of the noise")
-    add("--subscribed", default="", help="topic to prepare first")
     options, ros = parse(parser, arguments)
+    state, connection = SharedState(options.state), Connection(options.connection)
+    process = FrameProcess(state, connection, options.rendering, options.seed)
+    process.compute_first()
     configure_fast_dds(os.environ)
-    return run(
-        lambda: camera_node(
-            SharedState(options.state), options.rendering, options.seed, options.subscribed
-        ),
-        ros,
-        work=CameraNode.turn,
-    )
+    return run(lambda: CameraNode(process, options.namespace), ros, work=CameraNode.turn)
 
 
 if __name__ == "__main__":

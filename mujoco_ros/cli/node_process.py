@@ -22,11 +22,9 @@ from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_e
 from mujoco_ros.process.memory import MemoryTrimmer, remove_unfinished_ports, restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import flush_responses
-from mujoco_ros.wire.names import ros_distribution
 
 VARIABLE = "FASTDDS_DEFAULT_PROFILES_FILE"
 FORMER_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE"
-_FORMER = ("humble", "jazzy")
 
 
 def configure_fast_dds(environment: MutableMapping[str, str]) -> None:
@@ -37,8 +35,9 @@ def configure_fast_dds(environment: MutableMapping[str, str]) -> None:
     """
     if VARIABLE in environment or FORMER_VARIABLE in environment:
         return
-    variable = FORMER_VARIABLE if ros_distribution() in _FORMER else VARIABLE
-    environment[variable] = str(share_directory() / "config" / "fastdds" / "cameras.xml")
+    profile = str(share_directory() / "config" / "fastdds" / "cameras.xml")
+    # Each version of Fast DDS reads one of them.
+    environment.update({VARIABLE: profile, FORMER_VARIABLE: profile})
 
 
 # Longest time for which another thread keeps the GIL from the physics thread; Python's default is

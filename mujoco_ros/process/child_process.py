@@ -74,16 +74,23 @@ def start(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def start_program(module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+def start_program(
+    module: str, *arguments: str, pass_fds: Sequence[int] = ()
+) -> "subprocess.Popen[bytes]":
     """Start a child as `python_command` describes it, whose standard error is a pipe."""
-    return start(python_command(module, *arguments), stderr=subprocess.PIPE)
+    command = python_command(module, *arguments)
+    return start(command, stderr=subprocess.PIPE, pass_fds=pass_fds)
 
 
-def fork(module: str, *arguments: str) -> Process:
-    """Start a child as `start_program`, but as a fork of the fork server if there is one."""
+def fork(module: str, *arguments: str, connection: int) -> Process:
+    """Start a child as `start_program`, but as a fork of the fork server if there is one.
+
+    It gets the argument ``--connection`` with the number that an open file has in the child.
+    """
+    passed = ["--connection", str(connection)]
     forks = server()
     if forks is None:
-        return start_program(module, *arguments)
+        return start_program(module, *passed, *arguments, pass_fds=[connection])
     ours, theirs = socket.socketpair()
     output, error = os.pipe()
     try:
@@ -92,11 +99,11 @@ def fork(module: str, *arguments: str) -> Process:
             variables = (f"{name}={value}" for name, value in os.environ.items())
             words = [module, str(len(arguments)), *arguments, *variables]
             program = os.fsencode("\0".join(words))
-            socket.send_fds(ours, [_SIZE.pack(len(program))], [error])
+            socket.send_fds(ours, [_SIZE.pack(len(program))], [error, connection])
             ours.sendall(program)
     except OSError:  # the server was killed
         os.close(output)
-        return start_program(module, *arguments)
+        return start_program(module, *passed, *arguments, pass_fds=[connection])
     finally:
         os.close(error)
     process.stderr = os.fdopen(output, "rb", buffering=0)
@@ -132,7 +139,7 @@ def _environment() -> dict[str, str]:
 def main(arguments: Sequence[str]) -> int:
     """Run a module in a fork of the fork server, from which it inherits nothing but imports."""
     with socket.socket(fileno=int(arguments[0])) as control:
-        size, (error,), _, _ = socket.recv_fds(control, _SIZE.size, 1)
+        size, (error, connection), _, _ = socket.recv_fds(control, _SIZE.size, 2)
         (length,) = _SIZE.unpack(size)
         program = control.recv(length, socket.MSG_WAITALL)
     os.dup2(error, _STDERR)
@@ -145,7 +152,7 @@ def main(arguments: Sequence[str]) -> int:
         os.environ[name] = value
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     Path("/proc/self/comm").write_text(module.rpartition(".")[2], encoding="ascii")
-    return _run(module, own)
+    return _run(module, ["--connection", str(connection), *own])
 
 
 def _main() -> int:

@@ -36,11 +36,12 @@ class WorkerLimitError(WorkerDiedError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerLimits:
-    """Limits of one request."""
+    """Limits of one request, and of the time without one."""
 
     processor_s: float  # processor time of all threads [s]
     wall_s: float  # time until the answer [s]
     memory_bytes: int  # memory in use [byte]
+    idle_s: float = 30.0  # time without a request after which the process ends [s]
 
     @property
     def processor(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
+from threading import Timer
 from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process, fork_server
@@ -29,8 +30,9 @@ class _Setup(NamedTuple):
 class WorkerProcess:
     """Answers one request at a time, in a process whose module calls `serve` in its ``main``.
 
-    The process starts with the first request, or by `start`, and ends with this one. If it dies,
-    the request that it was handling fails, and the next one starts another process.
+    The process starts with the first request, or by `start`, and ends with this one, with limits
+    also when it is idle. If it dies, the request that it was handling fails, and the next one
+    starts another process.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class WorkerProcess:
         self._connection: Connection | None = None
         self._sent: Callable[[], object] | None = None
         self._first_bytes, self._is_closed = 0, False
+        self._count, self._timer = 0, Timer(0.0, bool)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=module.rpartition(".")[2])
 
     @property
@@ -94,6 +97,7 @@ class WorkerProcess:
 
     def _request(self, request: object, setup: Callable[[], object]) -> Any:
         exceeded, limits = "", self._limits
+        self._count += 1
         try:
             connection = self._connect(setup)
             connection.send(request)
@@ -108,9 +112,22 @@ class WorkerProcess:
             if exceeded:
                 raise WorkerLimitError(exceeded) from error
             raise self._died(f"the worker process is gone: {reason}") from error
+        if limits is not None:
+            self._end_later(limits.idle_s)
         if not succeeded:
             raise answer
         return answer
+
+    def _end_later(self, seconds: float) -> None:
+        """End the process after a time without a request."""
+        self._timer.cancel()
+        self._timer = Timer(seconds, self._submit_end, [self._count])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _submit_end(self, count: int) -> None:
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(lambda: self._discard() if count == self._count else "")
 
     def _enforce(self, limits: WorkerLimits, connection: Connection) -> str:
         """Wait for the answer, or kill the process at a limit and return the limit."""
@@ -179,6 +196,7 @@ class WorkerProcess:
 
     def _kill(self) -> None:
         self._is_closed = True
+        self._timer.cancel()
         if self._process is not None:
             child_process.end(self._process)
 

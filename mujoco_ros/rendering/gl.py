@@ -13,6 +13,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.rendering import egl
+from mujoco_ros.rendering.egl import DEVICE_VARIABLE
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RenderQuality:
@@ -50,9 +53,6 @@ LIBRARIES = {
     "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
 }
 """Libraries of each backend, with alternative names: OSMesa's depends on Mesa's version."""
-DEVICE_VARIABLE = "MUJOCO_EGL_DEVICE_ID"
-"""Environment variable with the number of the EGL device, counted in CUDA_VISIBLE_DEVICES."""
-
 _PLATFORM_VARIABLE = "PYOPENGL_PLATFORM"
 _MESA_THREADS = "LP_NUM_THREADS"
 """Environment variable of Mesa: the number of render threads besides the calling thread."""
@@ -77,21 +77,20 @@ class GlContext:
         """Create a context of one of `BACKENDS` and make it current."""
         _load_libraries(backend)
         try:
-            create, platform = _import(backend)
-            self._context = create(_SIDE, _SIDE)
-        except Exception as error:  # MuJoCo and PyOpenGL raise many types
+            self._context = egl.EglContext() if backend == "egl" else _osmesa()(_SIDE, _SIDE)
+        except Exception as error:  # of MuJoCo and PyOpenGL: many types
             raise RenderingError(_reason(error)) from error
         self.make_current()
         # MuJoCo's renderer selects its OpenGL library by this variable.
         os.environ["MUJOCO_GL"] = backend
         self.backend = BACKENDS[backend]  # "EGL" or "OSMesa"
-        name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
+        name = _function(backend, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
         # Name of the device, as its driver reports it
         self.device = name.decode(errors="replace") if name else "unknown"
         # Whether the processor renders
         self.is_software = any(name in self.device for name in _SOFTWARE)
         side = ctypes.c_int()
-        get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
+        get = _function(backend, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
         get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
         self.largest_side = side.value  # limit of the width and height of an image [pixels]
 
@@ -139,18 +138,17 @@ def _load_libraries(backend: str) -> None:
 
 
 @functools.cache
-def _import(backend: str) -> tuple[Any, Any]:
-    """Return MuJoCo's class of a context, which only `free` destroys, and PyOpenGL's platform."""
+def _osmesa() -> Any:
+    """Return MuJoCo's class of a context, which only `free` destroys."""
     # PyOpenGL has one platform, which it selects when it is imported.
     for name in [name for name in sys.modules if name.partition(".")[0] == "OpenGL"]:
         del sys.modules[name]
     selected = os.environ.get(_PLATFORM_VARIABLE)
-    os.environ[_PLATFORM_VARIABLE] = backend
+    os.environ[_PLATFORM_VARIABLE] = "osmesa"
     try:
-        context = importlib.import_module(f"mujoco.{backend}").GLContext
+        context = importlib.import_module("mujoco.osmesa").GLContext
         # The garbage collector could destroy a context before what was created in it.
-        context = type(context.__name__, (context,), {"__del__": lambda _self: None})
-        return context, importlib.import_module("OpenGL.platform").PLATFORM
+        return type(context.__name__, (context,), {"__del__": lambda _self: None})
     finally:
         del os.environ[_PLATFORM_VARIABLE]
         if selected is not None:
@@ -165,7 +163,10 @@ def _reason(error: Exception) -> str:
     return f"{error} ({DEVICE_VARIABLE} is '{number}')"
 
 
-def _function(platform: Any, name: str, *signature: Any) -> Any:
+def _function(backend: str, name: str, *signature: Any) -> Any:
+    if backend == "egl":
+        return egl.function(name, *signature)
+    platform = importlib.import_module("OpenGL.platform").PLATFORM
     return ctypes.CFUNCTYPE(*signature)(platform.getExtensionProcedure(name.encode()))
 
 

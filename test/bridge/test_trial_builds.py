@@ -4,11 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import hostile_builds
 import pytest
 from hostile_builds import answer, read
+from simulators import WAIT_LIMIT_S
 
 from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.bridge.trial_worker import BuildTrial
@@ -36,6 +38,30 @@ def shared() -> Iterator[TrialBuilds]:
 def trials(shared: TrialBuilds) -> TrialBuilds:
     assert shared.evaluate("it", answer, 7) == 7
     return shared
+
+
+def test_the_process_ends_when_it_is_idle_and_the_next_model_starts_another() -> None:
+    trials = TrialBuilds(replace(LIMITS, idle_s=0.01))
+    try:
+        pids = set()
+        for number in range(3):
+            assert trials.evaluate("it", abs, -number) == number
+            pids.add(trials.pid)
+            deadline = time.monotonic() + WAIT_LIMIT_S
+            while trials.pid is not None and _runs(trials.pid):
+                assert time.monotonic() < deadline, "it does not end"
+                time.sleep(0.01)
+        assert len(pids) == 3
+    finally:
+        trials.stop()
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.mark.timeout(600)

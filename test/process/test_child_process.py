@@ -30,6 +30,9 @@ import os, signal, sys, time
 from pathlib import Path
 
 def main(arguments):
+    if arguments[0] == "--connection":
+        os.write(int(arguments[1]), b"connected")
+        arguments = arguments[2:]
     if arguments[0] == "wait":
         Path(arguments[1]).touch()
         time.sleep(600)
@@ -81,16 +84,17 @@ from mujoco_ros.process.child_process import fork
 
 with fork_server.serving():
     os.environ["OMP_NUM_THREADS"] = "4"
-    child = fork("child_module", "a", "b")
+    ours, theirs = os.pipe()
+    child = fork("child_module", "a", "b", connection=theirs)
     print(child.wait(100), child.stderr.read().decode(), end="")
-    hanging = fork("child_module", "wait", "{mark}")
+    hanging = fork("child_module", "wait", "{mark}", connection=theirs)
     while not os.path.exists("{mark}"):
         pass
     print(open(f"/proc/{hanging.pid}/comm").read(), end="")
     supervisor = open(f"/proc/{hanging.pid}/stat").read().split()[3]
     print(fork_server.server().pid == int(open(f"/proc/{supervisor}/stat").read().split()[3]))
     hanging.terminate()
-    print(hanging.wait(100))
+    print(hanging.wait(100), os.read(ours, 100) == 2 * b"connected")
 """
 
 
@@ -106,7 +110,7 @@ def test_a_fork_runs_as_a_child_with_the_arguments_and_the_present_environment(
     ended, name, is_of_server, code = output.splitlines()
     expected = f"7 ['a', 'b'] {os.nice(0) + 5} {os.SCHED_OTHER} True 4 "
     assert ended.startswith(expected)
-    assert (name, is_of_server, code) == ("child_module", "True", str(-signal.SIGTERM))
+    assert (name, is_of_server, code) == ("child_module", "True", f"{-signal.SIGTERM} True")
 
 
 def test_the_mask_of_the_parent_stays_the_same():
@@ -205,7 +209,10 @@ def test_a_missing_python_module_is_reported_once(
 ) -> None:
     work.write_text("import absent_bridge\ndef main(arguments): return 0")
     process = ManagedProcess(
-        "cameras", partial(fork, "work"), memoryview(bytearray(8)).cast("d"), forward=bytes
+        "cameras",
+        partial(fork, "work", connection=1),
+        memoryview(bytearray(8)).cast("d"),
+        forward=bytes,
     )
     process.start(time.monotonic())
     deadline = time.monotonic() + 60

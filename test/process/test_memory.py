@@ -120,3 +120,29 @@ def test_shared_memory_of_a_node_is_private_to_its_user(ros_node):
     paths = restrict_shared_memory()
     assert paths
     assert {path.stat().st_mode & 0o777 for path in paths} == {0o600}
+
+
+RELEASE = """
+import numpy as np
+from mujoco_ros.process.memory import release_file_pages
+
+def resident():
+    sizes, program = {}, ""
+    for line in open("/proc/self/smaps"):
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            program = rest[-1].rpartition("/")[2].partition(".")[0].partition("64")[0]
+        elif first == "Rss:":
+            sizes[program] = sizes.get(program, 0) + int(rest[0])
+    return next(size for name, size in sizes.items() if "openblas" in name)
+
+matrix = np.eye(200)
+before = np.linalg.inv(matrix), resident()
+release_file_pages()
+assert resident() < before[1] / 2, (before[1], resident())
+assert (np.linalg.inv(matrix) == before[0]).all()
+"""
+
+
+def test_unchanged_pages_of_libraries_are_unmapped_and_mapped_again_on_access() -> None:
+    subprocess.run([sys.executable, "-c", RELEASE], check=True, cwd=ROOT)

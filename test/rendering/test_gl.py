@@ -8,7 +8,8 @@ import pytest
 
 from benchmark.measurements.rendering import software_device
 from mujoco_ros.rendering import gl
-from mujoco_ros.rendering.gl import DEVICE_VARIABLE, RenderingError, open_context
+from mujoco_ros.rendering.egl import DEVICE_VARIABLE
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 
 @pytest.fixture

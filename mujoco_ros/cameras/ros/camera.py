@@ -11,11 +11,11 @@ import mujoco
 import numpy as np
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2, PointField
-from std_msgs.msg import String
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, DiagnosticReport
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
+from mujoco_ros.cameras.ros.frame_parameters import FORMATS, QUALITY
+from mujoco_ros.cameras.ros.frame_publishers import FramePublishers
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import to_millimetres
@@ -23,19 +23,11 @@ from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.rendering.segmentation import Segmentation
-from mujoco_ros.wire.frame_topics import camera_frame_topics, camera_legend_topic
+from mujoco_ros.wire.frame_topics import camera_frame_topics
 from mujoco_ros.wire.message_template import MessageTemplate
-from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
-from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.names import camera_topics
 
 _LOG = logging.getLogger(__name__)
-QUALITY = ParameterSpec(
-    name="looks",
-    default="auto",
-    description="Quality of images: rich; plain, without shadows, reflections and antialiasing, "
-    "ten times as fast on a processor; auto, rich with a graphics card and plain without one",
-    choices=("auto", "plain", "rich"),
-)
 
 
 class SharedRenderer:
@@ -144,7 +136,6 @@ def cloud(frame: str, rows: int, columns: int, point: np.dtype[Any]) -> PointClo
     return message
 
 
-_FORMATS = ("jpeg", "png")
 Images = Mapping[str, np.ndarray]
 
 
@@ -165,32 +156,21 @@ class CameraSource(FrameSource):
         self,
         camera: Camera,
         segmentation: Segmentation,
-        legend: String,
-        publishers: PublisherPool,
+        publishers: FramePublishers,
         renderer: SharedRenderer,
         seed: int,
     ) -> None:
-        """Open the topics of a camera; the legend is published once."""
+        """Open the topics of a camera."""
         name = camera_topics(camera.namespace, camera.name)
         self._publishers = {
             topic: publishers.open(*opened)
             for topic, opened in camera_frame_topics(camera.namespace, camera.name).items()
         }
         super().__init__(name, camera.rate, self._publishers.values())
-        self.trigger = f"{name}/{CAMERA_TRIGGER}"
-        legend_publisher = publishers.open(*camera_legend_topic(camera.namespace, camera.name))
-        legend_publisher.send(legend)
-        self.latched = (legend_publisher,)
         self.camera = camera
         self._renderer, self._segmentation, self._seed = renderer, segmentation, seed
         self._failure = ""
-        self._format = ParameterSpec(
-            name=f"{self.parameter}.compressed_format",
-            default=_FORMATS[0],
-            description="Encoding of image_raw/compressed",
-            choices=_FORMATS,
-        )
-        self.format = _FORMATS[0]
+        self.format = FORMATS[0]
         self.delivery = FrameDelivery(name, seed, camera.delivery)
         self._info = camera_info(camera)
         self._templates: dict[str, MessageTemplate] = {}  # by encoding
@@ -201,14 +181,10 @@ class CameraSource(FrameSource):
         has_images = _needs(self._subscribed())
         return self._renderer.failure or self._failure if has_images else ""
 
-    def specs(self) -> Sequence[ParameterSpec]:
-        """Return the parameters."""
-        return (*super().specs(), self._format)
-
     def set_parameters(self, values: Mapping[str, Any]) -> None:
         """Set the camera's parameters among `values`."""
         super().set_parameters(values)
-        self.format = values.get(self._format.name, self.format)
+        self.format = values.get(f"{self.parameter}.compressed_format", self.format)
         if QUALITY.name in values:
             self.repeat()
             self.untried.update(self.publishers)  # the model is uploaded again
@@ -314,12 +290,6 @@ PRODUCTS = {
     "depth/points": Product(_COLOUR | _DEPTH, CameraSource.points),
 }
 """The topics of a frame, in the order of `CAMERA_TYPES`."""
-
-
-def needs_opengl(topic: str) -> bool:
-    """Return whether the frames of a topic are rendered, by its name."""
-    images = [name for name, product in PRODUCTS.items() if product.needs]
-    return topic.endswith(tuple(f"/{name}" for name in images))
 
 
 def _needs(topics: Sequence[str]) -> set[str]:

@@ -1,7 +1,7 @@
 """The topic `contacts`: contact points and forces as markers of RViz."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import mujoco
@@ -11,13 +11,13 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
+from mujoco_ros.cameras.ros.frame_parameters import CONTACTS_HZ, FORCE_SCALE, FORCE_SCALE_M
+from mujoco_ros.cameras.ros.frame_publishers import FramePublishers
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.observer import ContactForces, contact_forces
 from mujoco_ros.wire.frame_topics import CONTACTS
 from mujoco_ros.wire.names import WORLD
-from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _POINT_COLOUR = ColorRGBA(r=0.95, g=0.65, b=0.1, a=1.0)
 _FORCE_COLOUR = ColorRGBA(r=0.25, g=0.75, b=0.95, a=1.0)
@@ -142,15 +142,6 @@ def _updated(ids: dict[_Key, int], keys: list[_Key]) -> dict[_Key, int]:
     return {key: ids[key] if key in ids else next(free) for key in keys}
 
 
-_RATE_HZ = 20.0
-_DEFAULT_SCALE = 0.002
-_FORCE_SCALE = ParameterSpec(
-    name=f"{CONTACTS.name}.force_scale",
-    default=_DEFAULT_SCALE,
-    description="Length of the arrow of a contact force for each newton [m/N]",
-    low=0.0,
-    high=1000.0,
-)
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 """The input of the constraint solver, with its warm start."""
 
@@ -161,22 +152,18 @@ class ContactSource(FrameSource):
     products = ("markers",)
 
     def __init__(
-        self, model: mujoco.MjModel, layout: ModelLayout, publishers: PublisherPool
+        self, model: mujoco.MjModel, layout: ModelLayout, publishers: FramePublishers
     ) -> None:
         self._publisher = publishers.open(*CONTACTS)
-        super().__init__(CONTACTS.name, _RATE_HZ, [self._publisher])
-        self._force_scale = _DEFAULT_SCALE
+        super().__init__(CONTACTS.name, CONTACTS_HZ, [self._publisher])
+        self._force_scale = FORCE_SCALE_M
         self._markers = ContactMarkers(model, layout)
         self._data = mujoco.MjData(model)
-
-    def specs(self) -> Sequence[ParameterSpec]:
-        """Return the parameters."""
-        return (*super().specs(), _FORCE_SCALE)
 
     def set_parameters(self, values: Mapping[str, Any]) -> None:
         """Set the parameters among `values`."""
         super().set_parameters(values)
-        scale = values.get(_FORCE_SCALE.name, self._force_scale)
+        scale = values.get(FORCE_SCALE.name, self._force_scale)
         if scale != self._force_scale:
             self._force_scale = scale
             self.repeat()

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from sensor_msgs.msg import LaserScan
 
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import cloud
+from mujoco_ros.cameras.ros.frame_publishers import FramePublishers
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner
@@ -23,7 +23,7 @@ class LidarSource(FrameSource):
     products = ("casts",)
 
     def __init__(
-        self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
+        self, lidar: Lidar, model: mujoco.MjModel, publishers: FramePublishers, seed: int
     ) -> None:
         """Open the topic of a lidar in `model`; `seed` is for the noise and the delivery."""
         topic = lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)

@@ -1,56 +1,26 @@
-"""The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
+"""The camera process: the frames of cameras, lidars and contacts of a simulation, and their node.
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from functools import partial
-from typing import Any
+The parameters, the triggers and the diagnostics of the frames belong to the simulator's node.
+"""
+
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
 
 from rclpy.node import Node
-from rclpy.subscription import Subscription
-from std_msgs.msg import Empty, String
 
 from mujoco_ros.bridge.diagnostics import report
-from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.cameras.ros.camera import QUALITY, CameraSource, SharedRenderer, needs_opengl
+from mujoco_ros.cameras.ros.camera import CameraSource, SharedRenderer
 from mujoco_ros.cameras.ros.contact_markers import ContactSource
-from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
+from mujoco_ros.cameras.ros.demand import NAME, Demand
+from mujoco_ros.cameras.ros.frame_publishers import FramePublishers
+from mujoco_ros.cameras.ros.frame_scheduler import FrameScheduler
 from mujoco_ros.cameras.ros.lidar import LidarSource
 from mujoco_ros.cameras.ros.source import FrameSource
-from mujoco_ros.rclpy_ext.endpoints import Endpoints, synchronize
-from mujoco_ros.rclpy_ext.executor import create_wall_timer
+from mujoco_ros.process.memory import release_file_pages
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.wire.log_handler import forward_log
-from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.qos import RELIABLE
-
-
-class CameraDiagnostics:
-    """Publishes a row for each frame source and one for the renderer, once a second."""
-
-    def __init__(
-        self,
-        node: Node,
-        sources: Callable[[], Sequence[FrameSource]],
-        renderer: report.Row,
-        now: Callable[[], float],
-    ) -> None:
-        """Start the timer; `now` returns the simulated time [s]."""
-        self._sources, self._renderer, self._now = sources, renderer, now
-        self._before = now()
-        self._publisher = report.DiagnosticPublisher(node)
-        self._timer = create_wall_timer(node, report.PERIOD_S, self.publish)
-
-    def publish(self) -> None:
-        """Publish the statistics since the last call."""
-        now = self._now()
-        elapsed, self._before = now - self._before, now
-        rows: dict[str, report.Row] = {
-            source.name: partial(source_row, source, elapsed) for source in self._sources()
-        }
-        self._publisher.publish(now, rows | {"drawing": self._renderer})
 
 
 def source_row(source: FrameSource, elapsed: float) -> report.DiagnosticReport:
@@ -81,105 +51,129 @@ def source_row(source: FrameSource, elapsed: float) -> report.DiagnosticReport:
     return report.DiagnosticReport(text, values, level=level)
 
 
-NAME = "mujoco_cameras"
 _OPENING_S = 60.0  # timeout of opening all topics, on a busy machine
+_FIRST_S = 1.0  # longest time for the first frames before there is a node
 
 
-def camera_node(state: SharedState, backend: str, seed: int, subscribed: str) -> "CameraNode":
-    """Return the node; OpenGL opens while the middleware discovers the subscription of a topic."""
-    renderer = SharedRenderer(backend)
-    node = CameraNode(state, renderer, seed)
-    if needs_opengl(subscribed):
-        renderer.get(state.model)
-    return node
+class FrameProcess:
+    """Computes the frames that have a subscription.
+
+    It reads the state from shared memory, so the simulation never waits for it.
+    """
+
+    def __init__(self, state: SharedState, connection: Connection, backend: str, seed: int) -> None:
+        """Prepare the frames of the current model; `connection` is to the simulator's node."""
+        self._state, self._connection, self._seed = state, connection, seed
+        self.ended = False  # whether the simulator has ended
+        self.publishers = FramePublishers(connection)
+        self._renderer = SharedRenderer(backend)
+        self._demand = Demand({}, {}, {})
+        self._follow(connection.recv())
+        self._scheduler = FrameScheduler(state, self._create_sources)
+        self._reported_at, self._reported_time, self._untried = time.monotonic(), state.time, 0
+
+    def compute_first(self) -> None:
+        """Compute the first frame of each subscription."""
+        end = time.monotonic() + _FIRST_S
+        while any(source.is_new for source in self._scheduler.sources):
+            self.turn()
+            if self.ended or time.monotonic() > end:
+                break
+
+    def turn(self) -> None:
+        """Compute at most one frame, or wait until one may be due or another thing is wanted."""
+        wait = self._scheduler.spin_once()
+        self._report()
+        try:
+            if self._connection.poll(wait):
+                self._follow(self._connection.recv())
+        except (EOFError, OSError):
+            self.ended = True
+        self.ended = self.ended or self._state.ended
+
+    def close(self) -> None:
+        """Close the shared state."""
+        self._state.close()
+
+    def _follow(self, demand: Demand) -> None:
+        """Compute what is wanted from now on."""
+        before, self._demand = self._demand, demand
+        self.publishers.follow(demand.topics)
+        changed = {n: v for n, v in demand.values.items() if before.values.get(n) != v}
+        self._renderer.set_parameters(changed)
+        for source in self._scheduler.sources if before.values else ():
+            if changed:
+                source.set_parameters(changed)
+            requested = demand.triggers.get(source.name, 0) > before.triggers.get(source.name, 0)
+            source.triggered = source.triggered or requested
+
+    def _create_sources(self) -> Sequence[FrameSource]:
+        """Return the sources of the current model."""
+        state, publishers, seed = self._state, self.publishers, self._seed
+        model, layout = state.model, state.layout
+        state.beat(_OPENING_S)
+        segmentation = Segmentation(model)
+        sources: list[FrameSource] = [
+            *(
+                CameraSource(camera, segmentation, publishers, self._renderer, seed)
+                for camera in layout.every_camera
+            ),
+            *(LidarSource(lidar, model, publishers, seed) for lidar in layout.every_lidar),
+            ContactSource(model, layout, publishers),
+        ]
+        publishers.close_others(each for source in sources for each in source.publishers)
+        for source in sources:
+            source.set_parameters(self._demand.values)
+        return sources
+
+    def _report(self) -> None:
+        """Send the rows of /diagnostics, once a second."""
+        now, simulated = time.monotonic(), self._state.time
+        if now - self._reported_at < report.PERIOD_S:
+            return
+        elapsed = simulated - self._reported_time
+        self._reported_at, self._reported_time = now, simulated
+        untried = sum(len(source.untried) for source in self._scheduler.sources)
+        if untried != self._untried:  # the driver has compiled for the others
+            self._untried = untried
+            release_file_pages()
+        rows = {source.name: source_row(source, elapsed) for source in self._scheduler.sources}
+        self._connection.send(rows | {"drawing": self._renderer.report()})
 
 
-class CameraNode(Node, ParameterListener):
-    """Publishes images, scans and contacts that have a subscription.
+class CameraNode(Node):
+    """The node of the camera process, which has publishers alone.
 
-    It reads the state from shared memory, so the simulation never waits for it. `turn` and the
-    executor run alternately in one thread.
+    `turn` and the executor run alternately in one thread.
     """
 
     failure: BaseException | None = None
 
-    def __init__(self, state: SharedState, renderer: SharedRenderer, seed: int) -> None:
-        """Open the topics of the current model."""
-        state.beat(_OPENING_S)
-        super().__init__(NAME)
-        forward_log(self)
-        self._state, self._seed = state, seed
-        endpoints = Endpoints(self, POLL_S)
-        self._pool = PublisherPool(endpoints)
-        self._renderer = renderer
-        self._specs: dict[str, ParameterSpec] = {}
-        self._endpoints = endpoints
-        self._triggers: dict[str, Subscription] = {}
-        self._settings = Parameters(self)
-        self._renderer.set_parameters(self._settings.declare([QUALITY]))
-        self._scheduler = FrameScheduler(state, self._create_sources)
-        self._settings.listeners.append(self)
-        self._diagnostics = CameraDiagnostics(
-            self,
-            lambda: self._scheduler.sources,
-            self._renderer.report,
-            lambda: state.time,
+    def __init__(self, process: FrameProcess, namespace: str) -> None:
+        """Create the node in the simulator's namespace; that has remapped the topics."""
+        super().__init__(
+            NAME,
+            namespace=namespace,
+            use_global_arguments=False,
+            start_parameter_services=False,
         )
+        forward_log(self)
+        self._process = process
+        process.publishers.attach(self)
 
     @property
     def leaving(self) -> bool:
         """Whether the simulator has ended."""
-        return self._state.ended
+        return self._process.ended
 
     def start(self) -> None:
         """Do nothing: there is no thread to start."""
 
     def stop(self) -> None:
         """Close the shared state."""
-        self._state.close()
+        self._process.close()
 
     def turn(self) -> float:
-        """Publish at most one frame; return the wall time to wait until the next call [s]."""
-        return self._scheduler.spin_once()
-
-    def apply_parameters(self, values: Mapping[str, Any]) -> None:
-        """Set parameters of the renderer and of the sources."""
-        self._renderer.set_parameters(values)
-        for source in self._scheduler.sources:
-            source.set_parameters(values)
-
-    def _create_sources(self) -> Sequence[FrameSource]:
-        """Return the sources of the current model; parameters of the previous one keep values."""
-        state, pool, seed = self._state, self._pool, self._seed
-        model, layout = state.model, state.layout
-        state.beat(_OPENING_S)
-        segmentation = Segmentation(model)
-        labels = {number: asdict(label) for number, label in segmentation.legend(layout).items()}
-        legend = String(data=json.dumps(labels))
-        sources: list[FrameSource] = [
-            *(
-                CameraSource(camera, segmentation, legend, pool, self._renderer, seed)
-                for camera in layout.every_camera
-            ),
-            *(LidarSource(lidar, model, pool, seed) for lidar in layout.every_lidar),
-            ContactSource(model, layout, pool),
-        ]
-        pool.close_others(p for source in sources for p in (*source.publishers, *source.latched))
-        specs = {spec.name: spec for source in sources for spec in source.specs()}
-        self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
-        new = [spec for name, spec in specs.items() if name not in self._settings.names]
-        # An invalid value for one camera does not affect the others.
-        self._settings.declare(new, self._settings.initial(new, strict=False))
-        self._specs = specs
-        for source in sources:
-            source.set_parameters(self._settings.values)
-        triggered = {source.trigger: source for source in sources if source.trigger}
-        synchronize(self._triggers, triggered, self._open_trigger, self._endpoints.close)
-        return sources
-
-    def _open_trigger(self, topic: str, _source: FrameSource) -> Subscription:
-        return self._endpoints.subscription(Empty, topic, partial(self._trigger, topic), RELIABLE)
-
-    def _trigger(self, topic: str, _message: Empty) -> None:
-        for source in self._scheduler.sources:
-            source.triggered = source.triggered or source.trigger == topic
+        """Compute at most one frame; return the wall time to wait until the next call [s]."""
+        self._process.turn()
+        return 0.0

@@ -5,7 +5,7 @@ import math
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,12 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.serialization import serialize_message
 
-from mujoco_ros.bridge.parameters.parameters import changed_settings, setting_specs
+from mujoco_ros.bridge.parameters.parameters import changed_settings
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.cameras.ros.frame_parameters import parameter_of
 from mujoco_ros.model.realism_config import AT_ONCE, Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
-from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 LARGEST_BYTES = 256 << 20
 """Bytes of one source in flight; the frames that wait longest are lost beyond it."""
@@ -217,7 +217,6 @@ class FrameSource(ABC):
     """Computes frames of states of one model for subscriptions, e.g. the images of a camera."""
 
     products: tuple[str, ...] = ()  # names of what it computes and counts
-    latched: tuple[TopicPublisher, ...] = ()  # publishers of messages that it publishes once
     # When its frames arrive; None if they are neither late nor lost
     delivery: FrameDelivery | None = None
 
@@ -231,9 +230,8 @@ class FrameSource(ABC):
         self.counts: Counter[str] = Counter()  # number of computations of each product
         self.statistics = FrameStatistics()  # number and duration of its frames
         self.timeout = FrameTimeout()  # timeout of its next frame
-        # Topic that requests a frame of the current state; empty for none
-        self.failure = self.trigger = ""  # reason why its last frame failed; empty if it succeeded
-        self.triggered = False  # whether such a frame was requested since the last frame
+        self.failure = ""  # reason why its last frame failed; empty if it succeeded
+        self.triggered = False  # whether a frame was requested since the last frame
 
     @abstractmethod
     def publish(self, snapshot: StateSnapshot) -> None:
@@ -267,7 +265,7 @@ class FrameSource(ABC):
     @property
     def parameter(self) -> str:
         """Return the prefix of its parameters."""
-        return self.name.replace("/", ".")
+        return parameter_of(self.name)
 
     def repeat(self) -> None:
         """Publish the current state again while the simulation is stopped."""
@@ -286,31 +284,14 @@ class FrameSource(ABC):
         """Return the reason why a subscribed topic is not published; empty if all are."""
         return ""
 
-    def specs(self) -> Sequence[ParameterSpec]:
-        """Return its parameters."""
-        rate = ParameterSpec(
-            name=f"{self.parameter}.rate",
-            default=float(self.schedule.rate),
-            description="Frames per simulated second; 0 is off",
-            low=0.0,
-            high=1000.0,
-        )
-        if self.delivery is None:
-            return (rate,)
-        return (rate, *setting_specs(self._delivery_prefix, self.delivery.settings))
-
     def set_parameters(self, values: Mapping[str, Any]) -> None:
         """Set its parameters among `values`."""
         rate = values.get(f"{self.parameter}.rate")
         if rate is not None and rate != self.schedule.rate:
             self.schedule.rate = rate
-        delivery = self.delivery
+        delivery, prefix = self.delivery, f"{self.parameter}.delivery"
         if delivery is not None:
-            delivery.settings = changed_settings(self._delivery_prefix, delivery.settings, values)
-
-    @property
-    def _delivery_prefix(self) -> str:
-        return f"{self.parameter}.delivery"
+            delivery.settings = changed_settings(prefix, delivery.settings, values)
 
     def send(self, publisher: TopicPublisher, message: Any) -> None:
         """Publish a message of the present frame, when that arrives."""

@@ -12,6 +12,7 @@ from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, Simulatio
 from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
+from mujoco_ros.cameras.ros.frame_topics import FrameTopics
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.state.playback import Playback
@@ -106,7 +107,6 @@ class ReplayNode(ComponentNode):
         `overrides` take precedence over the command line; child processes get `arguments`.
         """
         super().__init__("replay", REPLAY_PARAMETERS, overrides)
-        self.settings.reject_unknown()
         values = self.settings.values
         log = StateLog.open(values["log"])
         playback = Playback(
@@ -117,18 +117,23 @@ class ReplayNode(ComponentNode):
         playback.on_event = partial(later, self, self._publish_resets)
         pacer = Pacer(playback.model.opt.timestep, factor=values["rate"])
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
+        images = FrameTopics(context)
+        self.settings.reject_unknown()
         described = RobotDescriptions(context)
         frames = StaticFrames(context, described)
         publishers = Publishers(context, frames.plan_of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
         resetting = ResetService(context, interfaces, None)
         self._control = PlaybackControl(playback, context.run, pacer, publishers)
+        processes = ChildProcesses(context, described.descriptions_of, images.connect)
+        images.on_join = processes.start_cameras
         components = [
             self._control,
             described,
             frames,
             publishers,
-            ChildProcesses(context, described.descriptions_of),
+            processes,
+            images,
             resetting,
             RunControlServices(context, interfaces, resetting),
         ]

@@ -10,6 +10,7 @@ from builtin_interfaces.msg import Time
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.cameras.ros.contact_markers import ContactMarkers, ContactSource
+from mujoco_ros.cameras.ros.frame_parameters import frame_parameters
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
@@ -222,10 +223,8 @@ def test_the_state_of_the_other_sources_does_not_change(taken):
 
 def test_the_length_of_arrows_and_the_rate_are_parameters(taken):
     opened, contacts, snapshot = taken
-    assert {spec.name: spec.default for spec in contacts.specs()} == {
-        "contacts.rate": 20.0,
-        "contacts.force_scale": 0.002,
-    }
+    specs = {spec.name: spec.default for spec in frame_parameters(snapshot.layout)}
+    assert (specs["contacts.rate"], specs["contacts.force_scale"]) == (20.0, 0.002)
     contacts.publish(snapshot)
     before = opened.force()
     contacts.set_parameters({"contacts.force_scale": 0.004, "contacts.rate": 5.0})

@@ -9,7 +9,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo
-from std_msgs.msg import String
 
 from mujoco_ros.bridge.diagnostics.report import ERROR
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
@@ -110,7 +109,7 @@ def test_without_opengl_one_message_is_logged_and_cameras_publish_their_calibrat
     without_opengl: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     shared, opened = SharedRenderer("auto"), Opened()
-    camera = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, shared, 0)
+    camera = CameraSource(CAMERA, Segmentation(MODEL), opened, shared, 0)
     data, layout = (
         mujoco.MjData(MODEL),
         ModelLayout(robots=(), free_objects=(), cameras=(), lidars=()),
@@ -127,7 +126,6 @@ def test_without_opengl_one_message_is_logged_and_cameras_publish_their_calibrat
     assert {topic for topic, count in sent.items() if count} == {
         "camera_info",
         "depth/camera_info",
-        "segmentation/legend",
     }
     info = opened.published["camera/eye/camera_info"][-1]
     assert isinstance(info, CameraInfo)
@@ -151,7 +149,7 @@ def test_an_image_that_cannot_be_rendered_disables_only_its_camera(
 ) -> None:
     monkeypatch.setattr(module, "Renderer", TooLarge)
     shared, opened = SharedRenderer("auto"), Opened()
-    camera = CameraSource(CAMERA, Segmentation(MODEL), String(), opened, shared, 0)
+    camera = CameraSource(CAMERA, Segmentation(MODEL), opened, shared, 0)
     data, layout = (
         mujoco.MjData(MODEL),
         ModelLayout(robots=(), free_objects=(), cameras=(), lidars=()),

@@ -129,7 +129,7 @@ class CameraClient(SimulatorClient):
         self._poses: dict[Stamp, list[Any]] = {}
         self._poses_read = 0
         self._permanent = self.listener.recordings
-        self._parameters = AsyncParameterClient(self.listener.node, "/mujoco_cameras")
+        self._parameters = AsyncParameterClient(self.listener.node, "/mujoco")
 
     def subscribe(self, camera: str, *topics: str) -> CameraRecordings:
         """Subscribe to topics of a camera, by default to all."""
@@ -151,7 +151,7 @@ class CameraClient(SimulatorClient):
         self.listener.forget_subscriptions(self._permanent)
 
     def set_camera_parameters(self, values: dict[str, Any]) -> list[Any]:
-        """Set parameters of the camera process; return one result each."""
+        """Set parameters of cameras; return one result each."""
         assert self.listener.spin_until(self._parameters.services_are_ready)
         parameters = [Parameter(name, value=value) for name, value in values.items()]
         answer = self.listener.result(self._parameters.set_parameters(parameters))
