@@ -209,6 +209,8 @@ class PhysicsThread:
             Wall time at which the last step began [s].
         """
         simulation, pacer, pace = self._simulation, self._pacer, self._pace
+        # Not in lockstep, which has no such runs and waits for others.
+        self._behind.want(not pacer.factor)
         pace[:-1], pace[-1] = pacer.numbers(), last
         outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])
@@ -252,7 +254,8 @@ class PhysicsThread:
     def _reschedule(self, now: float, *, stepping: bool) -> None:
         """Request the real-time priority, or none for a run that never yields the processor."""
         self._stepping, self._factor = stepping, self._pacer.factor
-        self._behind.want(not self._factor)
+        if self._factor:
+            self._behind.want(False)
         self._priority.want(bool(self._factor) and not stepping, now, self._pacer.dropped_s)
 
     def _run(self) -> None:
