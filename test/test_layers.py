@@ -123,7 +123,7 @@ MAY_IMPORT = {
         *("bridge.ros_arguments", "rclpy_ext", "sim", "control", "model"),
     },
     "cli": {
-        *("cli", "bridge.node", "bridge.ros_arguments", "wire", "rclpy_ext", "process", "native"),
+        *("cli", "bridge.node", "bridge.ros_arguments", "wire", "rclpy_ext", "process"),
         *("cameras", "cameras.ros", "recording", "recording.ros", "viewer", "viewer.ros"),
         *("controllers.evaluation", "controllers.fsm", "controllers.library"),
         "controllers.catalogue",
