@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.achieved_factor import AchievedFactor
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import CameraKey, run_status
-from mujoco_ros.viewer.feed import scene_title
 from mujoco_ros.viewer.panels.plots.curves import Curve
-from mujoco_ros.viewer.panels.simulation import AchievedFactor
+from mujoco_ros.viewer.scene_title import scene_title
 
 _PERIOD_S = 0.1
 _KEPT_ROWS = 300  # rows of samples for pages that are opened later: half a minute

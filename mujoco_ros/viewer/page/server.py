@@ -1,0 +1,207 @@
+"""Serves the page: NiceGUI behind a `PageGuard`, in one loop with the updates of the state."""
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, Request
+from nicegui import app as nicegui_app
+from nicegui import context, core, ui
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+
+from mujoco_ros.process.heartbeat import Heartbeat
+from mujoco_ros.sim.shared_memory.reader import SharedState, Update
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.page.address import PageAddress
+from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
+from mujoco_ros.viewer.page.layout import Layout
+from mujoco_ros.viewer.page.panels import PANELS
+from mujoco_ros.viewer.page.session import Session, Shared
+from mujoco_ros.viewer.web.access import Role
+
+_LOG = logging.getLogger(__name__)
+_STATIC = Path(__file__).with_name("static")
+_FRAME_S, _PANEL_S = 1.0 / 60.0, 0.1  # periods of the scene and of panels
+_IDLE_S = 0.1  # period without an open page
+_RETRY_S = 1.0  # time between two attempts to reach the page
+_MOST_PAGES = 16
+_MOST_CONNECTIONS = 128
+_LARGEST_MESSAGE = 1 << 20  # bytes from a page
+_RECONNECT_S = 20.0  # how long the state of a page is kept without a connection
+_END_S = 1  # time for open connections to end
+_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" '
+    'rx="7" fill="#1f5fbf"/><path d="M8 24V9l8 8 8-8v15" fill="none" stroke="#fff" '
+    'stroke-width="3" stroke-linejoin="round"/></svg>'
+)
+_HEAD = (
+    '<meta name="description" content="Panels and scene of a running simulation">'
+    '<link rel="stylesheet" href="/page/page.css"><script src="/page/page.js" defer></script>'
+)
+
+
+class PageServer:
+    """The server of the page, and the loop that updates what pages show."""
+
+    def __init__(self, shared: Shared, address: PageAddress, title: Callable[[], str]) -> None:
+        """Serve at an address; `title` returns the title of the page."""
+        self._shared, self._address, self._title = shared, address, title
+        self._layouts: dict[str, tuple[Session, Layout]] = {}
+        self._stop = asyncio.Event()
+        self._is_new = True
+        self._heart = Heartbeat(shared.state.beat)
+
+    async def run(self) -> None:
+        """Serve until `end` is called or the simulator ends."""
+        api = FastAPI(openapi_url=None)
+        _configure(api, self._build)
+        config = uvicorn.Config(
+            GZipMiddleware(PageGuard(api, self._address), compresslevel=4),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws="websockets-sansio",
+            ws_max_size=_LARGEST_MESSAGE,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_END_S,
+        )
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[self._address.socket]))
+        try:
+            await self._update(serving)
+        finally:
+            server.should_exit = True
+            await serving
+
+    def end(self) -> None:
+        """End `run`; any thread and handlers of signals may call it."""
+        self._stop.set()
+
+    async def _update(self, serving: "asyncio.Task[None]") -> None:
+        """Update the state and all pages until the end."""
+        state, due = self._shared.state, 0.0
+        while not (self._stop.is_set() or state.ended or serving.done()):
+            begin = time.monotonic()
+            self._is_new |= state.update() is Update.MODEL
+            self._heart.frame(is_new=self._is_new)
+            self._is_new = False
+            if begin >= due:
+                due = begin + _PANEL_S
+                await self._refresh()
+            period = _FRAME_S if self._layouts else _IDLE_S
+            await asyncio.sleep(max(0.0, period - (time.monotonic() - begin)))
+
+    async def _refresh(self) -> None:
+        for session, layout in list(self._layouts.values()):
+            if not session.client.has_socket_connection:
+                continue
+            try:
+                with session.client:
+                    layout.tick()
+                await session.feed.flush()
+            except Exception:  # a page that fails leaves the others as they are
+                _LOG.exception("a page cannot be updated")
+
+    def _build(self, role: Role) -> None:
+        """Build the page of a client."""
+        if len(self._layouts) >= _MOST_PAGES:
+            raise HTTPException(503, f"{_MOST_PAGES} pages are open; close one")
+        self._is_new = True
+        client = context.client
+        session = Session(self._shared, client, role)
+        ui.page_title(self._title())
+        panels = [panel(session) for panel in PANELS]
+        layout = Layout(session, panels, self._title())
+        layout.build()
+        self._layouts[client.id] = session, layout
+        client.on_delete(lambda: self._layouts.pop(client.id, None))
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the viewer."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _configure(api: FastAPI, build: Callable[[Role], None]) -> None:
+    """Add the page to an application."""
+    ui.add_head_html(_HEAD, shared=True)
+    nicegui_app.add_static_files("/page", _STATIC, max_cache_age=0)
+
+    def page(request: Request) -> None:
+        build(request.scope[ROLE])
+
+    for path in ("/", WATCH_PAGE):
+        ui.page(path)(page)
+    ui.run_with(
+        api,
+        favicon=_ICON,
+        language="en-US",
+        binding_refresh_interval=None,
+        reconnect_timeout=_RECONNECT_S,
+        gzip_middleware_factory=None,
+        tailwind=False,
+        show_welcome_message=False,
+    )
+    core.sio.eio.max_http_buffer_size = _LARGEST_MESSAGE
+
+
+def serve_page(
+    state: SharedState,
+    clients: Clients,
+    address: PageAddress,
+    *,
+    title: Callable[[], str],
+    log: Callable[[str], object],
+    on_age: Callable[[float], object],
+    on_start: Callable[[Callable[[], None]], object],
+) -> None:
+    """Serve the page until the simulator ends.
+
+    Args:
+        state: The simulated state.
+        clients: The clients that panels use.
+        address: Where to serve.
+        title: Returns the title of the page.
+        log: Reports the address.
+        on_age: Gets the age of what pages show [s].
+        on_start: Gets a function that ends the server, also in a handler of a signal.
+    """
+
+    async def run() -> None:
+        server, loop = PageServer(Shared(state, clients, on_age), address, title), _loop()
+        on_start(lambda: loop.call_soon_threadsafe(server.end))
+        announcing = asyncio.create_task(_announce(address, log))
+        try:
+            await server.run()
+        finally:
+            announcing.cancel()
+
+    asyncio.run(run())
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+async def _announce(address: PageAddress, log: Callable[[str], object]) -> None:
+    """Report the address of the page as soon as a browser can reach it."""
+    obstacle = await asyncio.to_thread(lambda: address.obstacle)
+    if obstacle:
+        _LOG.warning("no browser can reach the page at %s: %s", address.url, obstacle)
+    while obstacle:
+        await asyncio.sleep(_RETRY_S)
+        obstacle = await asyncio.to_thread(lambda: address.obstacle)
+    if address.tokens is not None:  # the log is a topic, which bags record
+        control = address.tokens.link(address.url, Role.CONTROL)
+        watch = address.tokens.link(f"{address.url}{WATCH_PAGE[1:]}", Role.WATCH)
+        sys.stderr.write(f"page: {control}\nread-only page: {watch}\n")
+    log(f"the viewer is at {address.text}")

@@ -1,0 +1,59 @@
+"""What belongs to one open page: its role, its panels, and what sends their changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nicegui import context
+from nicegui.client import Client
+
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.page.live import LiveFeed
+from mujoco_ros.viewer.web.access import Role
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all pages of a viewer share."""
+
+    state: SharedState  # the simulated state, as of the last update
+    clients: Clients  # clients of the simulator and of other nodes
+    note_age: Callable[[float], object]  # gets the age of what a page shows [s]
+
+
+class Session:
+    """One open page in a browser."""
+
+    def __init__(self, shared: Shared, client: Client, role: Role) -> None:
+        self.state, self.clients, self.shared = shared.state, shared.clients, shared
+        self.client = client  # NiceGUI's client
+        self.role = role
+        self.feed = LiveFeed(client, self._note_age)
+        self.guard: Callable[[Callable[..., object]], Callable[..., None]] = _unguarded
+        _SESSIONS[client.id] = self
+        client.on_delete(lambda: _SESSIONS.pop(client.id, None))
+
+    @property
+    def can_control(self) -> bool:
+        """Whether its requests and commands are accepted."""
+        return self.role is Role.CONTROL
+
+    def _note_age(self, seconds: float) -> None:
+        if self.can_control:
+            self.shared.note_age(seconds)
+
+
+_SESSIONS: dict[str, Session] = {}
+
+
+def current_session() -> Session:
+    """Return the session of the page that is being built or handles an event."""
+    return _SESSIONS[context.client.id]
+
+
+def _unguarded(act: Callable[..., object]) -> Callable[..., None]:
+    def call(*arguments: Any) -> None:
+        act(*arguments)
+
+    return call

@@ -1,0 +1,79 @@
+// What the page does without the viewer: theme, full screen, sizes of areas, menus, keys of tabs.
+
+const root = document.documentElement;
+const kept = (name) => localStorage.getItem(`mujoco_ros.${name}`);
+const keep = (name, value) => localStorage.setItem(`mujoco_ros.${name}`, value);
+const SIZES = { left: "--left", right: "--right", bottom: "--bottom" };
+const LEAST = 140;
+
+root.dataset.theme = kept("theme") ?? "system";
+for (const [area, property] of Object.entries(SIZES))
+  if (+kept(area) >= LEAST) root.style.setProperty(property, `${+kept(area)}px`);
+
+function resize(area, size) {
+  const most = (area === "bottom" ? innerHeight : innerWidth) * 0.6;
+  const bounded = Math.round(Math.min(most, Math.max(LEAST, size)));
+  root.style.setProperty(SIZES[area], `${bounded}px`);
+  keep(area, bounded);
+}
+
+const sizeOf = (area) => {
+  const box = document.querySelector(`.area.${area}`).getBoundingClientRect();
+  return area === "bottom" ? box.height : box.width;
+};
+
+const ACTIONS = {
+  theme() {
+    const order = ["system", "light", "dark"];
+    root.dataset.theme = order[(order.indexOf(root.dataset.theme) + 1) % order.length];
+    keep("theme", root.dataset.theme);
+  },
+  "full-screen"() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.querySelector(".scene").requestFullscreen();
+  },
+};
+
+document.addEventListener("click", (event) => {
+  ACTIONS[event.target.closest("[data-action]")?.dataset.action]?.();
+  for (const menu of document.querySelectorAll("details.menu[open]"))
+    if (!menu.contains(event.target) || event.target.closest(".menu-items")) menu.open = false;
+});
+
+document.addEventListener("pointerdown", (event) => {
+  const area = event.target.dataset?.divides;
+  if (!area) return;
+  event.preventDefault();
+  const [x, y, size] = [event.clientX, event.clientY, sizeOf(area)];
+  const move = ({ clientX, clientY }) =>
+    resize(area, size + { left: clientX - x, right: x - clientX, bottom: y - clientY }[area]);
+  const end = () => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", end);
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", end);
+});
+
+document.addEventListener("keydown", (event) => {
+  const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+  const step = steps[event.key];
+  const area = event.target.dataset?.divides;
+  if (area && step) {
+    event.preventDefault();
+    resize(area, sizeOf(area) + (area === "left" ? step : -step) * 20);
+  }
+  if (event.target.role === "tab" && step) {
+    const tabs = [...event.target.parentElement.querySelectorAll("[role=tab]:not([hidden])")];
+    const next = tabs.at((tabs.indexOf(event.target) + step) % tabs.length);
+    event.preventDefault();
+    next.focus();
+    next.click();
+  }
+  if (event.key === "Escape") {
+    const menu = document.querySelector("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
