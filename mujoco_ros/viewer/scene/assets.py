@@ -11,6 +11,8 @@ import cv2
 import mujoco
 import numpy as np
 
+from mujoco_ros.viewer.scene.unit_shapes import Surface, height_field, unit_shapes
+
 _SMOOTH = 0.8  # least cosine between the normals of a vertex and a face that MuJoCo smooths
 _TEXTURE_2D = int(mujoco.mjtTexture.mjTEXTURE_2D)
 _SKYBOX = int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)
@@ -38,6 +40,7 @@ class Assets:
             "meshes": [self._mesh_names(model, mesh) for mesh in range(model.nmesh)],
             "hfields": [self._hfield_name(model, field) for field in range(model.nhfield)],
             "skins": [self._skin_name(model, skin) for skin in range(model.nskin)],
+            "shapes": self._shape_names(model),
             "textures": [self._texture(model, texture) for texture in range(model.ntex)],
         }
 
@@ -60,28 +63,35 @@ class Assets:
         self._builds[name.hexdigest()] = build
         return name.hexdigest()
 
+    def _surface_name(self, surface: Surface) -> str:
+        return self._add(partial(_compressed, partial(packed, surface)), *surface)
+
     def _mesh_names(self, model: mujoco.MjModel, mesh: int) -> list[str | None]:
         """Return the names of a mesh, and of its convex hull if it has one."""
-        parts = mesh_arrays(model, mesh)
-        names: list[str | None] = [self._add(partial(_mesh, *parts), *parts)]
-        hull = hull_arrays(model, mesh)
-        names.append(self._add(partial(_mesh, *hull), *hull) if hull else None)
-        return names
+        hull = hull_surface(model, mesh)
+        own = self._surface_name(mesh_surface(model, mesh))
+        return [own, self._surface_name(hull) if hull is not None else None]
+
+    def _shape_names(self, model: mujoco.MjModel) -> dict[int, str]:
+        quality = model.vis.quality
+        shapes = unit_shapes(int(quality.numslices), int(quality.numstacks))
+        return {kind: self._surface_name(surface) for kind, surface in shapes.items()}
 
     def _hfield_name(self, model: mujoco.MjModel, field: int) -> str:
         rows, columns = model.hfield_nrow[field], model.hfield_ncol[field]
         first = model.hfield_adr[field]
-        heights = model.hfield_data[first : first + rows * columns].reshape(rows, columns).copy()
-        size = model.hfield_size[field].copy()
-        return self._add(partial(_hfield, heights, size), heights, size)
+        heights = model.hfield_data[first : first + rows * columns].reshape(rows, columns)
+        return self._surface_name(height_field(heights, model.hfield_size[field]))
 
     def _skin_name(self, model: mujoco.MjModel, skin: int) -> str:
         first, count = model.skin_faceadr[skin], model.skin_facenum[skin]
         faces = model.skin_face[first : first + count].astype("<u4")
-        texcoords = np.zeros((0, 2), np.float32)
+        texcoords = np.zeros((model.skin_vertnum[skin], 2), "<f4")
         if (start := model.skin_texcoordadr[skin]) >= 0:
-            texcoords = model.skin_texcoord[start : start + model.skin_vertnum[skin]].copy()
-        return self._add(partial(_skin, faces, texcoords), faces, texcoords)
+            texcoords[:] = model.skin_texcoord[start : start + len(texcoords)]
+        return self._add(
+            partial(_compressed, partial(_skin, faces, texcoords)), faces, texcoords
+        )
 
     def _texture(self, model: mujoco.MjModel, texture: int) -> dict[str, Any]:
         width, height = int(model.tex_width[texture]), int(model.tex_height[texture])
@@ -98,25 +108,22 @@ class Assets:
         }
 
 
-def mesh_arrays(model: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return positions, normals and texture coordinates of the corners of a mesh's triangles.
-
-    Texture coordinates are empty without any.  # (n, 3, 3), (n, 3, 3), (n, 3, 2) or (0, 3, 2)
-    """
+def mesh_surface(model: mujoco.MjModel, mesh: int) -> Surface:
+    """Return the triangles of a mesh, smooth where MuJoCo draws it smooth."""
     faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
     corners = model.mesh_vert[model.mesh_face[faces] + model.mesh_vertadr[mesh]]
     normals = model.mesh_normal[model.mesh_facenormal[faces] + model.mesh_normaladr[mesh]]
     if (start := model.mesh_texcoordadr[mesh]) >= 0:
-        return corners, normals, model.mesh_texcoord[model.mesh_facetexcoord[faces] + start]
+        return _of_triangles(
+            corners, normals, model.mesh_texcoord[model.mesh_facetexcoord[faces] + start]
+        )
     flat = _face_normals(corners)[:, None]
     is_sharp = (normals * flat).sum(axis=2, keepdims=True) < _SMOOTH
-    return corners, np.where(is_sharp, flat, normals), np.zeros((0, 3, 2), np.float32)
+    return _of_triangles(corners, np.where(is_sharp, flat, normals))
 
 
-def hull_arrays(
-    model: mujoco.MjModel, mesh: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return `mesh_arrays` of the convex hull of a mesh; None without one."""
+def hull_surface(model: mujoco.MjModel, mesh: int) -> Surface | None:
+    """Return the triangles of the convex hull of a mesh; None without one."""
     start = model.mesh_graphadr[mesh]
     if start < 0:
         return None
@@ -124,8 +131,7 @@ def hull_arrays(
     first = start + 2 + 3 * vertices + 3 * faces
     indices = model.mesh_graph[first : first + 3 * faces].reshape(faces, 3)
     corners = model.mesh_vert[indices + model.mesh_vertadr[mesh]]
-    normals = np.repeat(_face_normals(corners)[:, None], 3, axis=1)
-    return corners, normals, np.zeros((0, 3, 2), np.float32)
+    return _of_triangles(corners, np.repeat(_face_normals(corners)[:, None], 3, axis=1))
 
 
 def _face_normals(corners: np.ndarray) -> np.ndarray:
@@ -134,50 +140,64 @@ def _face_normals(corners: np.ndarray) -> np.ndarray:
     return np.asarray(normals / np.maximum(lengths, 1e-30), np.float32)
 
 
-def _mesh(corners: np.ndarray, normals: np.ndarray, texcoords: np.ndarray) -> Asset:
-    """Return vertices, each once: 16-bit positions in a box, 8-bit normals, and indices."""
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    extent = np.maximum(high - low, 1e-9)
-    vertices = np.zeros((corners.shape[0] * 3, 6), "<u2")
-    vertices[:, :3] = np.rint((corners.reshape(-1, 3) - low) / extent * 65535.0)
-    bytes_of = vertices.view(np.int8)
-    bytes_of[:, 6:9] = np.rint(normals.reshape(-1, 3) * 127.0)
-    has_texture = len(texcoords) > 0
-    if has_texture:
-        table = np.hstack([vertices.view("<u4"), texcoords.reshape(-1, 2).astype("<f4").view("<u4")])
-    else:
-        table = vertices.view("<u4")
-    _, first, indices = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    # In the order of the triangles, which compresses better and is drawn faster.
+def _of_triangles(
+    corners: np.ndarray, normals: np.ndarray, texcoords: np.ndarray | None = None
+) -> Surface:
+    count = 3 * len(corners)
+    none = np.zeros((count, 2), np.float32)
+    coordinates = none if texcoords is None else texcoords.reshape(count, 2)
+    return Surface(corners.reshape(count, 3), normals.reshape(count, 3), coordinates, none)
+
+
+def packed(surface: Surface) -> bytes:
+    """Return vertices, each once, and indices: 16-bit positions in a box, 8-bit normals and caps."""
+    points, normals, texcoords, caps = surface
+    low = points.min(axis=0, initial=0.0)
+    extent = np.maximum(points.max(axis=0, initial=0.0) - low, 1e-9)
+    vertices = np.zeros((len(points), 6), "<u2")
+    vertices[:, :3] = np.rint((points - low) / extent * 65535.0)
+    small = vertices.view(np.int8)
+    small[:, 6:9], small[:, 9:11] = np.rint(normals * 127.0), caps
+    has_texture = bool(texcoords.any())
+    table = np.hstack([vertices.view("<u4"), texcoords.astype("<f4").view("<u4")])
+    # Vertices in the order of the triangles, which compresses better and is drawn faster.
+    _, first, indices = np.unique(_hashes(table), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    indices = rank[indices.reshape(-1)]
     kept = first[order]
-    wide = len(kept) > 0xFFFF
-    parts = [
-        struct.pack("<IIII", len(kept), len(indices), has_texture, wide),
-        np.concatenate([low, extent]).astype("<f4").tobytes(),
-        vertices[kept].tobytes(),
-        table[kept, 3:].tobytes(),
-        indices.astype("<u4" if wide else "<u2").tobytes(),
-    ]
-    return _compressed(b"".join(parts))
+    is_wide = len(kept) > 0xFFFF
+    return b"".join(
+        [
+            struct.pack("<IIII", len(kept), len(points), has_texture, is_wide),
+            np.concatenate([low, extent]).astype("<f4").tobytes(),
+            vertices[kept].tobytes(),
+            table[kept, 3:].tobytes() if has_texture else b"",
+            rank[indices].astype("<u4" if is_wide else "<u2").tobytes(),
+        ]
+    )
 
 
-def _hfield(heights: np.ndarray, size: np.ndarray) -> Asset:
-    rows, columns = heights.shape
-    head = struct.pack("<II", columns, rows) + size.astype("<f4").tobytes()
-    return _compressed(head + heights.astype("<f4").tobytes())
+def _hashes(table: np.ndarray) -> np.ndarray:
+    """Return a hash of each row: comparing rows takes ten times as long.  # (n, k) → (n,)"""
+    hashes = np.zeros(len(table), np.uint64)
+    for column in table.T:
+        hashes = (hashes ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
 
 
-def _skin(faces: np.ndarray, texcoords: np.ndarray) -> Asset:
-    head = struct.pack("<II", len(faces), len(texcoords))
-    return _compressed(head + faces.tobytes() + texcoords.astype("<f4").tobytes())
+def _skin(faces: np.ndarray, texcoords: np.ndarray) -> bytes:
+    """Return a mesh without vertices, which come with each frame, for `packed`'s reader."""
+    head = struct.pack("<IIII", len(texcoords), faces.size, True, True)
+    box, vertices = np.zeros(6, "<f4"), np.zeros((len(texcoords), 3), "<u4")
+    return b"".join(
+        [head, box.tobytes(), vertices.tobytes(), texcoords.tobytes(), faces.tobytes()]
+    )
 
 
-def _compressed(content: bytes) -> Asset:
-    return Asset(gzip.compress(content, 6, mtime=0), "application/octet-stream", "gzip")
+def _compressed(build: Callable[[], bytes]) -> Asset:
+    return Asset(gzip.compress(build(), 6, mtime=0), "application/octet-stream", "gzip")
 
 
 def _png(pixels: np.ndarray) -> Asset:

@@ -34,6 +34,8 @@ class PageLink:
         self.options = ViewOptions()
         self.watched = Watched()
         self.request: PictureRequest | None = None  # of pictures instead of geoms
+        self.drawn: DrawnScene | None = None  # of pictures
+        self.is_drawing = False  # whether a picture is being drawn
         self.report: dict[str, float] = {}  # of the page: fps and lag_s
         self._socket = socket
         self._outgoing: deque[str | bytes] = deque()
@@ -45,7 +47,9 @@ class PageLink:
         self._sequence = 0
         self._flying: dict[int, float] = {}
         self._due, self._last, self._delay = 0.0, 0.0, 0.0
-        self._lights = self._entries = self._view = self._soft = b""
+        self._lights = self._entries = self._view = b""
+        self._picture: object = None
+        self.drawn = None
 
     def start_model(self, message: Mapping[str, Any]) -> None:
         """Send the description of another model; what was sent before is void."""
@@ -53,7 +57,7 @@ class PageLink:
         self._begin()
         self._sequence = sequence
         self._outgoing.clear()
-        self.send(message)
+        self.send({**message, "options": self.options.to_json()})
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message that is no frame."""
@@ -98,15 +102,46 @@ class PageLink:
         header = packing.HEADER.pack(
             packing.FRAME, len(drawn.geoms.rows), self._sequence, version, now, data.time
         )
-        self.send_frame(self._sequence, b"".join([header, *sections]), now)
+        self._send_frame(self._sequence, b"".join([header, *sections]), now)
 
-    def send_picture(self, kind: int, picture: bytes, version: int, now: float, at: float) -> None:
-        """Send a picture of the state at a simulated time [s]."""
+    def offer_entries(
+        self, model: mujoco.MjModel, data: mujoco.MjData, handles: bytes, version: int, now: float
+    ) -> None:
+        """Send what is no geom, to a page with pictures."""
+        view = self._view_section(model, data)
+        changed = [
+            section
+            for section, before in ((handles, self._entries), (view, self._view))
+            if section != before
+        ]
+        self._entries, self._view = handles, view
+        if changed or now - self._last > _IDLE_S:
+            header = packing.HEADER.pack(packing.ALIVE, 0, 0, version, now, data.time)
+            self._outgoing.append(b"".join([header, *changed]))
+            self._last = now
+            self._wake.set()
+
+    def is_new_picture(self, drawn: DrawnScene) -> bool:
+        """Return whether a scene differs from that of the last picture."""
+        shown = (self.request, drawn.geoms.words.tobytes(), packing.light_section(drawn.scene))
+        before, self._picture = self._picture, shown
+        return shown != before
+
+    def send_picture(self, picture: bytes, version: int, drawn_at: float, time_of: float) -> None:
+        """Send a picture of the state at a simulated time [s]; `drawn_at` is of the server [s]."""
         self._sequence += 1
-        header = packing.HEADER.pack(kind, 0, self._sequence, version, now, at)
-        self.send_frame(self._sequence, header + picture, now)
+        header = packing.HEADER.pack(
+            packing.PICTURE, 0, self._sequence, version, drawn_at, time_of
+        )
+        self._send_frame(self._sequence, header + picture, time.monotonic())
 
-    def send_frame(self, sequence: int, message: bytes, now: float) -> None:
+    def restart_geoms(self) -> None:
+        """Send all geoms again, after pictures."""
+        self.request, self.drawn, self._picture = None, None, None
+        self._delta = packing.GeomDelta()
+        self._lights = b""
+
+    def _send_frame(self, sequence: int, message: bytes, now: float) -> None:
         self._flying[sequence], self._last = now, now
         if self._delay > _LATE_S:
             self._due = now + len(message) / _LIMITED

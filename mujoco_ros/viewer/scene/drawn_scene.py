@@ -7,11 +7,14 @@ import numpy as np
 
 from mujoco_ros.viewer.scene.entries import OverlayEntries, text_geom
 from mujoco_ros.viewer.scene.geom_memory import SceneGeoms
-from mujoco_ros.viewer.scene.inputs import PageCamera, Picked
+from mujoco_ros.viewer.scene.inputs import PageCamera, Picked, PictureRequest
 from mujoco_ros.viewer.scene.options import ViewOptions
 
 MOST_GEOMS = 20_000
 _ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
+_USER = mujoco.MjvCamera()
+_USER.type = int(mujoco.mjtCamera.mjCAMERA_USER)
+"""Leaves the camera of the scene as it is."""
 
 
 class DrawnScene:
@@ -22,21 +25,38 @@ class DrawnScene:
         self.geoms = SceneGeoms(self.scene)
         self.options, self._option = options, options.to_mujoco()
         self.tick = -1  # when it was updated
-        self._camera = mujoco.MjvCamera()
+        self._camera, self._perturb = mujoco.MjvCamera(), mujoco.MjvPerturb()
         mujoco.mjv_defaultFreeCamera(model, self._camera)
 
     def update(
+        self, model: mujoco.MjModel, data: mujoco.MjData, overlays: Sequence[OverlayEntries]
+    ) -> None:
+        """Show a state, after ``mj_forward``."""
+        self._update(model, data, None, self._camera, overlays)
+
+    def update_for(
         self,
+        request: PictureRequest,
+        selected: int,
         model: mujoco.MjModel,
         data: mujoco.MjData,
         overlays: Sequence[OverlayEntries],
-        perturb: mujoco.MjvPerturb | None = None,
-        camera: mujoco.MjvCamera | None = None,
     ) -> None:
-        """Show a state, after ``mj_forward``."""
-        mujoco.mjv_updateScene(
-            model, data, self._option, perturb, camera or self._camera, _ALL, self.scene
-        )
+        """Show a state with the camera of a page, and a body as selected."""
+        self.set_camera(request.camera)
+        self.scene.flags[:] = request.render
+        self._perturb.select = selected
+        self._update(model, data, self._perturb, _USER, overlays)
+
+    def _update(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        perturb: mujoco.MjvPerturb | None,
+        camera: mujoco.MjvCamera,
+        overlays: Sequence[OverlayEntries],
+    ) -> None:
+        mujoco.mjv_updateScene(model, data, self._option, perturb, camera, _ALL, self.scene)
         for entries in overlays:
             self.geoms.append(entries.geoms)
             self.geoms.append(map(text_geom, entries.texts))

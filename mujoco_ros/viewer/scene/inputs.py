@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import mujoco
+
 LARGEST = 4096
 """Most bytes of a message."""
 _FAR = 1e6  # largest coordinate [m]
@@ -97,6 +99,7 @@ class PictureRequest:
     camera: PageCamera
     width: int  # [px]
     height: int  # [px]
+    render: tuple[bool, ...]  # MuJoCo's flags of rendering
 
 
 def decode(text: str) -> dict[str, Any]:
@@ -170,6 +173,17 @@ def picture_request(message: Mapping[str, Any]) -> PictureRequest:
         camera=page_camera(message),
         width=_integer(message, "width", 16, 4096),
         height=_integer(message, "height", 16, 4096),
+        render=render_flags(dict(message.get("render", {}))),
+    )
+
+
+def render_flags(switches: Mapping[str, Any]) -> tuple[bool, ...]:
+    """Return MuJoCo's flags of rendering, with some switched by their names."""
+    names = [name for name, _default, _key in mujoco.mjRNDSTRING]
+    if unknown := switches.keys() - set(names):
+        raise ValueError(f"'{min(unknown)}' is no flag; there are: {', '.join(names)}")
+    return tuple(
+        bool(switches.get(name, default == "1")) for name, default, _key in mujoco.mjRNDSTRING
     )
 
 

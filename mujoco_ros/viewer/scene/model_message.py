@@ -7,7 +7,7 @@ import numpy as np
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.scene.assets import planes
-from mujoco_ros.viewer.scene.options import ViewOptions, choices
+from mujoco_ros.viewer.scene.options import choices
 
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 
@@ -64,7 +64,6 @@ def model_message(state: SharedState, assets: dict[str, Any], version: int) -> d
             "cameras": [model.camera(camera).name for camera in range(model.ncam)],
             "orthographic_cameras": np.flatnonzero(model.cam_projection).tolist(),
             "geom_bodies": model.geom_bodyid.tolist(),
-            "options": ViewOptions().to_json(),
             "choices": choices(),
         }
     }

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
-FRAME = 1
-"""Kind of the messages with sections."""
+FRAME, PICTURE, ALIVE = 1, 2, 3
+"""Kinds of messages: with sections, with a JPEG file, and without either."""
 HEADER = struct.Struct("<B3xIIIdd")
 _SECTION = struct.Struct("<BxHI")
 

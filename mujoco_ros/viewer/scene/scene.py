@@ -25,9 +25,11 @@ from mujoco_ros.viewer.scene import inputs, packing
 from mujoco_ros.viewer.scene.assets import Asset, Assets
 from mujoco_ros.viewer.scene.client import PageLink
 from mujoco_ros.viewer.scene.drawn_scene import DrawnScene
-from mujoco_ros.viewer.scene.entries import Overlay
+from mujoco_ros.viewer.scene.entries import Overlay, OverlayEntries
+from mujoco_ros.viewer.scene.fitting import fitted_pose
 from mujoco_ros.viewer.scene.model_message import model_message
 from mujoco_ros.viewer.scene.options import ViewOptions
+from mujoco_ros.viewer.scene.pictures import PictureJob, PictureRenderer
 from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
@@ -65,6 +67,7 @@ class SceneServer:
         self._version = self._tick = self._pages = 0
         self._scenes: dict[ViewOptions, DrawnScene] = {}
         self._assets: Assets | None = None
+        self._pictures = PictureRenderer()
         self._message: dict[str, Any] = {}
         self._shown: mujoco.MjModel | None = None
 
@@ -83,6 +86,10 @@ class SceneServer:
         handle_section = packing.json_section(packing.ENTRIES, handles)
         data = self._state.data
         for link in ready:
+            if link.request is not None:
+                link.offer_entries(self._shown, data, handle_section, self._version, now)
+                self._draw_picture(link, link.request, entries, now)
+                continue
             drawn = self._scene(link.options)
             if drawn.tick != self._tick:
                 drawn.tick = self._tick
@@ -149,6 +156,42 @@ class SceneServer:
             self._scenes[options] = DrawnScene(self._shown, options)
         return self._scenes[options]
 
+    def _draw_picture(
+        self,
+        link: PageLink,
+        request: inputs.PictureRequest,
+        entries: Sequence[OverlayEntries],
+        now: float,
+    ) -> None:
+        if link.is_drawing or self._shown is None:
+            return
+        data, version = self._state.data, self._version
+        drawn = link.drawn
+        if drawn is None or drawn.options != link.options:
+            drawn = link.drawn = DrawnScene(self._shown, link.options)
+        drawn.update_for(request, link.watched.selected, self._shown, data, entries)
+        if not link.is_new_picture(drawn):
+            return
+        time_of = float(data.time)
+
+        def done(picture: bytes, problem: str) -> None:
+            link.is_drawing = False
+            if problem:
+                link.restart_geoms()
+                link.send({"pictures": problem})
+            elif version == self._version and link.request is not None:
+                link.send_picture(picture, version, now, time_of)
+
+        link.is_drawing = True
+        width, height = request.width, request.height
+        self._pictures.submit(
+            PictureJob(model=self._shown, drawn=drawn, width=width, height=height, done=done)
+        )
+
+    def close(self) -> None:
+        """End the thread that draws pictures."""
+        self._pictures.close()
+
     def _drop_unused(self) -> None:
         used = {link.options for link in self.links.values()}
         for options in self._scenes.keys() - used:
@@ -183,10 +226,33 @@ class SceneServer:
             link.watched = inputs.watched(watch)
         if isinstance(report := message.get("report"), dict):
             link.report = {name: float(report[name]) for name in ("fps", "lag_s")}
+        if "picture" in message:
+            if isinstance(wanted := message["picture"], dict):
+                link.request = inputs.picture_request(wanted)
+            else:
+                link.restart_geoms()
+        if isinstance(fit := message.get("frame"), dict):
+            self._fit(link, fit)
         if isinstance(pick := message.get("pick"), dict):
             self._pick(link, pick)
         if link.may_control and (given := inputs.gesture(message)) is not None:
             self._options.on_input(link.number, given)
+
+    def _fit(self, link: PageLink, message: dict[str, Any]) -> None:
+        """Answer with the pose of a camera that shows a body, or all."""
+        body, azimuth, elevation, aspect = (
+            float(message[name]) for name in ("body", "azimuth", "elevation", "aspect")
+        )
+        if self._shown is not None and 0.01 < aspect < 100.0:
+            pose = fitted_pose(
+                self._shown,
+                self._state.data,
+                int(body),
+                azimuth=azimuth,
+                elevation=elevation,
+                aspect=aspect,
+            )
+            link.send({"camera": pose})
 
     def _pick(self, link: PageLink, message: dict[str, Any]) -> None:
         camera, button = inputs.page_camera(message), str(message.get("button"))

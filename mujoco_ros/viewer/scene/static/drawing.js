@@ -1,6 +1,6 @@
 // Draws the geoms of the scene: those of one shape and texture are instances of one mesh.
 import { THREE } from "./three.js";
-import { GEOM, hfieldGeometry, meshGeometry, primitives, skinGeometry } from "./shapes.js";
+import { GEOM, geometryOf, readGeometry } from "./shapes.js";
 import { Materials, TEXTURE } from "./material.js";
 
 export const CASTS = 1; // layer of what casts shadows
@@ -72,11 +72,11 @@ class Batch {
 
 // The meshes of all geoms, as a group of three.js.
 export class Drawing {
-  constructor(model, assetUrl, onLoad) {
+  constructor(model, assetUrl, onLoad, anisotropy) {
+    this.anisotropy = anisotropy;
     this.model = model; this.assetUrl = assetUrl; this.onLoad = onLoad;
     this.group = new THREE.Group();
     this.materials = new Materials();
-    this.shapes = primitives(model.quality);
     this.loaded = new Map(); // shapes and textures by name of their asset; null while they load
     this.batches = new Map(); this.batchOf = new Map();
     this.planes = []; // slots of infinite planes
@@ -116,7 +116,7 @@ export class Drawing {
 
   assign(slot) {
     const look = this.slots.looks[slot];
-    const shape = look && this.shapeOf(look, slot);
+    const shape = look && this.shapeOf(look);
     if (!shape || !this.slots.sizes[slot]) { this.remove(slot); return; }
     const [texture, mapping] = this.segmented ? [null, 0] : this.textureOf(look);
     const isTransparent = look.rgba[3] < OPAQUE && !this.segmented;
@@ -266,24 +266,24 @@ export class Drawing {
   }
 
   // Return the shape of a geom; null before it is loaded, or if it has none.
-  shapeOf(look, slot) {
-    const { meshes, hfields, skins } = this.model.assets;
+  shapeOf(look) {
+    const { meshes, hfields, skins, shapes } = this.model.assets;
     switch (look.type) {
-      case GEOM.MESH: case GEOM.SDF: {
-        const name = meshes[look.dataid >> 1]?.[look.dataid & 1];
-        return name ? this.load(name, (response) => response.arrayBuffer().then(meshGeometry)) : null;
+      case GEOM.MESH: case GEOM.SDF:
+        return this.loadShape(meshes[look.dataid >> 1]?.[look.dataid & 1]);
+      case GEOM.HFIELD: return this.loadShape(hfields[look.dataid]);
+      case GEOM.SKIN: {
+        const faces = this.loadShape(skins[look.objid]);
+        return faces && this.softShape(`8:${look.objid}`, faces);
       }
-      case GEOM.HFIELD: {
-        const name = hfields[look.dataid];
-        return name ? this.load(name, (response) => response.arrayBuffer().then(hfieldGeometry)) : null;
-      }
-      case GEOM.SKIN:
-        return this.load(skins[look.objid], (response) => response.arrayBuffer().then(skinGeometry))
-          && this.softShape(`8:${look.objid}`, this.loaded.get(skins[look.objid]));
       case GEOM.FLEX: return this.softShape(`7:${look.objid}`, null);
-      case GEOM.TRIANGLE: return triangleShape();
-      default: return this.shapes.get(look.type) ?? null;
+      case GEOM.TRIANGLE: return geometryOf({ position: new Float32Array(9), normal: new Float32Array(9) });
+      default: return this.loadShape(shapes[look.type]);
     }
+  }
+
+  loadShape(name) {
+    return name ? this.load(name, (response) => response.arrayBuffer().then(readGeometry)) : null;
   }
 
   softShape(name, faces) {
@@ -332,7 +332,10 @@ export class Drawing {
     return [texture, look.texcoord || hasUv ? TEXTURE.EXPLICIT : TEXTURE.GENERATED];
   }
 
-  loadTexture(asset) { return this.load(asset.name, (response) => decodeTexture(response, asset)); }
+  loadTexture(asset) {
+    const settings = { ...asset, anisotropy: this.anisotropy };
+    return this.load(asset.name, (response) => decodeTexture(response, settings));
+  }
 
   // Return what was loaded; null until then.
   load(name, decode) {
@@ -354,17 +357,8 @@ export class Drawing {
   dispose() {
     for (const batch of this.batches.values()) batch.dispose();
     for (const found of this.loaded.values()) found?.dispose();
-    for (const shape of this.shapes.values()) shape.dispose();
     this.materials.dispose();
   }
-}
-
-function triangleShape() {
-  const shape = new THREE.BufferGeometry();
-  for (const [name, size] of [["position", 3], ["normal", 3], ["uv", 2], ["cap", 2]]) {
-    shape.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * size), size));
-  }
-  return shape;
 }
 
 async function decodeTexture(response, asset) {
@@ -380,11 +374,11 @@ async function decodeTexture(response, asset) {
   } else {
     texture = new THREE.Texture(whole);
     texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-    texture.anisotropy = 4;
+    texture.anisotropy = asset.anisotropy;
   }
   texture.flipY = false;
   texture.colorSpace = asset.is_srgb ? THREE.SRGBColorSpace : THREE.NoColorSpace;
-  texture.minFilter = THREE.LinearMipmapLinearFilter;
+  texture.minFilter = asset.anisotropy > 1 ? THREE.LinearMipmapLinearFilter : THREE.LinearMipmapNearestFilter;
   texture.generateMipmaps = true;
   texture.needsUpdate = true;
   return texture;

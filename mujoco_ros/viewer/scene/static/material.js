@@ -3,50 +3,49 @@ import { THREE } from "./three.js";
 
 const MOST_LIGHTS = 8;
 
-const COMMON = `
-  uniform mat4 lightView;  // from the world to the shadow map
-  uniform vec3 lightPosition[LIGHTS], lightDirection[LIGHTS], lightAttenuation[LIGHTS];
-  uniform vec3 lightAmbient[LIGHTS], lightDiffuse[LIGHTS], lightSpecular[LIGHTS];
-  uniform vec3 lightKind[LIGHTS];  // directional, cosine of the cutoff, exponent
-  uniform vec3 eye;
-
-  // The light of one lamp on a point: material colour, specular and shininess in shade.yz.
-  vec3 lit(int i, vec3 point, vec3 normal, vec3 colour, vec4 shade) {
-    vec3 ray; float strength = 1.0;
-    if (lightKind[i].x > 0.5) {
-      ray = -lightDirection[i];
-    } else {
-      vec3 offset = lightPosition[i] - point;
-      float range = length(offset);
-      ray = offset / max(range, 1e-6);
-      strength = 1.0 / dot(lightAttenuation[i], vec3(1.0, range, range * range));
-      float cosine = dot(-ray, lightDirection[i]);
-      strength *= cosine < lightKind[i].y ? 0.0 : pow(max(cosine, 1e-6), lightKind[i].z);
-    }
+// Return the light on a point, written out for each lamp: a loop takes twice as long in software.
+function lighting({ count, directional, shadow }, isCheap) {
+  const each = (i) => `{
+    vec3 ray = -lightDirection[${i}];
+    float strength = 1.0;
+    ${directional >> i & 1 ? "" : `
+      vec3 offset = lightPosition[${i}] - point;
+      float range = max(length(offset), 1e-6);
+      ray = offset / range;
+      float cosine = dot(-ray, lightDirection[${i}]);
+      strength = cosine < lightKind[${i}].x ? 0.0 : pow(max(cosine, 1e-6), lightKind[${i}].y);
+      strength /= dot(lightAttenuation[${i}], vec3(1.0, range, range * range));`}
     float facing = dot(normal, ray);
-    vec3 sum = lightAmbient[i] * colour + max(facing, 0.0) * lightDiffuse[i] * colour;
+    vec3 sum = (lightAmbient[${i}] + max(facing, 0.0) * lightDiffuse[${i}]) * tint.rgb;
     if (facing > 0.0) {
-      float shine = dot(normal, normalize(ray + normalize(eye - point)));
-      sum += lightSpecular[i] * shade.y * pow(max(shine, 1e-6), shade.z);
+      float shine = max(dot(normal, normalize(ray + back)), 1e-6);
+      sum += lightSpecular[${i}] * (shade.y * power(shine, shade.z));
     }
-    return strength * sum;
-  }
+    ${i === shadow ? "if (shade.w > 0.5) shadowed += strength * sum; else" : ""}
+    steady += strength * sum;
+  }`;
+  const size = Math.max(count, 1);
+  return `
+    uniform vec3 lightPosition[${size}], lightDirection[${size}], lightAttenuation[${size}];
+    uniform vec3 lightAmbient[${size}], lightDiffuse[${size}], lightSpecular[${size}];
+    uniform vec2 lightKind[${size}];  // cosine of the cutoff, and exponent
+    uniform vec3 eye;
 
-  void illuminate(vec3 point, vec3 normal, vec4 tint, vec4 shade, out vec3 steady, out vec3 shadowed) {
-    steady = shade.x * tint.rgb;
-    shadowed = vec3(0.0);
-    #if LIGHT_COUNT == 0
-      steady += 0.3 * tint.rgb;
-    #else
-      for (int i = 0; i < LIGHT_COUNT; i++) {
-        vec3 each = lit(i, point, normal, tint.rgb, shade);
-        if (i == SHADOW_LIGHT && shade.w > 0.5) shadowed += each; else steady += each;
-      }
-    #endif
-    steady = min(steady, 1.0);
-    shadowed = min(shadowed, 1.0);
-  }
-`;
+    float power(float base, float exponent) {
+      // The cheap curve has the same value and slope at 1 (Schlick 1994).
+      return ${isCheap ? "base / (exponent - exponent * base + base)" : "pow(base, exponent)"};
+    }
+
+    // Shade: emission, specular, shininess, and whether the point receives shadows.
+    void illuminate(vec3 point, vec3 normal, vec4 tint, vec4 shade, out vec3 steady, out vec3 shadowed) {
+      steady = (shade.x + ${count ? "0.0" : "0.3"}) * tint.rgb;
+      shadowed = vec3(0.0);
+      vec3 back = normalize(eye - point);
+      ${Array.from({ length: count }, (_, i) => each(i)).join("")}
+      steady = min(steady, 1.0);
+      shadowed = min(shadowed, 1.0);
+    }`;
+}
 
 const PLACE = `
   attribute vec2 cap;
@@ -60,13 +59,13 @@ const PLACE = `
   }
 `;
 
-const VERTEX = `
+const vertexShader = (light) => `
   ${PLACE}
   varying vec3 vPoint, vNormal, vTexture, vSteady, vShadowed;
   varying vec4 vTint, vShade;
   uniform mat4 mirror;
   #ifdef GOURAUD
-    ${COMMON}
+    ${light}
   #endif
   void main() {
     vPoint = placed();
@@ -87,22 +86,25 @@ const VERTEX = `
   }
 `;
 
-const FRAGMENT = `
+const fragmentShader = (light) => `
   precision highp sampler2DShadow;
   varying vec3 vPoint, vNormal, vTexture, vSteady, vShadowed;
   varying vec4 vTint, vShade;
   uniform sampler2D map;
   uniform samplerCube cube;
   uniform vec4 clip;  // plane of a mirror: points below it are left out
-  uniform vec3 fogColour, fogRange;  // start, end, whether there is fog
-  uniform int mode;  // 0: light, 1: plain colour, 2: depth
+  uniform vec3 fogColour;
+  uniform vec2 fogRange;  // start and end [m]
   uniform float far, dim;
   #if SHADOW_LIGHT >= 0
+    uniform mat4 lightView;  // from the world to the shadow map
     uniform sampler2DShadow shadowMap;
   #endif
-  ${COMMON}
+  ${light}
   void main() {
-    if (dot(clip, vec4(vPoint, 1.0)) < 0.0) discard;
+    #ifdef MIRROR
+      if (dot(clip, vec4(vPoint, 1.0)) < 0.0) discard;
+    #endif
     vec4 tint = vTint;
     #ifdef UNLIT
       vec3 steady = tint.rgb, shadowed = vec3(0.0);
@@ -119,22 +121,27 @@ const FRAGMENT = `
     #else
       vec4 texel = vec4(1.0);
     #endif
-    float depth = -(viewMatrix * vec4(vPoint, 1.0)).z;
-    float clear = fogRange.z > 0.5
-      ? clamp((fogRange.y - depth) / (fogRange.y - fogRange.x), 0.0, 1.0) : 1.0;
-    vec3 colour = mix(fogColour, steady * texel.rgb, clear);
+    vec3 colour = steady * texel.rgb;
     #if SHADOW_LIGHT >= 0
-      if (mode == 0) {
-        vec4 seen = lightView * vec4(vPoint, 1.0);
-        vec3 at = seen.xyz / seen.w * 0.5 + 0.5;
-        bool inside = all(greaterThan(at, vec3(0.0))) && all(lessThan(at, vec3(1.0)));
-        float open = inside ? texture(shadowMap, vec3(at.xy, at.z - shadowBias)) : 1.0;
-        colour += clear * open * shadowed * texel.rgb;
-      }
+      vec4 seen = lightView * vec4(vPoint, 1.0);
+      vec3 at = seen.xyz / seen.w * 0.5 + 0.5;
+      bool inside = all(greaterThan(at, vec3(0.0))) && all(lessThan(at, vec3(1.0)));
+      float open = inside ? texture(shadowMap, at) : 1.0;
+      colour += open * shadowed * texel.rgb;
     #endif
-    gl_FragColor = vec4(dim * min(colour, 1.0), tint.a * texel.a);
-    if (mode == 1) gl_FragColor = vec4(tint.rgb, 1.0);
-    if (mode == 2) gl_FragColor = vec4(vec3(depth / far), 1.0);
+    colour = min(colour, 1.0);
+    #if defined(FOG) || MODE == 2
+      float depth = -(viewMatrix * vec4(vPoint, 1.0)).z;
+    #endif
+    #ifdef FOG
+      colour = mix(fogColour, colour, clamp((fogRange.y - depth) / (fogRange.y - fogRange.x), 0.0, 1.0));
+    #endif
+    gl_FragColor = vec4(dim * colour, tint.a * texel.a);
+    #if MODE == 1
+      gl_FragColor = vec4(tint.rgb, 1.0);
+    #elif MODE == 2
+      gl_FragColor = vec4(vec3(depth / far), 1.0);
+    #endif
   }
 `;
 
@@ -149,14 +156,16 @@ export class Materials {
     this.shared = {
       lightPosition: value(vectors()), lightDirection: value(vectors()),
       lightAttenuation: value(vectors()), lightAmbient: value(vectors()),
-      lightDiffuse: value(vectors()), lightSpecular: value(vectors()), lightKind: value(vectors()),
+      lightDiffuse: value(vectors()), lightSpecular: value(vectors()),
+      lightKind: value(Array.from({ length: MOST_LIGHTS }, () => new THREE.Vector2())),
       eye: value(new THREE.Vector3()), lightView: value(new THREE.Matrix4()),
       shadowMap: value(null), mirror: value(new THREE.Matrix4()),
       clip: value(new THREE.Vector4(0, 0, 0, 1)), fogColour: value(new THREE.Vector3()),
-      fogRange: value(new THREE.Vector3()), mode: value(0), far: value(1), dim: value(1),
+      fogRange: value(new THREE.Vector2()), far: value(1), dim: value(1),
     };
-    this.defines = { LIGHTS: MOST_LIGHTS, LIGHT_COUNT: 0, SHADOW_LIGHT: -1, shadowBias: "0.0" };
-    this.isGouraud = false;
+    this.lamps = { count: 0, directional: 0, shadow: -1 };
+    this.mode = 0; // 0: light, 1: plain colour, 2: depth
+    this.isGouraud = false; this.hasFog = false; // light per vertex
     this.wireframe = false; this.cullFace = true; this.additive = false;
     this.known = new Map();
     this.depth = new THREE.ShaderMaterial({
@@ -176,7 +185,7 @@ export class Materials {
       const own = { map: { value: mapping < CUBE ? texture : null },
         cube: { value: mapping === CUBE ? texture : null } };
       material = new THREE.ShaderMaterial({
-        vertexShader: VERTEX, fragmentShader: FRAGMENT, transparent, depthWrite: !transparent,
+        transparent, depthWrite: !transparent,
         uniforms: { ...this.shared, ...own },
       });
       material.forceSinglePass = true;
@@ -189,9 +198,13 @@ export class Materials {
 
   prepare(material) {
     const { mapping, unlit, double } = material.userData;
-    material.defines = { ...this.defines, TEXTURE: mapping };
+    const light = lighting(this.lamps, this.isGouraud), { shadow } = this.lamps;
+    material.defines = { TEXTURE: mapping, MODE: this.mode, SHADOW_LIGHT: shadow };
     if (unlit) material.defines.UNLIT = "";
+    if (this.hasFog) material.defines.FOG = "";
     if (this.isGouraud && !double) material.defines.GOURAUD = "";
+    material.vertexShader = vertexShader(light);
+    material.fragmentShader = fragmentShader(light);
     material.side = this.cullFace && !double ? THREE.FrontSide : THREE.DoubleSide;
     material.wireframe = this.wireframe && !unlit;
     material.blending = this.additive ? THREE.AdditiveBlending : THREE.NormalBlending;
@@ -214,11 +227,13 @@ export class Materials {
       set("lightAmbient", light.ambient); set("lightDiffuse", light.diffuse);
       set("lightSpecular", light.specular);
       const cosine = light.cutoff >= 180 ? -2 : Math.cos(light.cutoff * Math.PI / 180);
-      set("lightKind", [light.isDirectional ? 1 : 0, cosine, light.exponent]);
+      set("lightKind", [cosine, light.exponent]);
     });
     shared.eye.value.set(...eye);
-    if (used.length !== this.defines.LIGHT_COUNT || shadow !== this.defines.SHADOW_LIGHT) {
-      Object.assign(this.defines, { LIGHT_COUNT: used.length, SHADOW_LIGHT: shadow });
+    const directional = used.reduce((bits, light, i) => bits | light.isDirectional << i, 0);
+    const lamps = { count: used.length, directional, shadow };
+    if (Object.entries(lamps).some(([name, each]) => this.lamps[name] !== each)) {
+      this.lamps = lamps;
       this.refresh();
     }
     return shadow < 0 ? null : used[shadow];

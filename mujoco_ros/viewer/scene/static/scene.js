@@ -1,59 +1,112 @@
 // The scene of the page: connects to the server, draws what it sends, and reports what users do.
 import { PageCamera } from "./camera.js";
-import { FRAME, readHeader, Slots } from "./stream.js";
+import { Marks } from "./marks.js";
+import { FRAME, PICTURE, readHeader, Slots } from "./stream.js";
 import { Pointer } from "./pointer.js";
 import { View } from "./view.js";
 
-const RETRY_MS = 1000, REPORT_MS = 500;
+const RETRY_MS = 1000, REPORT_MS = 500, WINDOW_MS = 2000;
+const LEAST_FPS = 10; // a slower page draws less, and then shows pictures
+const FIRST_FRAMES = 4, MEASURED_FRAMES = 12; // not measured, because shaders are compiled; measured
 
-export function mountScene(element, { socketUrl, token = "", assetsUrl = "/scene/assets/", onEvent = () => {} } = {}) {
-  return new MountedScene(element, { socketUrl, token, assetsUrl, onEvent });
+// Show the scene in an element. `drawing` is "auto", "three" or "pictures"; `onEvent` gets
+// "connection", "model", "options", "camera", "drawing" and "message" with a value each.
+export function mountScene(element, settings = {}) {
+  return new MountedScene(element, {
+    socketUrl: "/scene", token: "", assetsUrl: "/scene/assets/", drawing: "auto", onEvent: () => {},
+    ...settings,
+  });
 }
 
 class MountedScene {
   constructor(element, settings) {
     this.element = element; this.settings = settings;
-    element.style.position ||= "relative";
+    if (getComputedStyle(element).position === "static") element.style.position = "relative";
     element.tabIndex = 0;
-    const canvas = () => {
+    const [canvas, pictures, marks] = ["", "", "pointer-events:none"].map((style) => {
       const each = document.createElement("canvas");
-      each.style.cssText = "position:absolute;inset:0;width:100%;height:100%;display:block";
+      each.style.cssText = `position:absolute;inset:0;width:100%;height:100%;${style}`;
       element.append(each);
       return each;
-    };
-    this.canvas = canvas();
-    this.labels = canvas();
-    this.labels.style.pointerEvents = "none";
+    });
+    this.pictures = pictures.getContext("bitmaprenderer");
+    this.marks = new Marks(marks);
     const software = isSoftware();
-    this.view = new View(this.canvas, this.labels, { antialias: !software, quality: software ? 1 : 2 });
+    try {
+      this.view = new View(canvas, { antialias: !software, quality: software ? 1 : 2 });
+    } catch (error) {
+      console.warn(`three.js cannot draw: ${error.message}`);
+      this.view = null;
+    }
     this.slots = new Slots();
     this.pointer = new Pointer(this);
-    this.drawn = 0; this.frames = []; this.offset = Infinity;
-    this.isDirty = true;
+    this.frames = []; this.offset = Infinity;
+    this.options = null; this.render = null; // flags, groups, … of the server; flags of rendering
+    this.setDrawing(settings.drawing);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(element);
     this.resize();
     this.connect();
     this.reporter = setInterval(() => this.report(), REPORT_MS);
-    this.view.renderer.setAnimationLoop(() => this.loop());
+    this.schedule();
+  }
+
+  schedule() {
+    const loop = () => this.loop();
+    if (this.view) { this.view.renderer.setAnimationLoop(loop); return; }
+    const again = () => { loop(); if (!this.isDisposed) requestAnimationFrame(again); };
+    requestAnimationFrame(again);
   }
 
   // Set the camera: a pose, a followed body, or a camera of the model.
   setCamera({ followed, fixed, ...pose }) {
-    if (followed !== undefined) this.camera.followed = followed;
-    if (fixed !== undefined) this.camera.fixed = fixed;
-    this.camera.setPose(pose);
+    const { camera } = this;
+    if (!camera) return;
+    if (followed !== undefined) camera.followed = followed;
+    if (fixed !== undefined) camera.fixed = fixed;
+    camera.setPose(pose);
     this.watch();
+    this.settings.onEvent("camera", { ...camera.pose, followed: camera.followed, fixed: camera.fixed });
   }
 
-  // Show all bodies; the server answers with a camera.
-  frame(body = 0) { this.send({ frame: { body, ...this.camera.pose } }); }
+  // Show a body with all below it, or for 0 all bodies.
+  frame(body = 0) {
+    const { azimuth, elevation } = this.camera, { width, height } = this;
+    this.send({ frame: { body, azimuth, elevation, aspect: width / height } });
+  }
 
   // Set visual flags, groups, label or frame (as `ViewOptions`), or flags of rendering.
   setOption({ render, ...options }) {
-    if (render) this.view.setFlags(render);
-    if (Object.keys(options).length) this.send({ options });
+    if (render) {
+      Object.assign(this.render, render);
+      this.view?.setFlags(render);
+    }
+    if (Object.keys(options).length) {
+      const { flags, groups } = this.options;
+      Object.assign(this.options, options, { flags: { ...flags, ...options.flags },
+        groups: { ...groups, ...options.groups } });
+      this.send({ options });
+    }
+    this.pictureRequest = "";
     this.isDirty = true;
+    this.settings.onEvent("options", { ...this.options, render: this.render });
+  }
+
+  // Draw by "three", show "pictures", or choose by measuring ("auto").
+  setDrawing(drawing) {
+    this.drawing = drawing;
+    this.measured = drawing === "auto" && this.view ? [] : null;
+    this.showPictures(drawing === "pictures" || !this.view);
+  }
+
+  showPictures(areShown) {
+    this.arePictures = areShown;
+    this.pictures.canvas.hidden = !areShown;
+    this.pictureRequest = "";
+    if (this.view) this.view.renderer.domElement.hidden = areShown;
+    if (!areShown) this.send({ picture: null });
+    this.isDirty = true;
+    this.settings.onEvent("drawing", areShown ? "pictures" : "three");
   }
 
   dispose() {
@@ -62,47 +115,57 @@ class MountedScene {
     clearTimeout(this.retry);
     this.observer.disconnect();
     this.pointer.dispose();
-    this.socket?.close();
-    this.view.dispose();
-    this.canvas.remove();
-    this.labels.remove();
+    this.socket.close();
+    this.view?.dispose();
+    this.element.replaceChildren();
   }
 
   connect() {
-    const url = new URL(this.settings.socketUrl ?? "/scene", location.href);
+    const url = new URL(this.settings.socketUrl, location.href);
     url.protocol = url.protocol.replace("http", "ws");
     if (this.settings.token) url.searchParams.set("token", this.settings.token);
     this.socket = new WebSocket(url);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onmessage = ({ data }) => (typeof data === "string" ? this.message(JSON.parse(data)) : this.receive(data));
+    this.socket.onmessage = ({ data }) => {
+      if (typeof data === "string") this.message(JSON.parse(data)); else this.receive(data);
+    };
     this.socket.onclose = () => {
       this.settings.onEvent("connection", false);
+      this.isGreeted = false;
       if (!this.isDisposed) this.retry = setTimeout(() => this.connect(), RETRY_MS);
     };
     this.socket.onopen = () => this.settings.onEvent("connection", true);
   }
 
-  send(message) { if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message)); }
+  send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
 
   message(message) {
-    if (message.model) this.setModel(message.model);
+    if (message.model) this.setModel(message.model, message.options);
     if (message.camera) this.setCamera(message.camera);
     if (message.selected) this.pointer.select(message.selected.body, null);
     if (message.picked) this.pointer.picked(message.picked);
+    if (message.pictures && this.view) { this.measured = null; this.showPictures(false); }
     this.settings.onEvent("message", message);
   }
 
-  setModel(model) {
-    const isOther = model.scene !== this.model?.scene;
+  setModel(model, options) {
+    const isOther = model.scene !== this.model?.scene, kept = this.options;
     this.model = model;
-    if (this.camera) this.camera.setModel(model, isOther); else this.camera = new PageCamera(model);
     this.slots = new Slots();
     this.offset = Infinity;
-    const url = (name) => this.settings.assetsUrl + name;
-    this.view.setModel(model, url, () => { this.isDirty = true; });
+    this.header = null;
+    if (this.camera) this.camera.setModel(model, isOther); else this.camera = new PageCamera(model);
+    this.render ??= Object.fromEntries(model.choices.render.map(([name, , on]) => [name, on]));
+    this.view?.setModel(model, (name) => this.settings.assetsUrl + name, () => { this.isDirty = true; });
+    this.view?.setFlags(this.render);
+    this.options = options;
+    if (!this.isGreeted && kept) this.setOption(kept); // a new connection
+    this.isGreeted = true;
+    this.pictureRequest = "";
+    if (this.measured) this.measured = [];
     this.pointer.select(0, null);
-    this.options = model.options;
-    this.watch();
     this.settings.onEvent("model", model);
   }
 
@@ -117,39 +180,93 @@ class MountedScene {
     const header = readHeader(buffer);
     if (header.version !== this.model?.version) return;
     this.offset = Math.min(this.offset, performance.now() / 1000 - header.time);
-    if (header.kind === FRAME) this.view.drawing.apply(this.slots, this.slots.read(buffer, header));
+    if (header.kind === PICTURE) { this.showPicture(buffer, header); return; }
+    if (header.kind === FRAME) {
+      const changed = this.slots.read(buffer, header);
+      this.view?.drawing.apply(this.slots, changed);
+    } else {
+      this.slots.read(buffer, { ...header, count: this.slots.count });
+    }
     this.header = header;
     this.isDirty = true;
   }
 
+  async showPicture(buffer, header) {
+    const file = new Blob([new Uint8Array(buffer, 32)], { type: "image/jpeg" });
+    const picture = await createImageBitmap(file);
+    this.send({ ack: header.sequence });
+    if (!this.arePictures) return;
+    this.pictures.transferFromImageBitmap(picture);
+    this.header = header;
+    this.frames.push(performance.now());
+    this.drawnTotal = (this.drawnTotal ?? 0) + 1;
+    this.isDirty = true;
+  }
+
   loop() {
-    const now = performance.now();
-    if (!this.model || !(this.isDirty || this.pointer.isMoving || this.isMeasuring)) return;
+    const isMeasuring = this.measured !== null && !this.view?.drawing?.pending;
+    if (!this.model || !(this.isDirty || isMeasuring)) return;
     this.isDirty = false;
-    this.camera.update(this.slots.view, this.view.width, this.view.height);
+    this.camera.update(this.slots.view, this.width, this.height);
+    if (this.arePictures) this.requestPicture(); else this.draw();
+    this.marks.draw(this.camera, this.slots, this.pointer.spring());
+    if (isMeasuring && this.slots.count) this.measure(performance.now());
+  }
+
+  draw() {
     this.view.draw(this.camera, this.slots);
-    this.frames.push(now);
-    if (this.header && this.header.sequence !== this.acknowledged) {
+    this.frames.push(performance.now());
+    this.drawnTotal = (this.drawnTotal ?? 0) + 1;
+    if (this.header?.kind === FRAME && this.header.sequence !== this.acknowledged) {
       this.acknowledged = this.header.sequence;
       this.send({ ack: this.acknowledged });
+    }
+  }
+
+  requestPicture() {
+    const { camera, width, height, render } = this;
+    const picture = JSON.stringify({ ...camera.message(), width, height, render });
+    if (picture === this.pictureRequest) return;
+    this.pictureRequest = picture;
+    this.send({ picture: JSON.parse(picture) });
+  }
+
+  // Draw less, and then show pictures, if the page is too slow.
+  measure(now) {
+    this.measured.push(now);
+    const count = this.measured.length;
+    if (count < FIRST_FRAMES + MEASURED_FRAMES) return;
+    const spans = this.measured.slice(FIRST_FRAMES).map((time, i) => time - this.measured[FIRST_FRAMES - 1 + i]);
+    const fps = 1000 / spans.sort((a, b) => a - b)[Math.floor(spans.length / 2)];
+    this.measured = null;
+    this.measuredFps = fps;
+    if (fps >= LEAST_FPS) return;
+    if (this.view.quality > 1) {
+      this.view.setQuality(1);
+      this.resize();
+      this.measured = [];
+    } else {
+      this.showPictures(true);
     }
   }
 
   // Show the rate of frames, and the age of the newest one, on the root element.
   report() {
     const now = performance.now();
-    this.frames = this.frames.filter((time) => now - time < 2000);
-    const fps = this.frames.length / 2;
-    const lag = this.header ? Math.max(0, now / 1000 - this.header.time - this.offset) : Infinity;
+    this.frames = this.frames.filter((time) => now - time < WINDOW_MS);
+    const fps = 1000 * this.frames.length / WINDOW_MS;
+    const lag = this.header ? Math.max(0, now / 1000 - this.header.time - this.offset) : 1e6;
     document.documentElement.dataset.fps = fps.toFixed(1);
     document.documentElement.dataset.lagS = lag.toFixed(2);
-    if (this.model) this.send({ report: { fps, lag_s: Math.min(lag, 1e6) } });
+    if (this.model) this.send({ report: { fps, lag_s: lag } });
   }
 
   resize() {
-    const { clientWidth, clientHeight } = this.element;
-    const ratio = this.view.quality > 1 ? Math.min(window.devicePixelRatio || 1, 2) : 1;
-    this.view.resize(Math.max(clientWidth, 1), Math.max(clientHeight, 1), ratio);
+    this.width = Math.max(this.element.clientWidth, 16);
+    this.height = Math.max(this.element.clientHeight, 16);
+    const ratio = this.view?.quality > 1 ? Math.min(window.devicePixelRatio || 1, 2) : 1;
+    this.view?.resize(this.width, this.height, ratio);
+    this.marks.resize(this.width, this.height);
     this.isDirty = true;
   }
 }

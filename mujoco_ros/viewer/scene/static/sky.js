@@ -1,20 +1,21 @@
 // The sky, and the haze where it meets an infinite plane.
 import { THREE } from "./three.js";
 
-// A box around the camera with the texture of the sky.
-export function skyMesh(texture) {
+const REACH = 0.7; // distance of the sky, as a share of the far plane of the camera
+
+// A cylinder around the camera with the texture of the sky; what is further away is behind it.
+export function skyMesh(texture, cylinder, far) {
   const material = new THREE.ShaderMaterial({
-    uniforms: { cube: { value: texture } }, side: THREE.BackSide, depthWrite: false,
-    vertexShader: `varying vec3 vAlong;
+    uniforms: { cube: { value: texture }, reach: { value: REACH * far } }, side: THREE.BackSide,
+    vertexShader: `varying vec3 vAlong; uniform float reach;
       void main() {
         vAlong = position;
-        vec4 seen = projectionMatrix * vec4(mat3(viewMatrix) * position, 1.0);
-        gl_Position = vec4(seen.xy, seen.w * 0.999999, seen.w);
+        gl_Position = projectionMatrix * viewMatrix * vec4(cameraPosition + reach * position, 1.0);
       }`,
     fragmentShader: `varying vec3 vAlong; uniform samplerCube cube;
       void main() { gl_FragColor = texture(cube, vec3(vAlong.x, vAlong.z, -vAlong.y)); }`,
   });
-  const mesh = new THREE.Mesh(new THREE.BoxGeometry(2, 2, 2), material);
+  const mesh = new THREE.Mesh(cylinder, material);
   mesh.frustumCulled = false;
   mesh.renderOrder = 1;
   return mesh;
@@ -60,7 +61,7 @@ export function hazeMesh({ share, colour }, slices) {
 
 // Place the haze between a camera and a plane; return whether it is above the plane.
 export function placeHaze(mesh, eye, place, quat, far) {
-  const distance = 0.7 * far, turn = new THREE.Quaternion(...quat);
+  const distance = REACH * far, turn = new THREE.Quaternion(...quat);
   const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(turn);
   const elevation = eye.clone().sub(new THREE.Vector3(...place)).dot(normal) / distance;
   if (elevation < 0) return false;

@@ -1,16 +1,16 @@
-// Draws the scene of a model into a canvas: geoms, sky, haze, shadow, and texts.
+// Draws the scene of a model into a canvas: geoms, sky, haze and shadow.
 import { THREE } from "./three.js";
 import { CASTS, Drawing } from "./drawing.js";
+import { GEOM } from "./shapes.js";
 import { hazeMesh, placeHaze, skyMesh } from "./sky.js";
 
 const LEAST_SHADOW = 512;
 
 export class View {
-  constructor(canvas, labels, { antialias, quality }) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias, powerPreference: "high-performance" });
+  constructor(canvas, { antialias, quality }) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias, alpha: false, powerPreference: "high-performance" });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace; // values are written as they are
     this.renderer.shadowMap.autoUpdate = false;
-    this.labels = labels.getContext("2d");
     this.scene = new THREE.Scene();
     this.scene.matrixWorldAutoUpdate = false;
     this.shadowCamera = new THREE.Camera();
@@ -23,7 +23,8 @@ export class View {
   setModel(model, assetUrl, onLoad) {
     this.clear();
     this.model = model;
-    this.drawing = new Drawing(model, assetUrl, () => { this.addSky(); onLoad(); });
+    this.drawing = new Drawing(model, assetUrl, () => { this.addSky(); onLoad(); },
+      this.quality > 1 ? 4 : 1);
     this.scene.add(this.drawing.group);
     this.haze = hazeMesh(model.haze, model.quality.slices);
     this.scene.add(this.haze);
@@ -35,8 +36,9 @@ export class View {
   addSky() {
     const asset = this.model.assets.textures.find((texture) => texture.is_sky && texture.is_image);
     const texture = asset && this.drawing.loadTexture(asset);
-    if (this.sky || !texture) return;
-    this.sky = skyMesh(texture);
+    const cylinder = this.drawing.loadShape(this.model.assets.shapes[GEOM.CYLINDER]);
+    if (this.sky || !texture || !cylinder) return;
+    this.sky = skyMesh(texture, cylinder, this.model.far);
     this.sky.visible = this.flags.Skybox !== false;
     this.scene.add(this.sky);
   }
@@ -58,9 +60,10 @@ export class View {
     materials.additive = !!all.Additive;
     const { fog, far } = this.model, { shared } = materials;
     shared.fogColour.value.set(...fog.colour);
-    shared.fogRange.value.set(fog.start, fog.end, all.Fog && !all.Segment ? 1 : 0);
+    shared.fogRange.value.set(fog.start, fog.end);
     shared.far.value = far;
-    shared.mode.value = all.Segment ? 1 : all.Depth ? 2 : 0;
+    materials.hasFog = !!all.Fog;
+    materials.mode = all.Segment ? 1 : all.Depth ? 2 : 0;
     if (this.sky) this.sky.visible = all.Skybox !== false && !all.Segment && !all.Depth;
     this.drawing.segmented = all.Segment ? (all["Id Color"] ? "id" : "random") : false;
     materials.refresh();
@@ -71,13 +74,9 @@ export class View {
     this.width = width; this.height = height; this.ratio = ratio;
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(width, height, false);
-    const sharp = window.devicePixelRatio || 1, { canvas } = this.labels;
-    canvas.width = Math.round(width * sharp);
-    canvas.height = Math.round(height * sharp);
-    this.sharp = sharp;
   }
 
-  draw(camera, slots, extras) {
+  draw(camera, slots) {
     const { drawing } = this, three = camera.three, eye = three.position;
     const forward = new THREE.Vector3();
     three.getWorldDirection(forward);
@@ -89,7 +88,6 @@ export class View {
       && this.placeHaze(eye, slots, infinite);
     if (light) this.drawShadow(light);
     this.renderer.render(this.scene, three);
-    this.drawLabels(camera, slots, extras);
   }
 
   placeHaze(eye, slots, slot) {
@@ -138,32 +136,12 @@ export class View {
     renderer.xr.enabled = before;
   }
 
-  // Write the texts of geoms over the picture.
-  drawLabels(camera, slots) {
-    const { labels, sharp, width, height } = this, { three } = camera, at = new THREE.Vector3();
-    labels.setTransform(1, 0, 0, 1, 0, 0);
-    labels.clearRect(0, 0, labels.canvas.width, labels.canvas.height);
-    labels.scale(sharp, sharp);
-    labels.font = "12px system-ui, sans-serif";
-    slots.labels.forEach((text, slot) => {
-      if (!text) return;
-      at.fromArray(slots.places, 7 * slot).project(three);
-      if (Math.abs(at.z) > 1) return;
-      const x = (at.x + 1) / 2 * width, y = (1 - at.y) / 2 * height;
-      labels.lineWidth = 3;
-      labels.strokeStyle = "rgba(0, 0, 0, 0.7)";
-      labels.strokeText(text, x, y);
-      labels.fillStyle = "white";
-      labels.fillText(text, x, y);
-    });
-  }
-
   clear() {
     if (!this.drawing) return;
     this.scene.remove(this.drawing.group);
     this.drawing.dispose();
     for (const mesh of [this.sky, this.haze]) {
-      if (mesh) { this.scene.remove(mesh); mesh.geometry.dispose(); mesh.material.dispose(); }
+      if (mesh) { this.scene.remove(mesh); mesh.material.dispose(); }
     }
     this.sky = this.haze = null;
   }
