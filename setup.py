@@ -70,6 +70,7 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
+                "viewer/scene/static/*.js",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
             ]
