@@ -9,6 +9,7 @@ from nicegui.element import Element
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, run_status
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.scene_view import SceneView
 from mujoco_ros.viewer.page.session import Session
 
 _GOALS = {Area.LEFT: "Move left", Area.BOTTOM: "Move below", Area.RIGHT: "Move right"}
@@ -34,7 +35,7 @@ class Layout:
         self._tabs: dict[Area, Element] = {}
         self._bodies: dict[Area, Element] = {}
         self._areas: dict[Area, Element] = {}
-        self.scene: Element  # the place of the scene
+        self.scene: SceneView
 
     @property
     def panels(self) -> Sequence[Panel]:
@@ -71,8 +72,8 @@ class Layout:
             self._build_bar()
             for area in (Area.LEFT, Area.BOTTOM, Area.RIGHT):
                 self._build_area(area)
-            with _named("main", "Scene", "scene") as self.scene:
-                pass
+            with _named("main", "Scene", "scene"):
+                self.scene = SceneView(self._session)
         for place in self._places:
             self._mount(place)
         for area in Area:

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import mujoco
 import uvicorn
 from fastapi import FastAPI, Request
 from nicegui import app as nicegui_app
 from nicegui import context, core, ui
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import HTTPConnection
 
 from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
@@ -23,6 +25,7 @@ from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.panels import PANELS
 from mujoco_ros.viewer.page.session import Session, Shared
+from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
 from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
@@ -56,11 +59,13 @@ class PageServer:
         self._layouts: dict[str, tuple[Session, Layout]] = {}
         self._stop = asyncio.Event()
         self._is_new = True
+        self._scene = SceneServer(shared.state, (), SceneOptions())
         self._heart = Heartbeat(shared.state.beat)
 
     async def run(self) -> None:
         """Serve until `end` is called or the simulator ends."""
         api = FastAPI(openapi_url=None)
+        self._scene.mount(api, self._admit)
         _configure(api, self._build)
         config = uvicorn.Config(
             GZipMiddleware(PageGuard(api, self._address), compresslevel=4),
@@ -79,6 +84,7 @@ class PageServer:
         finally:
             server.should_exit = True
             await serving
+            self._scene.close()
 
     def end(self) -> None:
         """End `run`; any thread and handlers of signals may call it."""
@@ -92,11 +98,23 @@ class PageServer:
             self._is_new |= state.update() is Update.MODEL
             self._heart.frame(is_new=self._is_new)
             self._is_new = False
+            if self._scene.links:
+                mujoco.mj_forward(state.model, state.data)
+                self._scene.update()
             if begin >= due:
                 due = begin + _PANEL_S
                 await self._refresh()
             period = _FRAME_S if self._layouts else _IDLE_S
             await asyncio.sleep(max(0.0, period - (time.monotonic() - begin)))
+
+    def _admit(self, connection: HTTPConnection) -> Role | None:
+        """Return the role of a connection of the scene, at most the role of its page."""
+        role: Role | None = connection.scope[ROLE]
+        if connection.scope["type"] == "websocket":
+            page = self._layouts.get(connection.query_params.get("page", ""))
+            if page is None or page[0].role is Role.WATCH:
+                return None if page is None else Role.WATCH
+        return role
 
     async def _refresh(self) -> None:
         for session, layout in list(self._layouts.values()):

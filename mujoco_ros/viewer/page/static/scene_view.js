@@ -1,0 +1,33 @@
+// The scene of the page, of which scene/static/scene.js draws the pictures.
+
+export default {
+  props: ["page"],
+  emits: ["scene"],
+  render() {
+    return Vue.h("div", { class: "scene-view" });
+  },
+  async mounted() {
+    const { mountScene } = await import("/scene/static/scene.js");
+    this.scene = mountScene(this.$el, {
+      socketUrl: `/scene?page=${this.page}`,
+      onEvent: (kind, value) => this.$emit("scene", { kind, value }),
+    });
+  },
+  unmounted() {
+    this.scene?.dispose();
+  },
+  methods: {
+    setCamera(pose) {
+      this.scene?.setCamera(pose);
+    },
+    frame(body) {
+      this.scene?.frame(body);
+    },
+    setOption(option) {
+      this.scene?.setOption(option);
+    },
+    setDrawing(drawing) {
+      this.scene?.setDrawing(drawing);
+    },
+  },
+};
