@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -207,16 +207,3 @@ def _png(pixels: np.ndarray) -> Asset:
     if not is_written:
         raise RuntimeError("a texture cannot be written as PNG")
     return Asset(content.tobytes(), "image/png", None)
-
-
-def planes(model: mujoco.MjModel) -> Iterator[dict[str, Any]]:
-    """Yield the tiles of each plane, in the order of their ``dataid``."""
-    horizon = float(model.vis.map.zfar * model.stat.extent)
-    for geom in np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)):
-        material = model.geom_matid[geom]
-        repeats = model.mat_texrepeat[material] if material >= 0 else np.zeros(2)
-        yield {
-            "size": [float(value) for value in model.geom_size[geom]],
-            # The plane follows the camera in steps of twice this, so that its texture stays [m].
-            "step": [float(2.0 / r) if r > 0 else 2.1 * horizon / 198 for r in repeats],
-        }

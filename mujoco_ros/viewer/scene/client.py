@@ -16,6 +16,7 @@ from mujoco_ros.viewer.scene import packing
 from mujoco_ros.viewer.scene.drawn_scene import DrawnScene
 from mujoco_ros.viewer.scene.inputs import PictureRequest, Watched
 from mujoco_ros.viewer.scene.options import ViewOptions
+from mujoco_ros.viewer.scene.soft_bodies import surfaces
 
 _LOG = logging.getLogger(__name__)
 _MOST_IN_FLIGHT = 2  # frames that the page has not drawn yet
@@ -48,6 +49,7 @@ class PageLink:
         self._flying: dict[int, float] = {}
         self._due, self._last, self._delay = 0.0, 0.0, 0.0
         self._lights = self._entries = self._view = b""
+        self._surfaces: dict[int, bytes] = {}
         self._picture: object = None
         self.drawn = None
 
@@ -87,6 +89,10 @@ class PageLink:
     ) -> None:
         """Send what has changed, and nothing if nothing has for a moment."""
         sections = list(self._delta.sections(drawn.geoms.rows, drawn.geoms.words))
+        for slot, surface in surfaces(drawn.scene, drawn.geoms.rows):
+            if surface != self._surfaces.get(slot):
+                self._surfaces[slot] = surface
+                sections.append(packing.section(packing.SURFACE, slot, surface))
         lights = packing.light_section(drawn.scene)
         view = self._view_section(model, data)
         if lights != self._lights:
@@ -139,7 +145,7 @@ class PageLink:
         """Send all geoms again, after pictures."""
         self.request, self.drawn, self._picture = None, None, None
         self._delta = packing.GeomDelta()
-        self._lights = b""
+        self._lights, self._surfaces = b"", {}
 
     def _send_frame(self, sequence: int, message: bytes, now: float) -> None:
         self._flying[sequence], self._last = now, now

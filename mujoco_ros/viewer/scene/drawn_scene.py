@@ -9,6 +9,7 @@ from mujoco_ros.viewer.scene.entries import OverlayEntries, text_geom
 from mujoco_ros.viewer.scene.geom_memory import SceneGeoms
 from mujoco_ros.viewer.scene.inputs import PageCamera, Picked, PictureRequest
 from mujoco_ros.viewer.scene.options import ViewOptions
+from mujoco_ros.viewer.scene.soft_bodies import append_flex_parts
 
 MOST_GEOMS = 20_000
 _ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
@@ -33,6 +34,7 @@ class DrawnScene:
     ) -> None:
         """Show a state, after ``mj_forward``."""
         self._update(model, data, None, self._camera, overlays)
+        append_flex_parts(self.scene, self.geoms)
 
     def update_for(
         self,

@@ -68,6 +68,13 @@ class SceneGeoms:
             ctypes.memmove(self._bytes[at].ctypes.data, _address(geom), stride)
             scene.ngeom = at + 1
 
+    def append_rows(self, rows: np.ndarray) -> None:
+        """Add rows with the fields of `GEOM`, as many as the scene has room for.  # (n,)"""
+        first = self._scene.ngeom
+        count = min(len(rows), self._scene.maxgeom - first)
+        self._rows[first : first + count] = rows[:count]
+        self._scene.ngeom = first + count
+
 
 def _two(scene: mujoco.MjvScene) -> tuple[mujoco.MjvGeom, mujoco.MjvGeom]:
     first, second = scene.geoms[:2]

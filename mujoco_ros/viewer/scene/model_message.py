@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.scene.assets import planes
 from mujoco_ros.viewer.scene.options import choices
 
 _RGB = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
@@ -16,6 +15,7 @@ def model_message(state: SharedState, assets: dict[str, Any], version: int) -> d
     """Return the message that begins a model on a page."""
     model = state.model
     visual, extent = model.vis, float(model.stat.extent)
+    is_plane = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
     free = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, free)
     return {
@@ -23,7 +23,7 @@ def model_message(state: SharedState, assets: dict[str, Any], version: int) -> d
             "version": version,
             "scene": str(state.metadata["scene"]),
             "assets": assets,
-            "planes": list(planes(model)),
+            "planes": [{"size": _floats(size)} for size in model.geom_size[is_plane]],
             "materials": [
                 {
                     "texture": int(model.mat_texid[material, _RGB]),
@@ -32,7 +32,6 @@ def model_message(state: SharedState, assets: dict[str, Any], version: int) -> d
                 }
                 for material in range(model.nmat)
             ],
-            "hfield_sizes": [_floats(size) for size in model.hfield_size],
             "extent": extent,
             "near": float(visual.map.znear) * extent,
             "far": float(visual.map.zfar) * extent,

@@ -20,7 +20,7 @@ FRAME, PICTURE, ALIVE = 1, 2, 3
 HEADER = struct.Struct("<B3xIIIdd")
 _SECTION = struct.Struct("<BxHI")
 
-LOOKS, SIZES, POSES, MATRICES, LIGHTS, LABELS, FLEX, SKIN, VIEW, ENTRIES = range(1, 11)
+LOOKS, SIZES, POSES, MATRICES, LIGHTS, LABELS, SURFACE, VIEW, ENTRIES = range(1, 10)
 """Codes of sections."""
 
 LOOK = np.dtype(

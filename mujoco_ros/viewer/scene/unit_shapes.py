@@ -11,6 +11,8 @@ import mujoco
 import numpy as np
 
 _GEOM = mujoco.mjtGeom
+INFINITE_PLANE = 2000
+"""Type of the shape of an infinite plane: a disk that reaches to the horizon."""
 
 
 class Surface(NamedTuple):
@@ -32,6 +34,7 @@ def unit_shapes(slices: int, stacks: int) -> dict[int, Surface]:
     half = stacks // 2
     return {
         int(_GEOM.mjGEOM_PLANE): _surface([_plane()]),
+        INFINITE_PLANE: _horizon(4 * slices),
         int(_GEOM.mjGEOM_SPHERE): sphere,
         int(_GEOM.mjGEOM_ELLIPSOID): sphere,
         int(_GEOM.mjGEOM_CAPSULE): _surface(
@@ -121,6 +124,11 @@ def _plane() -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
         return np.stack([x, y, 0 * x], 1), np.stack([0 * x, 0 * x, 0 * x + 1], 1), np.stack([x, y], 1)
 
     return _grid(1, 1, vertex)
+
+
+def _horizon(slices: int) -> Surface:
+    disk = _surface([_disk(slices, 0.0, 1)])
+    return disk._replace(texcoords=disk.points[:, :2])
 
 
 def _sphere(

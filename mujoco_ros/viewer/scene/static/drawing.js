@@ -2,6 +2,7 @@
 import { THREE } from "./three.js";
 import { GEOM, geometryOf, readGeometry } from "./shapes.js";
 import { Materials, TEXTURE } from "./material.js";
+import { REACH } from "./sky.js";
 
 export const CASTS = 1; // layer of what casts shadows
 const OPAQUE = 0.995; // least opacity that MuJoCo draws as opaque
@@ -91,7 +92,7 @@ export class Drawing {
     this.slots = slots;
     for (const slot of changed.removed) this.remove(slot);
     for (const slot of changed.looks) this.assign(slot);
-    for (const name of changed.soft) this.updateSoft(name);
+    for (const slot of changed.soft) this.assign(slot);
     for (const slot of changed.moved) if (!changed.looks.has(slot)) this.place(slot);
   }
 
@@ -116,7 +117,7 @@ export class Drawing {
 
   assign(slot) {
     const look = this.slots.looks[slot];
-    const shape = look && this.shapeOf(look);
+    const shape = look && this.shapeOf(look, slot);
     if (!shape || !this.slots.sizes[slot]) { this.remove(slot); return; }
     const [texture, mapping] = this.segmented ? [null, 0] : this.textureOf(look);
     const isTransparent = look.rgba[3] < OPAQUE && !this.segmented;
@@ -144,13 +145,14 @@ export class Drawing {
       if (this.isInfinite(look) && !this.planes.includes(slot)) this.planes.push(slot);
     }
     batch.isTransparent = isTransparent;
+    batch.mapping = mapping;
     this.paint(slot, batch, look, mapping, isTransparent);
     this.place(slot);
   }
 
   isInfinite(look) {
     const plane = look.type === GEOM.PLANE && this.model.planes[look.dataid];
-    return plane && !(plane.size[0] > 0 && plane.size[1] > 0);
+    return plane && !(plane.size[0] > 0 || plane.size[1] > 0);
   }
 
   paint(slot, batch, look, mapping, isTransparent) {
@@ -198,19 +200,9 @@ export class Drawing {
       return uniform && size[k] > 0 ? own * size[k] : own;
     });
     if (look.type !== GEOM.PLANE) return [...scale, 0, 0];
-    const infinite = this.isInfinite(look), shift = infinite ? -0.5 : 0;
-    const factors = [0, 1].map((k) => {
-      const half = size[k] > 0 ? null : this.halfOf(look, k);
-      const sign = k ? -1 : 1;
-      return half === null ? [sign * scale[k] / 2, scale[k] / 2 + shift]
-        : [sign * 0.5 * half * scale[k], shift];
-    });
-    return [factors[0][0], factors[1][0], factors[0][1], factors[1][1]];
-  }
-
-  // Return half the side of an infinite plane, which reaches beyond the horizon.
-  halfOf(look, k) {
-    return 1.05 * this.model.far + this.model.planes[look.dataid].step[k];
+    // The texture coordinates of planes are their positions: of infinite ones in metres.
+    const half = this.isInfinite(look) ? REACH * this.model.far : 1;
+    return [half * scale[0] / 2, -half * scale[1] / 2, scale[0] / 2, scale[1] / 2];
   }
 
   place(slot) {
@@ -219,7 +211,8 @@ export class Drawing {
     const p = this.slots.places.subarray(7 * slot, 7 * slot + 7), size = this.slots.sizes[slot];
     let scale = size, position = p.subarray(0, 3), turn = p.subarray(3, 7);
     if (look.type === GEOM.PLANE) {
-      scale = [0, 1].map((k) => (size[k] > 0 ? size[k] : this.halfOf(look, k))).concat(1);
+      const far = REACH * this.model.far;
+      scale = [size[0] > 0 ? size[0] : far, size[1] > 0 ? size[1] : far, 1];
     } else if ([GEOM.MESH, GEOM.SDF, GEOM.HFIELD].includes(look.type)) {
       scale = [1, 1, 1];
     } else if (look.type === GEOM.FLEX || look.type === GEOM.SKIN) {
@@ -247,7 +240,7 @@ export class Drawing {
     position.needsUpdate = normal.needsUpdate = true;
   }
 
-  // Move infinite planes below the camera, in whole periods of their textures.
+  // Move infinite planes below the camera; their textures stay where they are.
   centrePlanes(eye) {
     const axis = new THREE.Vector3(), turn = new THREE.Quaternion();
     for (const slot of this.planes) {
@@ -255,18 +248,20 @@ export class Drawing {
       const p = this.slots.places.subarray(7 * slot, 7 * slot + 7);
       const place = new THREE.Vector3(p[0], p[1], p[2]), offset = eye.clone().sub(place);
       turn.set(p[3], p[4], p[5], p[6]);
+      const pattern = this.pattern(slot, look, batch.mapping), far = REACH * this.model.far;
       for (let k = 0; k < 2; k++) {
-        if (this.slots.sizes[slot][k] > 0) continue;
-        const step = this.model.planes[look.dataid].step[k];
         axis.set(k ? 0 : 1, k ? 1 : 0, 0).applyQuaternion(turn);
-        place.addScaledVector(axis, 2 * step * Math.round(0.5 * offset.dot(axis) / step));
+        const along = offset.dot(axis);
+        place.addScaledVector(axis, along);
+        pattern[2 + k] = (along * pattern[k] / far - 0.5) % 1;
       }
       batch.set(slot, "place", place.toArray());
+      batch.set(slot, "pattern", pattern);
     }
   }
 
   // Return the shape of a geom; null before it is loaded, or if it has none.
-  shapeOf(look) {
+  shapeOf(look, slot) {
     const { meshes, hfields, skins, shapes } = this.model.assets;
     switch (look.type) {
       case GEOM.MESH: case GEOM.SDF:
@@ -274,10 +269,11 @@ export class Drawing {
       case GEOM.HFIELD: return this.loadShape(hfields[look.dataid]);
       case GEOM.SKIN: {
         const faces = this.loadShape(skins[look.objid]);
-        return faces && this.softShape(`8:${look.objid}`, faces);
+        return faces && this.softShape(slot, faces);
       }
-      case GEOM.FLEX: return this.softShape(`7:${look.objid}`, null);
+      case GEOM.FLEX: return this.softShape(slot, null);
       case GEOM.TRIANGLE: return geometryOf({ position: new Float32Array(9), normal: new Float32Array(9) });
+      case GEOM.PLANE: return this.loadShape(shapes[this.isInfinite(look) ? GEOM.DISK : look.type]);
       default: return this.loadShape(shapes[look.type]);
     }
   }
@@ -286,38 +282,23 @@ export class Drawing {
     return name ? this.load(name, (response) => response.arrayBuffer().then(readGeometry)) : null;
   }
 
-  softShape(name, faces) {
-    if (!this.softShapes.has(name)) {
-      const shape = new THREE.BufferGeometry();
-      if (faces) shape.setIndex(faces.index);
-      if (faces?.getAttribute("uv")) shape.setAttribute("uv", faces.getAttribute("uv"));
-      this.softShapes.set(name, shape);
-      this.updateSoft(name);
-    }
-    return this.softShapes.get(name).getAttribute("position") ? this.softShapes.get(name) : null;
-  }
-
-  // Take the vertices of a flex or skin from the newest frame.
-  updateSoft(name) {
-    const shape = this.softShapes.get(name), soft = this.slots.soft.get(name);
-    if (!shape || !soft) return;
-    const before = shape.getAttribute("position");
-    for (const [key, size] of [["position", 3], ["normal", 3], ["uv", 2]]) {
-      if (!soft[key]) continue;
-      const attribute = shape.getAttribute(key);
-      if (attribute && attribute.array.length === soft[key].length) {
-        attribute.array.set(soft[key]);
+  // Return the surface of a flex or skin, with the vertices of the newest frame.
+  softShape(slot, faces) {
+    const soft = this.slots.soft.get(slot), before = this.softShapes.get(slot);
+    if (!soft) return null;
+    if (before?.getAttribute("position").array.length === soft.position.length) {
+      for (const name of ["position", "normal"]) {
+        const attribute = before.getAttribute(name);
+        attribute.array.set(soft[name]);
         attribute.needsUpdate = true;
-      } else {
-        shape.setAttribute(key, new THREE.BufferAttribute(soft[key], size));
       }
+      return before;
     }
-    if (before !== shape.getAttribute("position")) {
-      for (const batch of this.batches.values()) {
-        if (batch.shape === shape) { batch.useShape(shape); batch.geometry.dispose(); }
-      }
-      if (!before) this.reassign();
-    }
+    const uv = faces?.getAttribute("uv").array ?? soft.uv ?? new Float32Array(0);
+    const shape = geometryOf({ position: soft.position, normal: soft.normal, uv }, faces?.index.array);
+    if (!uv.length) shape.deleteAttribute("uv");
+    this.softShapes.set(slot, shape);
+    return shape;
   }
 
   // Return the texture of a geom and how it is mapped.

@@ -4,7 +4,7 @@ import { THREE } from "./three.js";
 // Types of geoms (mjtGeom).
 export const GEOM = {
   PLANE: 0, HFIELD: 1, MESH: 7, SDF: 8, CYLINDER: 5, LINE: 103, LINEBOX: 104, FLEX: 105, SKIN: 106,
-  TRIANGLE: 108,
+  TRIANGLE: 108, DISK: 2000, // the last is of infinite planes
 };
 
 export function readGeometry(buffer) {

@@ -1,21 +1,25 @@
 // The sky, and the haze where it meets an infinite plane.
 import { THREE } from "./three.js";
+import { geometryOf } from "./shapes.js";
 
-const REACH = 0.7; // distance of the sky, as a share of the far plane of the camera
+export const REACH = 0.7; // distance of the horizon, as a share of the far plane of the camera
 
-// A cylinder around the camera with the texture of the sky; what is further away is behind it.
-export function skyMesh(texture, cylinder, far) {
+// The texture of the sky, behind everything.
+export function skyMesh(texture) {
   const material = new THREE.ShaderMaterial({
-    uniforms: { cube: { value: texture }, reach: { value: REACH * far } }, side: THREE.BackSide,
-    vertexShader: `varying vec3 vAlong; uniform float reach;
+    uniforms: { cube: { value: texture } }, depthWrite: false,
+    vertexShader: `varying vec3 vAlong;
       void main() {
-        vAlong = position;
-        gl_Position = projectionMatrix * viewMatrix * vec4(cameraPosition + reach * position, 1.0);
+        mat3 turn = transpose(mat3(viewMatrix));
+        vec4 ray = inverse(projectionMatrix) * vec4(position.xy, 1.0, 1.0);
+        vAlong = turn * (projectionMatrix[3][3] > 0.5 ? vec3(0.0, 0.0, -1.0) : ray.xyz / ray.w);
+        gl_Position = vec4(position.xy, 1.0, 1.0);
       }`,
     fragmentShader: `varying vec3 vAlong; uniform samplerCube cube;
       void main() { gl_FragColor = texture(cube, vec3(vAlong.x, vAlong.z, -vAlong.y)); }`,
   });
-  const mesh = new THREE.Mesh(cylinder, material);
+  const geometry = geometryOf({ position: new Float32Array([-1, -1, 0, 3, -1, 0, -1, 3, 0]) });
+  const mesh = new THREE.Mesh(geometry, material);
   mesh.frustumCulled = false;
   mesh.renderOrder = 1;
   return mesh;

@@ -57,16 +57,16 @@ export class Slots {
     if (code === 6) {
       changed.labels = true;
       for (const [slot, text] of json()) this.labels[slot] = text;
-    } else if (code === 10) {
+    } else if (code === 9) {
       this.entries = json();
       changed.entries = true;
     } else if (code === 5) {
       this.lights = this.readLights(new Float32Array(buffer, at, bytes / 4), rows);
       changed.lights = true;
-    } else if (code === 9) {
+    } else if (code === 8) {
       this.view = new Float32Array(buffer, at, rows);
-    } else if (code === 7 || code === 8) {
-      this.readSoft(code, buffer, at, rows, changed);
+    } else if (code === 7) {
+      this.readSurface(buffer, at, rows, changed);
     } else {
       const slots = new Uint16Array(buffer, at, rows);
       const data = at + 2 * (rows + rows % 2);
@@ -132,7 +132,7 @@ export class Slots {
   }
 
   // Vertices of a flex or skin: 16-bit positions in a box, 8-bit normals, texture coordinates.
-  readSoft(code, buffer, at, id, changed) {
+  readSurface(buffer, at, slot, changed) {
     const [count, hasTexture] = new Uint32Array(buffer, at, 2);
     const box = new Float32Array(buffer, at + 8, 6), first = at + 32;
     const packed = new Uint16Array(buffer, first, 6 * count);
@@ -145,7 +145,7 @@ export class Slots {
       }
     }
     const uv = hasTexture ? new Float32Array(buffer, first + 12 * count, 2 * count).slice() : null;
-    this.soft.set(`${code}:${id}`, { position, normal, uv });
-    changed.soft.push(`${code}:${id}`);
+    this.soft.set(slot, { position, normal, uv });
+    changed.soft.push(slot);
   }
 }

@@ -1,7 +1,6 @@
 // Draws the scene of a model into a canvas: geoms, sky, haze and shadow.
 import { THREE } from "./three.js";
 import { CASTS, Drawing } from "./drawing.js";
-import { GEOM } from "./shapes.js";
 import { hazeMesh, placeHaze, skyMesh } from "./sky.js";
 
 const LEAST_SHADOW = 512;
@@ -36,9 +35,8 @@ export class View {
   addSky() {
     const asset = this.model.assets.textures.find((texture) => texture.is_sky && texture.is_image);
     const texture = asset && this.drawing.loadTexture(asset);
-    const cylinder = this.drawing.loadShape(this.model.assets.shapes[GEOM.CYLINDER]);
-    if (this.sky || !texture || !cylinder) return;
-    this.sky = skyMesh(texture, cylinder, this.model.far);
+    if (this.sky || !texture) return;
+    this.sky = skyMesh(texture);
     this.sky.visible = this.flags.Skybox !== false;
     this.scene.add(this.sky);
   }
