@@ -11,6 +11,7 @@ from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
 
+_GOALS = {Area.LEFT: "Move left", Area.BOTTOM: "Move below", Area.RIGHT: "Move right"}
 _TONES = {PLAYING: "good", PAUSED: "warning"}
 
 
@@ -85,10 +86,6 @@ class Layout:
         for place in self._places:
             place.panel.tick(is_visible=self._selected[place.area] is place)
 
-    def close(self, place: _Place) -> None:
-        """Close a panel; the menu of panels opens it again."""
-        self._move(place, place.area, is_open=False)
-
     def _build_bar(self) -> None:
         with _named("header", "", "topbar"):
             widgets.text(self._title, strong=True, tag="h1")
@@ -108,9 +105,10 @@ class Layout:
     def _build_area(self, area: Area) -> None:
         name = {Area.LEFT: "Left", Area.RIGHT: "Right", Area.BOTTOM: "Bottom"}[area]
         with _named("section", f"{name} panels", f"area {area.value}") as self._areas[area]:
-            with Element("div").classes("tabs") as self._tabs[area]:
+            with Element("div").classes("tabs-row"):
+                self._tabs[area] = _named("div", f"{name} panels", "tabs")
                 self._tabs[area]._props["role"] = "tablist"
-                self._tabs[area]._props["aria-label"] = f"{name} panels"
+                self._build_tools(area, name.lower())
             self._bodies[area] = Element("div").classes("bodies")
             divider = Element("div").classes("divider")
             divider._props |= {"role": "separator", "tabindex": 0, "data-divides": area.value}
@@ -123,28 +121,23 @@ class Layout:
             place.tab = _Tab(self._session, place.panel.title, partial(self._select, place))
         with self._bodies[place.area], Element("div").classes("panel") as place.body:
             place.body._props |= {"role": "tabpanel", "aria-label": place.panel.title}
-            self._build_tools(place)
             place.panel.mount()
 
-    def _build_tools(self, place: _Place) -> None:
-        """Create the menu of a panel: move and close."""
-        title = place.panel.title
-        with _menu("⋯", name=f"Place of {title}", classes="tools"):
-            for area, words in (
-                (Area.LEFT, "Move left"),
-                (Area.BOTTOM, "Move below"),
-                (Area.RIGHT, "Move right"),
-            ):
-                widgets.button(
-                    words,
-                    partial(self._move, place, area),
-                    look="plain",
-                    watch=True,
-                    name=f"{words}: {title}",
-                )
-            widgets.button(
-                "Close", partial(self.close, place), look="plain", watch=True, name=f"Close {title}"
-            )
+    def _build_tools(self, area: Area, name: str) -> None:
+        """Create the menu that moves or closes the selected panel of an area."""
+
+        def act(goal: Area, *, is_open: bool) -> None:
+            place = self._selected[area]
+            if place is not None:
+                self._move(place, goal, is_open=is_open)
+
+        with _menu("\u22ef", name=f"Place of the selected {name} panel"):
+            for goal, words in _GOALS.items():
+                if goal is not area:
+                    move = partial(act, goal, is_open=True)
+                    widgets.button(words, move, look="plain", watch=True)
+            close = partial(act, area, is_open=False)
+            widgets.button("Close", close, look="plain", watch=True)
 
     def _select(self, place: _Place) -> None:
         self._selected[place.area] = place

@@ -38,16 +38,20 @@ class LiveFeed:
         client.on_connect(self.send_all)
 
     def add(self, element: "LiveElement") -> None:
+        """Add an element."""
         self._elements[element.id] = element
 
     def remove(self, element: "LiveElement") -> None:
+        """Remove an element."""
         self._elements.pop(element.id, None)
         self._changes.pop(element.id, None)
 
     def change(self, element: "LiveElement", changes: Mapping[str, Any]) -> None:
+        """Note changes of the state of an element for the next message."""
         self._changes.setdefault(element.id, {}).update(changes)
 
     def append(self, element: "LiveElement", lines: list[Any]) -> None:
+        """Note what the next message adds to the lines of an element."""
         self._changes.setdefault(element.id, {}).setdefault("append", []).extend(lines)
 
     @property

@@ -14,17 +14,16 @@ A new panel is a file in ``page/panels`` with one class, and an entry in ``panel
             self._time.set(text=f"{self.state.time:.3f} s")
 
 Each open page has an object of each class, so its attributes are what this page shows; what pages
-share is in `Session.shared`. `build` creates the elements, once, and again when `structure` changes:
-it returns what the elements depend on, as the model or the selected robot. `refresh` is called ten
-times a second, while the panel is visible, and after an action; it sets texts and values, and what
-is equal is not sent. Elements come from `widgets`, containers as rows and tables too: they are
+share is in `Session.shared`. `build` creates the elements, once, and again when `structure`
+changes: it returns what the elements depend on, as the model or the selected robot. `refresh` is
+called ten times a second, while the panel is visible, and after an action; it sets texts and
+values, and what is equal is not sent. Elements come from `widgets`, containers as rows and tables too: they are
 disabled without control, call their functions guarded, and have names for screen readers. Text from
 ROS is set as text, never as HTML. `update` is called ten times a second whether it is visible or
 not. An exception is shown in the panel and logged.
 """
 
 import logging
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -45,7 +44,7 @@ class Area(StrEnum):
     BOTTOM = "bottom"
 
 
-class Panel(ABC):
+class Panel:
     """A panel of one page."""
 
     title: ClassVar[str]  # title of its tab
@@ -62,9 +61,9 @@ class Panel(ABC):
         self._content: Element
         self._error: LiveElement
 
-    @abstractmethod
     def build(self) -> None:
         """Create the elements, in the container that is active."""
+        raise NotImplementedError
 
     def refresh(self) -> None:
         """Set what the elements show."""

@@ -51,7 +51,8 @@ class PageServer:
 
     def __init__(self, shared: Shared, address: PageAddress, title: Callable[[], str]) -> None:
         """Serve at an address; `title` returns the title of the page."""
-        self._shared, self._address, self._title = shared, address, title
+        self.shared = shared  # what pages share that are opened from now on
+        self._address, self._title = address, title
         self._layouts: dict[str, tuple[Session, Layout]] = {}
         self._stop = asyncio.Event()
         self._is_new = True
@@ -85,9 +86,9 @@ class PageServer:
 
     async def _update(self, serving: "asyncio.Task[None]") -> None:
         """Update the state and all pages until the end."""
-        state, due = self._shared.state, 0.0
-        while not (self._stop.is_set() or state.ended or serving.done()):
-            begin = time.monotonic()
+        due = 0.0
+        while not (self._stop.is_set() or self.shared.state.ended or serving.done()):
+            begin, state = time.monotonic(), self.shared.state
             self._is_new |= state.update() is Update.MODEL
             self._heart.frame(is_new=self._is_new)
             self._is_new = False
@@ -114,7 +115,7 @@ class PageServer:
             raise HTTPException(503, f"{_MOST_PAGES} pages are open; close one")
         self._is_new = True
         client = context.client
-        session = Session(self._shared, client, role)
+        session = Session(self.shared, client, role)
         ui.page_title(self._title())
         panels = [panel(session) for panel in PANELS]
         layout = Layout(session, panels, self._title())
@@ -162,7 +163,7 @@ def serve_page(
     title: Callable[[], str],
     log: Callable[[str], object],
     on_age: Callable[[float], object],
-    on_start: Callable[[Callable[[], None]], object],
+    on_start: Callable[[Callable[[], object]], object],
 ) -> None:
     """Serve the page until the simulator ends.
 
@@ -177,7 +178,8 @@ def serve_page(
     """
 
     async def run() -> None:
-        server, loop = PageServer(Shared(state, clients, on_age), address, title), _loop()
+        server = PageServer(Shared(state, clients, on_age), address, title)
+        loop = asyncio.get_running_loop()
         on_start(lambda: loop.call_soon_threadsafe(server.end))
         announcing = asyncio.create_task(_announce(address, log))
         try:
@@ -186,10 +188,6 @@ def serve_page(
             announcing.cancel()
 
     asyncio.run(run())
-
-
-def _loop() -> asyncio.AbstractEventLoop:
-    return asyncio.get_running_loop()
 
 
 async def _announce(address: PageAddress, log: Callable[[str], object]) -> None:

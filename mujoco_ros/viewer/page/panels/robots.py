@@ -46,10 +46,11 @@ class RobotsPanel(Panel):
         return self.state.layout.robots[robot].namespace
 
     def structure(self) -> Hashable:
-        state = self.state
-        shown = self._robot, self._page, self._degrees, state.paused
-        gains = tuple(self._gain_names())
-        return id(state.model), state.edits, is_replay(self.clients.parameters), shown, gains
+        state, is_replayed = self.state, is_replay(self.clients.parameters)
+        selected = id(state.model), state.edits, is_replayed, self._robot, self._page
+        if self._page == _JOINTS_PAGE:
+            return *selected, self._degrees, state.paused
+        return *selected, tuple(self._gain_names())
 
     def build(self) -> None:
         robots, robot = self.state.layout.robots, self._robot
