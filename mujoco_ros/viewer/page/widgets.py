@@ -89,15 +89,17 @@ def button(
     return control.classes(look)
 
 
-def check(label: str, value: bool, change: Act, *, tip: str = "", watch: bool = False) -> Control:
-    """Create a check box; set `value`."""
+def check(
+    label: str, value: bool, change: Act, *, tip: str = "", name: str = "", watch: bool = False
+) -> Control:
+    """Create a check box; set `value`. `name` is for screen readers, if it is not the label."""
     return Control(
         "check",
         change,
         watch=watch,
         tag="label",
         tip=tip,
-        options={"label": label},
+        options={"label": label, "name": name},
         state={"value": value},
     )
 
@@ -301,6 +303,22 @@ def section(title: str) -> Iterator[Element]:
     with Element("section").classes("section") as created:
         text(title, tag="h3")
         created._props["aria-label"] = title
+        yield created
+
+
+@contextmanager
+def popup(
+    label: str, name: str, on_toggle: Callable[[bool], object] = lambda _is_open: None
+) -> Iterator[Element]:
+    """Create a button that opens what is added inside, above the page; Escape closes it."""
+    opener = button(label, lambda: None, watch=True)
+    opener._props["aria-haspopup"] = "dialog"
+    with Element("div").classes("popup") as created:
+        created._props |= {"popover": "auto", "role": "dialog", "aria-label": name}
+        opener._props["popovertarget"] = created.html_id
+        toggled = current_session().guard(on_toggle)
+        created.on("toggle", lambda event: toggled(event.args["newState"] == "open"), ["newState"])
+        text(name, tag="h2")
         yield created
 
 
