@@ -206,12 +206,14 @@ const kinds = {
     };
   },
 
-  // Copies the text of another element.
+  // Copies the text of another element, or a link relative to the page.
   copy(root, options) {
+    let link = null;
     root.type = "button";
     root.setAttribute("aria-label", options.name);
     root.addEventListener("click", async () => {
-      const text = document.getElementById(options.source).innerText;
+      const text = link === null ? document.getElementById(options.source).innerText
+        : new URL(link, location.href).href;
       try {
         await navigator.clipboard.writeText(text);
       } catch {
@@ -225,7 +227,7 @@ const kinds = {
       setTimeout(() => (root.textContent = options.label), 1200);
     });
     root.textContent = options.label;
-    return () => {};
+    return (changed) => "link" in changed && (link = changed.link);
   },
 
   lines(root) {
@@ -247,6 +249,16 @@ const kinds = {
       else root.append(...(changed.append ?? []).filter((line) => isShown(line, state)).map(element));
       while (root.childElementCount > 1000) root.firstChild.remove();
       if (isAtEnd) root.scrollTop = root.scrollHeight;
+    };
+  },
+
+  progress(root, options) {
+    root.max = 100;
+    root.setAttribute("aria-label", options.name);
+    return (changed) => {
+      if (!("value" in changed)) return;
+      if (changed.value === "") root.removeAttribute("value");
+      else root.value = +changed.value;
     };
   },
 
