@@ -11,6 +11,7 @@ from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.scene_view import SceneView
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.time_bar import TimeBar
 
 _GOALS = {Area.LEFT: "Move left", Area.BOTTOM: "Move below", Area.RIGHT: "Move right"}
 _TONES = {PLAYING: "good", PAUSED: "warning"}
@@ -35,7 +36,7 @@ class Layout:
         self._tabs: dict[Area, Element] = {}
         self._bodies: dict[Area, Element] = {}
         self._areas: dict[Area, Element] = {}
-        self.scene: SceneView
+        self.time_bar: TimeBar  # the bar below the scene
 
     @property
     def panels(self) -> Sequence[Panel]:
@@ -73,7 +74,11 @@ class Layout:
             for area in (Area.LEFT, Area.BOTTOM, Area.RIGHT):
                 self._build_area(area)
             with _named("main", "Scene", "scene"):
-                self.scene = SceneView(self._session)
+                with Element("div").classes("view") as view:
+                    self._session.scene = SceneView(self._session)
+                self.time_bar = TimeBar(self._session, view)
+                with Element("div").classes("time-bar"):
+                    self.time_bar.mount()
         for place in self._places:
             self._mount(place)
         for area in Area:
@@ -84,6 +89,7 @@ class Layout:
         status = run_status(self._session.clients.simulation, paused=self._session.state.paused)
         self._status.set(text=status or "no response", tone=_TONES.get(status, "bad"))
         self._time.set(text=f"{self._session.state.time:.2f} s")
+        self.time_bar.tick(is_visible=True)
         for place in self._places:
             place.panel.tick(is_visible=self._selected[place.area] is place)
 

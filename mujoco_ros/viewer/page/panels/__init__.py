@@ -2,7 +2,8 @@
 
 from mujoco_ros.viewer.page.panel import Panel
 from mujoco_ros.viewer.page.panels.log import LogPanel
+from mujoco_ros.viewer.page.panels.plots import PlotsPanel
 from mujoco_ros.viewer.page.panels.robots import RobotsPanel
 from mujoco_ros.viewer.page.panels.simulation import SimulationPanel
 
-PANELS: tuple[type[Panel], ...] = (SimulationPanel, RobotsPanel, LogPanel)
+PANELS: tuple[type[Panel], ...] = (SimulationPanel, RobotsPanel, LogPanel, PlotsPanel)
