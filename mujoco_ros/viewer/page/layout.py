@@ -9,6 +9,7 @@ from nicegui.element import Element
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, run_status
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.scene_bar import SceneBar
 from mujoco_ros.viewer.page.scene_view import SceneView
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.time_bar import TimeBar
@@ -75,7 +76,13 @@ class Layout:
                 self._build_area(area)
             with _named("main", "Scene", "scene"):
                 with Element("div").classes("view") as view:
-                    self._session.scene = SceneView(self._session)
+                    self._session.scene = SceneView(self._session.client.id, self._session.state)
+                    self._session.camera = self._session.scene.camera
+                    self._scene_bar = SceneBar(self._session)
+                    with Element("div").classes("scene-bar"):
+                        self._scene_bar.mount()
+                    self._session.stage = Element("div").classes("stage")
+                    self._session.stage.set_visibility(False)
                 self.time_bar = TimeBar(self._session, view)
                 with Element("div").classes("time-bar"):
                     self.time_bar.mount()
@@ -90,6 +97,7 @@ class Layout:
         self._status.set(text=status or "no response", tone=_TONES.get(status, "bad"))
         self._time.set(text=f"{self._session.state.time:.2f} s")
         self.time_bar.tick(is_visible=True)
+        self._scene_bar.tick(is_visible=True)
         for place in self._places:
             place.panel.tick(is_visible=self._selected[place.area] is place)
 

@@ -25,7 +25,9 @@ from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
+from mujoco_ros.viewer.page.pictures import mount_pictures
 from mujoco_ros.viewer.page.session import Session, Shared
+from mujoco_ros.viewer.scene.entries import OverlayEntries
 from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
 from mujoco_ros.viewer.scene_title import scene_title
 from mujoco_ros.viewer.web.access import Role
@@ -56,18 +58,33 @@ class PageServer:
 
     def __init__(self, shared: Shared, address: PageAddress, title: Callable[[], str]) -> None:
         """Serve at an address; `title` returns the title of the page."""
-        self.shared = shared  # what pages share that are opened from now on
+        self._options = SceneOptions()
+        self.shared = shared
         self._address, self._title = address, title
         self._layouts: dict[str, tuple[Session, Layout]] = {}
         self._stop = asyncio.Event()
         self._is_new = True
-        self._scene = SceneServer(shared.state, (), SceneOptions())
+        self._scene = SceneServer(shared.state, [self], self._options)
         self._heart = Heartbeat(shared.state.beat)
+
+    @property
+    def shared(self) -> Shared:
+        """What pages share; another one is for the pages that are opened from then on."""
+        return self._shared
+
+    @shared.setter
+    def shared(self, shared: Shared) -> None:
+        self._shared, self._options.displays = shared, shared.displays
+
+    def entries(self) -> OverlayEntries:
+        """Return what is drawn over the scene."""
+        return self.shared.overlays.entries()
 
     async def run(self) -> None:
         """Serve until `end` is called or the simulator ends."""
         api = FastAPI(openapi_url=None)
         self._scene.mount(api, self._admit)
+        mount_pictures(api, self._admit, lambda: self.shared)
         _configure(api, self._build)
         config = uvicorn.Config(
             GZipMiddleware(PageGuard(api, self._address), compresslevel=4),
@@ -87,6 +104,7 @@ class PageServer:
             server.should_exit = True
             await serving
             self._scene.close()
+            self.shared.close()
 
     def end(self) -> None:
         """End `run`; any thread and handlers of signals may call it."""

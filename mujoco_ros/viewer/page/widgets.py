@@ -304,6 +304,97 @@ class Table:
         self._body.clear()
 
 
+class SortedTable(LiveElement):
+    """A table whose rows change, in the order of a column that the user chooses."""
+
+    def show(self, rows: Sequence[Sequence[str]]) -> None:
+        """Show rows of texts; one more text is the tone of a row."""
+        self.set(rows=[list(row) for row in rows])
+
+
+def sorted_table(
+    name: str, columns: Sequence[tuple[str, str, bool]], *, by: int, down: bool = True
+) -> SortedTable:
+    """Create a table; columns have a label, a unit, and whether they are numbers."""
+    options = {"name": name, "columns": [list(column) for column in columns], "sort": [by, down]}
+    feed = current_session().feed
+    created = SortedTable(feed, "sorted_table", tag="table", options=options, state={"rows": []})
+    return created.classes("table sorted-table")
+
+
+def image(alt: str) -> LiveElement:
+    """Create an image that is loaded once; set `src`."""
+    return LiveElement(current_session().feed, "image", tag="img", options={"alt": alt})
+
+
+def picture(name: str, alt: str, scale: str, act: Act) -> Control:
+    """Create an image that changes, as a button; set `src`, `text`, `under` and `limits`.
+
+    `act` gets the position of the mouse in 0..1 as ``at``, or none, or ``press``.
+    """
+    options = {"name": name, "alt": alt, "scale": scale}
+    return Control("picture", act, watch=True, tag="figure", options=options)
+
+
+@contextmanager
+def group(title: str) -> Iterator[Element]:
+    """Create content that opens below its title, and is there from the beginning."""
+    with Element("details").classes("details") as created:
+        text(title, tag="summary")
+        with Element("div").classes("inner"):
+            yield created
+
+
+class Details:
+    """A title that opens content below it, which is there only while it is open."""
+
+    def __init__(
+        self, title: str, fill: Callable[[], object], on_toggle: Callable[[bool], object]
+    ) -> None:
+        self.is_open = False
+        self._fill, self._on_toggle = fill, on_toggle
+        self._session = current_session()
+        self._guard = self._session.guard
+        with Element("details").classes("details") as self.element:
+            text(title, tag="summary")
+            self._inner = Element("div").classes("inner")
+        toggle = self._guard(self._toggle)
+        self.element.on("toggle", lambda e: toggle(e.args["newState"] == "open"), ["newState"])
+
+    def show(self) -> None:
+        """Open it."""
+        self.element._props["open"] = self.is_open = True
+        self.fill()
+
+    def fill(self) -> None:
+        """Create the content again, if it is open."""
+        self._inner.clear()
+        if not self.is_open:
+            return
+        before, self._session.guard = self._session.guard, self._guard
+        try:
+            with self._inner:
+                self._fill()
+        finally:
+            self._session.guard = before
+
+    def _toggle(self, is_open: bool) -> None:
+        if is_open == self.is_open:
+            return
+        self.is_open = is_open
+        self.fill()
+        self._on_toggle(is_open)
+
+
+def details(
+    title: str,
+    fill: Callable[[], object],
+    on_toggle: Callable[[bool], object] = lambda _is_open: None,
+) -> Details:
+    """Create a title; `fill` creates what opens below it."""
+    return Details(title, fill, on_toggle)
+
+
 @contextmanager
 def section(title: str) -> Iterator[Element]:
     """Create a group with a heading."""

@@ -1,9 +1,24 @@
 """The panels, in the order of their tabs."""
 
 from mujoco_ros.viewer.page.panel import Panel
+from mujoco_ros.viewer.page.panels.cameras import CamerasPanel
+from mujoco_ros.viewer.page.panels.inspector import InspectorPanel
 from mujoco_ros.viewer.page.panels.log import LogPanel
+from mujoco_ros.viewer.page.panels.overlays import OverlaysPanel
 from mujoco_ros.viewer.page.panels.plots import PlotsPanel
 from mujoco_ros.viewer.page.panels.robots import RobotsPanel
 from mujoco_ros.viewer.page.panels.simulation import SimulationPanel
+from mujoco_ros.viewer.page.panels.view import ViewPanel
+from mujoco_ros.viewer.page.panels.world import WorldPanel
 
-PANELS: tuple[type[Panel], ...] = (SimulationPanel, RobotsPanel, LogPanel, PlotsPanel)
+PANELS: tuple[type[Panel], ...] = (
+    SimulationPanel,
+    OverlaysPanel,
+    CamerasPanel,
+    ViewPanel,
+    RobotsPanel,
+    WorldPanel,
+    InspectorPanel,
+    LogPanel,
+    PlotsPanel,
+)

@@ -252,6 +252,13 @@ const kinds = {
     };
   },
 
+  image(root, options) {
+    root.alt = options.alt;
+    return (changed) => {
+      if (changed.src) root.src = changed.src;
+    };
+  },
+
   progress(root, options) {
     root.max = 100;
     root.setAttribute("aria-label", options.name);

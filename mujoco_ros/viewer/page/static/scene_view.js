@@ -1,5 +1,7 @@
 // The scene of the page, of which scene/static/scene.js draws the pictures.
 
+const REPORTED = ["camera", "options", "drawing", "selected"]; // what the viewer learns
+
 export default {
   props: ["page"],
   emits: ["scene"],
@@ -10,13 +12,19 @@ export default {
     const { mountScene } = await import("/scene/static/scene.js");
     this.scene = mountScene(this.$el, {
       socketUrl: `/scene?page=${this.page}`,
-      onEvent: (kind, value) => this.$emit("scene", { kind, value }),
+      onEvent: (kind, value) => {
+        if (REPORTED.includes(kind)) this.$emit("scene", { kind, value });
+        if (kind === "model") this.$emit("scene", { kind, value: null });
+      },
     });
   },
   unmounted() {
     this.scene?.dispose();
   },
   methods: {
+    select(body) {
+      this.scene?.select(body);
+    },
     setCamera(pose) {
       this.scene?.setCamera(pose);
     },

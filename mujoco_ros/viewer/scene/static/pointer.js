@@ -120,6 +120,7 @@ export class Pointer {
     const drawing = this.scene.view?.drawing;
     if (drawing && drawing.selected !== body) { drawing.selected = body; drawing.reassign(); }
     if (this.scene.camera) this.scene.watch();
+    this.scene.settings.onEvent("selected", body);
   }
 
   // Return the pose of the selected body, as the server has sent it; null before that.

@@ -10,7 +10,7 @@ const LEAST_FPS = 10; // a slower page draws less, and then shows pictures
 const FIRST_FRAMES = 4, MEASURED_FRAMES = 12; // not measured, because shaders are compiled; measured
 
 // Show the scene in an element. `drawing` is "auto", "three" or "pictures"; `onEvent` gets
-// "connection", "model", "options", "camera", "drawing" and "message" with a value each.
+// "connection", "model", "options", "camera", "selected", "drawing" and "message" with a value each.
 export function mountScene(element, settings = {}) {
   return new MountedScene(element, {
     socketUrl: "/scene", token: "", assetsUrl: "/scene/assets/", drawing: "auto", onEvent: () => {},
@@ -66,7 +66,20 @@ class MountedScene {
     if (fixed !== undefined) camera.fixed = fixed;
     camera.setPose(pose);
     this.watch();
-    this.settings.onEvent("camera", { ...camera.pose, followed: camera.followed, fixed: camera.fixed });
+    this.reportCamera();
+  }
+
+  // Report the camera if it has changed.
+  reportCamera() {
+    const { camera } = this, value = { ...camera.pose, followed: camera.followed, fixed: camera.fixed };
+    const text = JSON.stringify(value);
+    if (text !== this.reportedCamera) this.settings.onEvent("camera", value);
+    this.reportedCamera = text;
+  }
+
+  // Select a body; 0 selects none.
+  select(body) {
+    if (body !== this.pointer.selected) this.pointer.select(body, null);
   }
 
   // Show a body with all below it, or for 0 all bodies.
@@ -258,7 +271,9 @@ class MountedScene {
     const lag = this.header ? Math.max(0, now / 1000 - this.header.time - this.offset) : 1e6;
     document.documentElement.dataset.fps = fps.toFixed(1);
     document.documentElement.dataset.lagS = lag.toFixed(2);
-    if (this.model) this.send({ report: { fps, lag_s: lag } });
+    if (!this.model) return;
+    this.send({ report: { fps, lag_s: lag } });
+    this.reportCamera();
   }
 
   resize() {
