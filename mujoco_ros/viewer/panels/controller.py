@@ -66,6 +66,7 @@ def _layout(
     states: tuple[str, ...], transitions: tuple[TransitionInfo, ...], _font_size: float
 ) -> DiagramLayout:
     """Return the layout of a graph; equal graphs of equal font size are laid out once."""
+
     def size(state: str) -> tuple[float, float]:
         padding = 2.0 * style.STATE_PADDING
         return imgui.CalcTextSize(state).x + padding, imgui.CalcTextSize(state).y + padding

@@ -249,6 +249,26 @@ const kinds = {
     };
   },
 
+  rows(root, options) {
+    const head = make("tr");
+    for (const [label, unit, wide] of options.columns) {
+      const cell = make("th", { scope: "col", className: wide ? "wide" : "" });
+      cell.append(label, make("span", { className: "unit", textContent: unit }));
+      head.append(cell);
+    }
+    const body = make("tbody");
+    root.append(make("thead"), body);
+    root.firstChild.append(head);
+    const row = ([tone, ...texts]) => {
+      const line = make("tr");
+      line.dataset.tone = tone;
+      const cell = (text, at) => make("td", { textContent: text, className: options.columns[at]?.[2] ? "wide" : "" });
+      line.append(...texts.map(cell));
+      return line;
+    };
+    return (changed) => "rows" in changed && body.replaceChildren(...changed.rows.map(row));
+  },
+
   bar(root, options) {
     const fill = make("span", { className: "fill" });
     const text = make("span", { className: "text" });
