@@ -54,9 +54,16 @@ class LiveFeed:
         """Note what the next message adds to the lines of an element."""
         self._changes.setdefault(element.id, {}).setdefault("append", []).extend(lines)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the browser has not received the last message yet."""
+        return self._sent is not None
+
     def send_all(self) -> None:
         """Send all states: the browser has connected, and may have missed messages."""
-        self._changes = {key: dict(element.state) for key, element in self._elements.items()}
+        self._changes = {}
+        for key, element in self._elements.items():
+            self._changes[key] = element.snapshot()
         self._sent = None
 
     async def flush(self) -> None:
@@ -78,7 +85,7 @@ class LiveFeed:
                 self._transit, self._sent = time.monotonic() - now, None
                 self._on_age(self._transit)
 
-        message = {"changes": list(changes.items()), "transit": self._transit}
+        message = {"changes": [list(change) for change in changes.items()], "transit": self._transit}
         await core.sio.emit(_MESSAGE, message, room=self._client.id, callback=answered)
 
 
@@ -111,6 +118,10 @@ class LiveElement(Element, component="static/live.js"):
         if changed:
             self.state.update(changed)
             self._feed.change(self, changed)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that a browser needs that has connected again."""
+        return dict(self.state)
 
     @property
     def is_ignoring_events(self) -> bool:

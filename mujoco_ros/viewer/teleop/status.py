@@ -9,7 +9,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.achieved_factor import AchievedFactor
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import CameraKey, run_status
-from mujoco_ros.viewer.panels.plots.curves import Curve
+from mujoco_ros.viewer.plots.curves import Curve
 from mujoco_ros.viewer.scene_title import scene_title
 
 _PERIOD_S = 0.1

@@ -9,12 +9,12 @@ let receivedAt = performance.now();
 function apply(changes) {
   for (const [key, changed] of changes) {
     const state = { ...states.get(String(key)), ...changed };
-    if (changed.append) {
+    if (changed.append && state.lines) {
       const last = state.lines?.at(-1)?.[0] ?? 0;
       changed.append = changed.append.filter((line) => line[0] > last);
       state.lines = [...(state.lines ?? []), ...changed.append].slice(-1000);
-      delete state.append;
     }
+    delete state.append;
     states.set(String(key), state);
     updates.get(String(key))?.(changed, state);
   }
@@ -98,6 +98,7 @@ function numberField(options, commit) {
 }
 
 // Each function fills the root of an element and returns what applies changes to it.
+// A kind that is not here is the default export of a module with its name.
 const kinds = {
   text(root) {
     return (changed) => {
@@ -299,10 +300,11 @@ export default {
   render() {
     return Vue.h(this.root);
   },
-  mounted() {
+  async mounted() {
     const root = this.$el;
-    const key = root.id.slice(1);
-    const update = kinds[this.kind](root, this.options, (value) => this.$emit("act", value));
+    const key = (this.key = root.id.slice(1));
+    const kind = kinds[this.kind] ?? (await import(`/page/${this.kind}.js`)).default;
+    const update = kind(root, this.options, (value) => this.$emit("act", value));
     const controls = () => [root, ...root.querySelectorAll("*")].filter((each) => "disabled" in each);
     const applied = (changed, state) => {
       if ("off" in changed) for (const each of controls()) each.disabled = changed.off;
@@ -314,7 +316,6 @@ export default {
     const state = { ...this.initial, ...states.get(key) };
     states.set(key, state);
     updates.set(key, applied);
-    this.key = key;
     applied(state, state);
   },
   unmounted() {

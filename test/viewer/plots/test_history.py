@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.panels.plots.curves import History
+from mujoco_ros.viewer.plots.history import History
 
 
 def test_a_history_drops_samples_older_than_its_span():
