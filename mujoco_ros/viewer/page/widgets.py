@@ -89,15 +89,17 @@ def button(
     return control.classes(look)
 
 
-def check(label: str, value: bool, change: Act, *, tip: str = "", watch: bool = False) -> Control:
-    """Create a check box; set `value`."""
+def check(
+    label: str, value: bool, change: Act, *, tip: str = "", name: str = "", watch: bool = False
+) -> Control:
+    """Create a check box; set `value`. `name` is for screen readers, if it is not the label."""
     return Control(
         "check",
         change,
         watch=watch,
         tag="label",
         tip=tip,
-        options={"label": label},
+        options={"label": label, "name": name},
         state={"value": value},
     )
 
@@ -123,6 +125,7 @@ def text_field(
     *,
     value: str = "",
     placeholder: str = "",
+    tip: str = "",
     eager: bool = False,
     watch: bool = False,
 ) -> Control:
@@ -132,6 +135,7 @@ def text_field(
         change,
         watch=watch,
         tag="input",
+        tip=tip,
         options={"name": name, "placeholder": placeholder, "eager": eager},
         state={"value": value},
     )
@@ -191,11 +195,15 @@ def slider(
     unit: str = "",
     digits: int = 3,
     step: float = 0.01,
+    late: bool = False,
     tip: str = "",
     watch: bool = False,
 ) -> Slider:
-    """Create a slider; `change` gets numbers while the user moves it, at most 25 a second."""
-    options = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits}
+    """Create a slider; `change` gets numbers while the user moves it, at most 25 a second.
+
+    With `late` it gets only the number at the end of a motion.
+    """
+    options = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits, "late": late}
     state = {"value": format_decimals(value, digits)}
     created = Slider(
         "slider", change, watch=watch, tip=tip, options={**options, "step": step}, state=state

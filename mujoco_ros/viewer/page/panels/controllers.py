@@ -116,7 +116,7 @@ class ControllersPanel(Panel):
         table = widgets.Table("State machines", [Column("Node", wide=True), Column("State")])
         for name in names:
             with table.row():
-                with table.cell():
+                with table.cell().classes("wide"):
                     pick = widgets.button(
                         name, lambda name=name: self._select(name), look="plain", watch=True
                     )

@@ -69,9 +69,12 @@ function numberField(options, commit) {
     Math.min(options.high ?? Infinity, Math.max(options.low ?? -Infinity, value));
   const finish = () => {
     const value = plain(field.value);
-    if (field.value !== text && field.value.trim() !== "" && Number.isFinite(value)) commit(bounded(value));
-    else field.value = text;
+    if (field.value !== text && field.value.trim() !== "" && Number.isFinite(value)) {
+      text = String(bounded(value));
+      commit(bounded(value));
+    } else field.value = text;
   };
+  field.addEventListener("blur", () => (field.value = text)); // also if the value was refused
   field.addEventListener("change", finish);
   field.addEventListener("focus", () => field.select());
   field.addEventListener("keydown", (event) => {
@@ -187,14 +190,16 @@ const kinds = {
     range.addEventListener("input", () => {
       hold();
       number.show((+range.value).toFixed(options.digits).replace("-", "−"));
-      send(+range.value);
+      if (!options.late) send(+range.value);
     });
+    if (options.late) range.addEventListener("change", () => send(+range.value));
     range.addEventListener("keydown", (event) => {
       const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (!sign) return;
       event.preventDefault();
       range.value = +range.value + sign * options.step * (event.shiftKey ? 10 : 1);
       range.dispatchEvent(new Event("input"));
+      range.dispatchEvent(new Event("change"));
     });
     return (changed) => {
       if ("value" in changed && performance.now() > heldUntil) {
