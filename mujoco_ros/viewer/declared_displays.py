@@ -45,7 +45,7 @@ class DeclaredDisplays:
 
     def curves(self, item: ItemInfo) -> list[Curve]:
         """Return the curves of a plot that is shown."""
-        own = {key: name for key, name in zip(plot_keys(item), item.columns, strict=True)}
+        own = dict(zip(plot_keys(item), item.columns, strict=True))
         shown = zip(self._curves, self._curves.selected, strict=True)
         return [
             Curve(item.unit, own[key], curve.history, curve.index)

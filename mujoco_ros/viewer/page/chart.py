@@ -76,6 +76,7 @@ class Chart(LiveElement):
         state = {"plots": [], "span": span_s, "shown": None, "marks": []}
         options = {"file": file, "csv": on_csv is not None}
         super().__init__(session.feed, "plot", tag="div", options=options, state=state)
+        self.file = file  # name of the files that the browser saves
         self.classes("chart")
         self._props |= {"role": "group", "aria-label": name}
         self._sent: dict[History, _Sent] = {}

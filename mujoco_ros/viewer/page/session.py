@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nicegui import context
@@ -9,7 +10,9 @@ from nicegui.client import Client
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.declared_displays import DeclaredDisplays
 from mujoco_ros.viewer.page.live import LiveFeed
+from mujoco_ros.viewer.plots.plotted import Plotted
 from mujoco_ros.viewer.web.access import Role
 
 
@@ -20,6 +23,16 @@ class Shared:
     state: SharedState  # the simulated state, as of the last update
     clients: Clients  # clients of the simulator and of other nodes
     note_age: Callable[[float], object]  # gets the age of what a page shows [s]
+
+    @cached_property
+    def declared(self) -> DeclaredDisplays:
+        """What declared panels display."""
+        return DeclaredDisplays(self.clients.panels, self.clients.panel_fields)
+
+    @cached_property
+    def plotted(self) -> Plotted:
+        """What the panel "Plots" shows."""
+        return Plotted(self.state, self.clients.parameters, self.clients.fields)
 
 
 class Session:

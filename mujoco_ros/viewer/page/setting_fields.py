@@ -7,6 +7,8 @@ from functools import partial
 from math import floor, isfinite, log10
 from typing import Any
 
+from nicegui.element import Element
+
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entered_angles import EnteredAngles
 from mujoco_ros.viewer.page import widgets
@@ -24,8 +26,11 @@ _AXES = ("x", "y", "z"), ("roll", "pitch", "yaw")
 class SettingField:
     """The elements for a parameter. They show what was entered until that value arrives."""
 
-    def __init__(self, controls: Sequence[Control], show: Show) -> None:
-        self.controls, self._show = controls, show
+    def __init__(
+        self, controls: Sequence[Control], show: Show, choices: list[str] | None = None
+    ) -> None:
+        """Show values by a function, which may read the `choices`."""
+        self.controls, self._show, self._choices = controls, show, choices
         self._entered: Any = None
         self._until: float | None = None
 
@@ -44,10 +49,9 @@ class SettingField:
         self._entered, self._until = value, time.monotonic() + _HOLD_S
 
     def set_choices(self, choices: Sequence[str]) -> None:
-        """Set the alternatives of a choice."""
-        (control,) = self.controls
-        value = control.state.get("value")
-        control.set(items=_items(choices, value))
+        """Set the alternatives of a choice, which the next `show` offers."""
+        if self._choices is not None:
+            self._choices[:] = choices
 
     def enable(self, condition: bool, tip: str = "") -> None:
         """Enable it if the condition holds; `tip` says why it does not."""
@@ -125,32 +129,32 @@ class _Wanted:
 
 
 def _check_box(wanted: _Wanted) -> SettingField:
-    control = widgets.check(
-        "", bool(wanted.info.value), lambda value: wanted.change(bool(value)), name=wanted.name, tip=wanted.tip
-    )
+    def change(value: Any) -> None:
+        wanted.change(bool(value))
+
+    control = widgets.check("", bool(wanted.info.value), change, name=wanted.name, tip=wanted.tip)
     return SettingField([control], lambda value: control.set(value=bool(value)))
 
 
 def _choice(wanted: _Wanted) -> SettingField:
-    items = _items(wanted.choices, wanted.info.value)
-    control = widgets.choice(
-        wanted.name,
-        items,
-        wanted.info.value,
-        lambda value: wanted.change(str(value)),
-        tip=wanted.tip,
-    )
+    def change(value: Any) -> None:
+        wanted.change(str(value))
+
+    value, choices = wanted.info.value, list(wanted.choices)
+    items = _items(choices, value)
+    control = widgets.choice(wanted.name, items, value, change, tip=wanted.tip)
 
     def show(value: str) -> None:
-        control.set(items=_items(control.state["items"], value), value=value)
+        control.set(items=_items(choices, value), value=value)
 
-    return SettingField([control], show)
+    return SettingField([control], show, choices)
 
 
 def _text(wanted: _Wanted) -> SettingField:
-    control = widgets.text_field(
-        wanted.name, lambda value: wanted.change(str(value)), value=wanted.info.value, tip=wanted.tip
-    )
+    def change(value: Any) -> None:
+        wanted.change(str(value))
+
+    control = widgets.text_field(wanted.name, change, value=wanted.info.value, tip=wanted.tip)
     return SettingField([control], lambda value: control.set(value=value))
 
 
@@ -244,14 +248,19 @@ def _numbers(
         numbers[index] = float(number)
         wanted.change(value(numbers))
 
+    stack = Element("div").classes("stack")
     for names, unit in zip(rows, units, strict=True):
-        with widgets.row().classes("numbers"):
+        with stack, Element("div").classes("numbers"):
             for name in names:
                 index = len(controls)
                 number = numbers[index]
                 controls.append(
                     widgets.number_field(
-                        name, number, partial(change, index), step=_step(number), tip=wanted.tip or name
+                        name,
+                        number,
+                        partial(change, index),
+                        step=_step(number),
+                        tip=wanted.tip or name,
                     )
                 )
             if unit:
@@ -289,4 +298,4 @@ def _within(value: float, info: ParameterInfo) -> float:
 def _step(value: float) -> float:
     """Return a tenth of the magnitude of a number."""
     size = abs(value)
-    return 10.0 ** (floor(log10(size)) - 1) if 1e-9 < size and isfinite(size) else 0.01
+    return 10.0 ** (floor(log10(size)) - 1) if size > 1e-9 and isfinite(size) else 0.01

@@ -341,6 +341,22 @@ def section(title: str) -> Iterator[Element]:
         yield created
 
 
+@contextmanager
+def popup(
+    label: str, name: str, on_toggle: Callable[[bool], object] = lambda _is_open: None
+) -> Iterator[Element]:
+    """Create a button that opens what is added inside, above the page; Escape closes it."""
+    opener = button(label, lambda: None, watch=True)
+    opener._props["aria-haspopup"] = "dialog"
+    with Element("div").classes("popup") as created:
+        created._props |= {"popover": "auto", "role": "dialog", "aria-label": name}
+        opener._props["popovertarget"] = created.html_id
+        toggled = current_session().guard(on_toggle)
+        created.on("toggle", lambda event: toggled(event.args["newState"] == "open"), ["newState"])
+        text(name, tag="h2")
+        yield created
+
+
 def row() -> Element:
     """Create a row that breaks when it is narrow; the content is added inside."""
     return Element("div").classes("row")

@@ -7,13 +7,14 @@ from mujoco_ros.viewer.clients import ControllerInfo, Request
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_decimals, format_stamp, is_simulated
 from mujoco_ros.viewer.page.graph import StateGraph, state_graph, state_tone
+from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.timeline import timeline
 from mujoco_ros.viewer.page.widgets import Column
 from mujoco_ros.viewer.state_history import StatePeriod, state_periods
 
-_NONE = "No node has a state machine: the services change_state, get_state and others of lifecycle_msgs."
+_NONE = "No node has a state machine, with the services of lifecycle_msgs."
 _SPAN_S = 30.0  # of the timeline
 _MOST_NAMED = 4  # states that a tip names
 
@@ -30,7 +31,7 @@ class ControllersPanel(Panel):
         self._request: Request | None = None
         self._graph: StateGraph | None = None
         self._buttons: dict[str, tuple[widgets.Control, widgets.Control]] = {}
-        self._picks: dict[str, tuple[widgets.Control, widgets.LiveElement]] = {}
+        self._picks: dict[str, tuple[widgets.Control, LiveElement]] = {}
 
     @property
     def _controller(self) -> ControllerInfo | None:

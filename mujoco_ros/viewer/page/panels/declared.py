@@ -17,7 +17,7 @@ from mujoco_ros.viewer.page.widgets import Column
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 
 Refresh = Callable[[], object]
-_TYPE, _NO_PANEL = type, PanelInfo(title="", node="", groups=())
+_NO_PANEL = PanelInfo(title="", node="", groups=())
 
 
 class DeclaredPanel(Panel):
@@ -64,7 +64,7 @@ class DeclaredPanel(Panel):
         if info is None:
             return None
         length = len(info.value) if isinstance(info.value, tuple) else 0
-        return _TYPE(info.value), info.low, info.high, length
+        return type(info.value), info.low, info.high, length
 
     def _build_group(self, group: GroupInfo) -> None:
         buttons = None
@@ -125,7 +125,7 @@ class DeclaredPanel(Panel):
         change: Callable[[Any], object],
         shown: Callable[[ParameterInfo], Any],
     ) -> bool:
-        """Build a line with the field of a setting, which shows `shown`; return whether it has one."""
+        """Build a line with the field of a setting, which shows `shown`; return whether it can."""
         node = self._info.node
         info = self._client.setting(node, item.parameter)
         if info is None:
@@ -213,7 +213,9 @@ class DeclaredPanel(Panel):
     def _build_table(self, item: ItemInfo) -> None:
         count = len(item.columns)
         with widgets.section(item.label):
-            table = widgets.rows_table(item.label, [Column(name, wide=True) for name in item.columns])
+            table = widgets.rows_table(
+                item.label, [Column(name, wide=True) for name in item.columns]
+            )
 
         def refresh() -> None:
             table.show([("", *row[:count]) for row in self._displays.rows(item.topic)])
@@ -229,5 +231,6 @@ class DeclaredPanel(Panel):
 def declared_panels(session: Session) -> Mapping[str, Callable[[], Panel]]:
     """Return what creates the panel of each description, by its topic."""
     return {
-        topic: partial(DeclaredPanel, session, topic) for topic in sorted(session.clients.panels.known)
+        topic: partial(DeclaredPanel, session, topic)
+        for topic in sorted(session.clients.panels.known)
     }

@@ -8,6 +8,7 @@ import yaml
 
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.setting_fields import SettingField, kind_of, setting_field
@@ -53,9 +54,9 @@ class ParametersPanel(Panel):
         with self._file.content:
             self._changes = widgets.text(tag="pre")
             widgets.copy_button(self._changes, "Copy the parameter file")
-        self._table = widgets.Table(
-            "Parameters", [Column("Parameter", wide=True), Column("Value"), Column("At the start")]
-        )
+        columns = [Column("Parameter", wide=True), Column("Value")]
+        self._table = widgets.Table("Parameters", columns)
+        self._table.element.classes("parameters")
 
     def refresh(self) -> None:
         known = self._known
@@ -90,7 +91,7 @@ class ParametersPanel(Panel):
 
     def _build_rows(self, names: Sequence[str]) -> None:
         self._table.clear()
-        with self.rebuilding():
+        with self.creating():
             self._rows = {name: self._build_row(name) for name in names}
 
     def _build_row(self, name: str) -> "_Row":
@@ -100,6 +101,7 @@ class ParametersPanel(Panel):
                 widgets.text(name, strong=True, tag="p").classes("name")
                 widgets.text(info.description, "muted", tag="p").classes("name")
                 widgets.text(_limits(info), "muted", tag="p")
+                restore = widgets.button("", partial(self._restore_one, name))
             with self._table.cell():
                 field = setting_field(
                     kind_of(info),
@@ -114,10 +116,6 @@ class ParametersPanel(Panel):
                     value = widgets.figure()
                 elif info.read_only:
                     field.enable(False, f"{name} cannot be set while the simulator runs")
-            with self._table.cell():
-                restore = widgets.button(
-                    "", partial(self._restore_one, name), name=f"Restore {name}", look="plain"
-                )
         return _Row(field, value if field is None else None, restore)
 
     def _set(self, name: str, value: Any) -> None:
@@ -137,7 +135,7 @@ class _Row:
     def __init__(
         self,
         field: SettingField | None,
-        value: widgets.LiveElement | None,
+        value: LiveElement | None,
         restore: widgets.Control,
     ) -> None:
         self._field, self._value, self._restore = field, value, restore
@@ -148,8 +146,8 @@ class _Row:
             self._field.show(info.value)
         if self._value is not None:
             self._value.set(text=shown(info.value))
-        self._restore.set(text=shown(info.initial), hidden=not _is_changed(info))
-        self._restore.set(tip=f"Set it to {shown(info.initial)} again")
+        text = f"Restore {shown(info.initial)}"
+        self._restore.set(text=text, tip="The value at the start", hidden=not _is_changed(info))
 
 
 def _is_changed(info: ParameterInfo) -> bool:

@@ -175,7 +175,7 @@ const kinds = {
   slider(root, options, emit) {
     const range = make("input", { type: "range", min: options.low, max: options.high, step: "any" });
     range.setAttribute("aria-label", options.name);
-    const mark = make("span", { className: "mark" });
+    const mark = make("span", { className: "mark", hidden: true });
     const track = make("span", { className: "track" });
     track.append(range, mark);
     let heldUntil = 0;
@@ -207,7 +207,10 @@ const kinds = {
         range.setAttribute("aria-valuetext", `${changed.value} ${options.unit ?? ""}`);
         number.show(changed.value);
       }
-      if ("mark" in changed) mark.style.left = `${100 * changed.mark}%`;
+      if ("mark" in changed) {
+        mark.style.left = `${100 * changed.mark}%`;
+        mark.hidden = false;
+      }
     };
   },
 

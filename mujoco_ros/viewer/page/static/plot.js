@@ -22,7 +22,7 @@ export default function chart(root, options, emit) {
   const series = new Map(); // samples by the number of the curve
   const hidden = new Set(); // names of hidden curves
   let plots = [], state = {}, detail = null;
-  let span = 10, held = null, cursors = null, hover = null, colours = null, frame = 0, timer = 0;
+  let span = 0, held = null, cursors = null, hover = null, colours = null, frame = 0, timer = 0;
 
   const button = (label, act, name = label) =>
     make("button", { type: "button", className: "control button", name, onclick: act }, label);
@@ -224,7 +224,7 @@ export default function chart(root, options, emit) {
 
   function draw() {
     frame = 0;
-    if (!root.offsetParent) return;
+    if (!area.offsetParent) return;
     if (!colours) resolve();
     const ratio = devicePixelRatio || 1;
     for (const plot of plots) {
