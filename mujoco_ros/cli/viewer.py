@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
@@ -12,10 +11,6 @@ from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.child_process import CANNOT_RUN_HERE
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
 from mujoco_ros.process.memory import restrict_shared_memory
-
-if TYPE_CHECKING:
-    from mujoco_ros.sim.shared_memory.reader import SharedState
-    from mujoco_ros.viewer.ros.node import ViewerNode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
     from mujoco_ros.sim.shared_memory.reader import SharedState
+    from mujoco_ros.viewer.page.address import PageAddress
     from mujoco_ros.viewer.ros.node import ViewerNode
     from mujoco_ros.wire.log_handler import forward_log
 
@@ -56,49 +52,38 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     handle_signals(_leave)
     try:
         if options.mode == "page":
-            _serve_page(options, state, viewer)
+            from mujoco_ros.viewer.page.server import open_page
+
+            address = PageAddress(options.host, options.port, state_folder("viewer_access"))
+            open_page(
+                state,
+                viewer.clients,
+                address,
+                log=viewer.node.get_logger().info,
+                on_age=viewer.note_image_age,
+                on_start=lambda end: handle_signals(lambda _number: end()),
+            )
         else:
-            return _show_studio(options, state, viewer)
+            from mujoco_ros.viewer.main_loop import NoDisplayError, serve_page, show_window
+
+            try:
+                if options.mode == "native":
+                    show_window(state, viewer.clients)
+                    return 0
+                serve_page(
+                    state,
+                    viewer.clients,
+                    options.host,
+                    options.port,
+                    log=viewer.node.get_logger().info,
+                    on_lag=viewer.note_image_age,
+                )
+            except NoDisplayError as error:
+                return fail(str(error), CANNOT_RUN_HERE)
     finally:
         state.close()
         viewer.close()
         limit_exit()
-    return 0
-
-
-def _serve_page(options: argparse.Namespace, state: "SharedState", viewer: "ViewerNode") -> None:
-    from mujoco_ros.viewer.page.address import PageAddress
-    from mujoco_ros.viewer.page.server import serve_page
-    from mujoco_ros.viewer.scene_title import scene_title
-
-    serve_page(
-        state,
-        viewer.clients,
-        PageAddress(options.host, options.port, state_folder("viewer_access")),
-        title=lambda: f"{scene_title(state)} \u2013 mujoco_ros",
-        log=viewer.node.get_logger().info,
-        on_age=viewer.note_image_age,
-        on_start=lambda end: handle_signals(lambda _number: end()),
-    )
-
-
-def _show_studio(options: argparse.Namespace, state: "SharedState", viewer: "ViewerNode") -> int:
-    from mujoco_ros.viewer.main_loop import NoDisplayError, serve_page, show_window
-
-    try:
-        if options.mode == "web":
-            serve_page(
-                state,
-                viewer.clients,
-                options.host,
-                options.port,
-                log=viewer.node.get_logger().info,
-                on_lag=viewer.note_image_age,
-            )
-        else:
-            show_window(state, viewer.clients)
-    except NoDisplayError as error:
-        return fail(str(error), CANNOT_RUN_HERE)
     return 0
 
 

@@ -17,10 +17,10 @@ Each open page has an object of each class, so its attributes are what this page
 share is in `Session.shared`. `build` creates the elements, once, and again when `structure`
 changes: it returns what the elements depend on, as the model or the selected robot. `refresh` is
 called ten times a second, while the panel is visible, and after an action; it sets texts and
-values, and what is equal is not sent. Elements come from `widgets`, containers as rows and tables too: they are
-disabled without control, call their functions guarded, and have names for screen readers. Text from
-ROS is set as text, never as HTML. `update` is called ten times a second whether it is visible or
-not. An exception is shown in the panel and logged.
+values, and what is equal is not sent. Elements come from `widgets`, containers as rows and tables
+too: they are disabled without control, call their functions guarded, and have names for screen
+readers. Text from ROS is set as text, never as HTML. `update` is called ten times a second whether
+it is visible or not. An exception is shown in the panel and logged.
 """
 
 import logging

@@ -24,6 +24,7 @@ from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
 from mujoco_ros.viewer.page.session import Session, Shared
+from mujoco_ros.viewer.scene_title import scene_title
 from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
@@ -156,12 +157,11 @@ def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
     core.sio.eio.max_http_buffer_size = _LARGEST_MESSAGE
 
 
-def serve_page(
+def open_page(
     state: SharedState,
     clients: Clients,
     address: PageAddress,
     *,
-    title: Callable[[], str],
     log: Callable[[str], object],
     on_age: Callable[[float], object],
     on_start: Callable[[Callable[[], object]], object],
@@ -172,14 +172,14 @@ def serve_page(
         state: The simulated state.
         clients: The clients that panels use.
         address: Where to serve.
-        title: Returns the title of the page.
         log: Reports the address.
         on_age: Gets the age of what pages show [s].
         on_start: Gets a function that ends the server, also in a handler of a signal.
     """
 
     async def run() -> None:
-        server = PageServer(Shared(state, clients, on_age), address, title)
+        shared = Shared(state, clients, on_age)
+        server = PageServer(shared, address, lambda: f"{scene_title(state)} \u2013 mujoco_ros")
         loop = asyncio.get_running_loop()
         on_start(lambda: loop.call_soon_threadsafe(server.end))
         announcing = asyncio.create_task(_announce(address, log))
