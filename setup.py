@@ -72,6 +72,7 @@ if __name__ == "__main__":
                 "controllers/library/*/*.onnx",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
+                "viewer/page/static/*",
             ]
         },
         data_files=[

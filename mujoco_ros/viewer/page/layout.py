@@ -10,6 +10,7 @@ from mujoco_ros.viewer.clients import PAUSED, PLAYING, run_status
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.time_bar import TimeBar
 
 Found = Callable[[], Mapping[str, Callable[[], Panel]]]
 _GOALS = {Area.LEFT: "Move left", Area.BOTTOM: "Move below", Area.RIGHT: "Move right"}
@@ -42,6 +43,7 @@ class Layout:
         self._bodies: dict[Area, Element] = {}
         self._areas: dict[Area, Element] = {}
         self.scene: Element  # the place of the scene
+        self.time_bar: TimeBar  # the bar below it
 
     @property
     def panels(self) -> Sequence[Panel]:
@@ -82,8 +84,11 @@ class Layout:
             self._build_bar()
             for area in (Area.LEFT, Area.BOTTOM, Area.RIGHT):
                 self._build_area(area)
-            with _named("main", "Scene", "scene") as self.scene:
-                pass
+            with _named("main", "Scene", "scene"):
+                self.scene = Element("div").classes("view")
+                self.time_bar = TimeBar(self._session, self.scene)
+                with Element("div").classes("time-bar"):
+                    self.time_bar.mount()
         for place in self._places:
             self._mount(place)
         for area in Area:
@@ -95,6 +100,7 @@ class Layout:
         self._status.set(text=status or "no response", tone=_TONES.get(status, "bad"))
         self._time.set(text=f"{self._session.state.time:.2f} s")
         self._follow_found()
+        self.time_bar.tick(is_visible=True)
         for place in self._places:
             place.panel.tick(is_visible=self._selected[place.area] is place)
 

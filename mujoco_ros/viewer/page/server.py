@@ -22,6 +22,7 @@ from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.page.address import PageAddress
 from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
+from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
 from mujoco_ros.viewer.page.panels.declared import declared_panels
 from mujoco_ros.viewer.page.session import Session, Shared
@@ -113,13 +114,13 @@ class PageServer:
             except Exception:  # a page that fails leaves the others as they are
                 _LOG.exception("a page cannot be updated")
 
-    def _build(self, role: Role) -> None:
-        """Build the page of a client."""
+    def _build(self, role: Role, link: PageLink) -> None:
+        """Build the page of a client, opened by a link."""
         if len(self._layouts) >= _MOST_PAGES:
             raise HTTPException(503, f"{_MOST_PAGES} pages are open; close one")
         self._is_new = True
         client = context.client
-        session = Session(self.shared, client, role)
+        session = Session(self.shared, client, role, link)
         ui.page_title(self._title())
         panels = [panel(session) for panel in PANELS]
         layout = Layout(session, panels, self._title(), partial(declared_panels, session))
@@ -136,13 +137,13 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _configure(api: FastAPI, build: Callable[[Role], None]) -> None:
+def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
     """Add the page to an application."""
     ui.add_head_html(_HEAD, shared=True)
     nicegui_app.add_static_files("/page", _STATIC, max_cache_age=0)
 
     def page(request: Request) -> None:
-        build(request.scope[ROLE])
+        build(request.scope[ROLE], PageLink.parse(request.query_params))
 
     for path in ("/", WATCH_PAGE):
         ui.page(path)(page)

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import mujoco
 from nicegui import context
 from nicegui.client import Client
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.declared_displays import DeclaredDisplays
+from mujoco_ros.viewer.history_saving import HistorySaving
+from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.live import LiveFeed
+from mujoco_ros.viewer.past_view import PastView
 from mujoco_ros.viewer.plots.plotted import Plotted
 from mujoco_ros.viewer.web.access import Role
 
@@ -34,15 +38,31 @@ class Shared:
         """What the panel "Plots" shows."""
         return Plotted(self.state, self.clients.parameters, self.clients.fields)
 
+    @cached_property
+    def past(self) -> PastView:
+        """Which state the pages show."""
+        return PastView(self.state, self.clients.simulation)
+
+    @cached_property
+    def saving(self) -> HistorySaving:
+        """What saves past states."""
+        return HistorySaving(self.state, self.clients.parameters)
+
 
 class Session:
     """One open page in a browser."""
 
-    def __init__(self, shared: Shared, client: Client, role: Role) -> None:
+    def __init__(
+        self, shared: Shared, client: Client, role: Role, link: PageLink = PageLink()
+    ) -> None:
+        """Create what belongs to a page that was opened by a link."""
         self.state, self.clients, self.shared = shared.state, shared.clients, shared
         self.client = client  # NiceGUI's client
-        self.role = role
+        self.role, self.link = role, link
         self.feed = LiveFeed(client, self._note_age)
+        # Returns the camera of the page, for films and images; None for the default view
+        self.camera: Callable[[], mujoco.MjvCamera | None] = lambda: None
+        self.view: Callable[[], str] = lambda: ""  # returns the view in links to this page
         self.guard: Callable[[Callable[..., object]], Callable[..., None]] = _unguarded
         _SESSIONS[client.id] = self
         client.on_delete(lambda: _SESSIONS.pop(client.id, None))

@@ -60,9 +60,8 @@ export default function graph(root, options) {
     picture.style.height = `${options.height * used}px`;
     const box = boxes.get(active);
     if (!box) return;
-    const corner = picture.offsetLeft - view.offsetLeft;
     view.scrollTo({
-      left: corner + box.area.x * used - view.clientWidth / 2,
+      left: box.area.x * used - view.clientWidth / 2,
       top: box.area.y * used - view.clientHeight / 2,
     });
   }

@@ -214,12 +214,14 @@ const kinds = {
     };
   },
 
-  // Copies the text of another element.
+  // Copies the text of another element, or a link relative to the page.
   copy(root, options) {
+    let link = null;
     root.type = "button";
     root.setAttribute("aria-label", options.name);
     root.addEventListener("click", async () => {
-      const text = document.getElementById(options.source).innerText;
+      const text = link === null ? document.getElementById(options.source).innerText
+        : new URL(link, location.href).href;
       try {
         await navigator.clipboard.writeText(text);
       } catch {
@@ -233,7 +235,7 @@ const kinds = {
       setTimeout(() => (root.textContent = options.label), 1200);
     });
     root.textContent = options.label;
-    return () => {};
+    return (changed) => "link" in changed && (link = changed.link);
   },
 
   lines(root) {
@@ -276,6 +278,16 @@ const kinds = {
       return line;
     };
     return (changed) => "rows" in changed && body.replaceChildren(...changed.rows.map(row));
+  },
+
+  progress(root, options) {
+    root.max = 100;
+    root.setAttribute("aria-label", options.name);
+    return (changed) => {
+      if (!("value" in changed)) return;
+      if (changed.value === "") root.removeAttribute("value");
+      else root.value = +changed.value;
+    };
   },
 
   bar(root, options) {

@@ -18,6 +18,15 @@ const make = (tag, properties = {}, ...children) => {
 };
 const setText = (element, text) => element.textContent !== text && (element.textContent = text);
 
+// Moves the words with which the names of all curves end to the title.
+function shortened(unit, names) {
+  let end = names[0]?.split(" ").slice(1) ?? [];
+  while (end.length && !names.every((name) => name.endsWith(` ${end.join(" ")}`))) end = end.slice(1);
+  const words = end.join(" ");
+  if (!words) return [unit, names];
+  return [`${words} [${unit}]`, names.map((name) => name.slice(0, -words.length - 1))];
+}
+
 export default function chart(root, options, emit) {
   const series = new Map(); // samples by the number of the curve
   const hidden = new Set(); // names of hidden curves
@@ -68,19 +77,21 @@ export default function chart(root, options, emit) {
   const redraw = () => (frame ||= requestAnimationFrame(draw));
 
   function build() {
-    plots = state.plots.map(([label, curves]) => {
+    plots = state.plots.map(([unit, curves]) => {
+      const [label, short] = shortened(unit, curves.map(([, name]) => name));
       const legend = make("div", { className: "legend", role: "table", name: `Values of ${label}` });
       const canvas = make("canvas", { role: "img", name: `Plot of ${label} over time` });
       const body = make("div", { className: "plot-body", tabIndex: 0, role: "group", name:
         `${label}: arrow keys move and zoom, Home follows the newest values` }, canvas);
       const plot = { label, canvas, body, curves: curves.map(([number, name], index) => {
-        const key = `${label} ${name}`;
+        const key = `${unit} ${name}`;
         const value = make("span", { className: "figure", role: "cell" });
-        const toggle = button(name, () => {
+        const toggle = button(short[index], () => {
           if (!hidden.delete(key)) hidden.add(key);
           toggle.setAttribute("aria-pressed", !hidden.has(key));
           redraw();
-        });
+        }, name);
+        toggle.title = name;
         toggle.setAttribute("aria-pressed", !hidden.has(key));
         toggle.style.setProperty("--curve", COLOURS[index % COLOURS.length]);
         legend.append(make("div", { role: "row" }, make("span", { role: "cell" }, toggle), value));
