@@ -26,7 +26,7 @@ def timeline() -> Timeline:
     """Create an empty timeline."""
     state: dict[str, Any] = {"lanes": [], "low": 0.0, "high": 0.0}
     created = Timeline(current_session().feed, "timeline", tag="div", state=state)
-    return created.classes("timeline")
+    return created.classes("lanes")
 
 
 def _lane(controller: ControllerInfo, low: float, high: float) -> tuple[str, list[Any]]:

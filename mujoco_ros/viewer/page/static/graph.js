@@ -53,7 +53,10 @@ export default function graph(root, options) {
   let scale = 0; // 0 follows the width of the panel
   let active = "";
   const fitting = () => Math.min(1.15, Math.max(0.7, view.clientWidth / options.width));
-  const whole = () => Math.min(fitting(), view.clientWidth / options.width, view.clientHeight / options.height);
+  function whole() {
+    const room = parseFloat(getComputedStyle(view).maxHeight) - 2;
+    return Math.min(fitting(), view.clientWidth / options.width, room / options.height);
+  }
   function show() {
     const used = scale || fitting();
     picture.style.width = `${options.width * used}px`;
@@ -66,22 +69,23 @@ export default function graph(root, options) {
     });
   }
   function zoom(next) {
-    scale = next && Math.min(MOST, Math.max(LEAST, next));
+    scale = next;
     show();
   }
+  const zoomBy = (factor) => zoom(Math.min(MOST, Math.max(Math.min(LEAST, whole()), (scale || fitting()) * factor)));
   view.addEventListener(
     "wheel",
     (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      zoom((scale || fitting()) * Math.exp(-event.deltaY / 300));
+      zoomBy(Math.exp(-event.deltaY / 300));
     },
     { passive: false },
   );
   const tools = Object.assign(document.createElement("div"), { className: "graph-tools" });
   tools.append(
-    button("−", "Smaller graph", () => zoom((scale || fitting()) / 1.25)),
-    button("+", "Larger graph", () => zoom((scale || fitting()) * 1.25)),
+    button("−", "Smaller graph", () => zoomBy(0.8)),
+    button("+", "Larger graph", () => zoomBy(1.25)),
     button("All", "Whole graph", () => zoom(whole())),
     button("Follow", "Follow the active state", () => zoom(0)),
   );

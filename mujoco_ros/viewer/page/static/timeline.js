@@ -20,11 +20,11 @@ export default function timeline(root) {
   return (changed, state) => {
     if ("lanes" in changed) {
       rows = state.lanes.map(([name, periods]) => {
-        const row = make("div", "timeline-row");
+        const row = make("div", "lane");
         row.setAttribute("role", "list");
         row.setAttribute("aria-label", `States of ${name}`);
         const bars = periods.map(([begin, end, text, hue, tip]) => {
-          const bar = make("span", "timeline-bar");
+          const bar = make("span", "lane-bar");
           bar.setAttribute("role", "listitem");
           bar.textContent = text;
           bar.title = tip;
