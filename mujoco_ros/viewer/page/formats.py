@@ -5,9 +5,14 @@ from datetime import datetime
 _LATEST_SIMULATED_S = 1e8  # larger time stamps are on the system clock, which counts from 1970
 
 
+def is_simulated(time: float) -> bool:
+    """Return whether a time stamp [s] is on the clock of a simulation."""
+    return time < _LATEST_SIMULATED_S
+
+
 def format_stamp(time: float) -> str:
     """Return a simulated time in seconds, and a system time as the local time of day."""
-    if time < _LATEST_SIMULATED_S:
+    if is_simulated(time):
         return f"{time:.2f} s"
     return datetime.fromtimestamp(time).astimezone().strftime("%H:%M:%S")
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import mujoco
@@ -25,6 +26,7 @@ from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
+from mujoco_ros.viewer.page.panels.declared import declared_panels
 from mujoco_ros.viewer.page.pictures import mount_pictures
 from mujoco_ros.viewer.page.session import Session, Shared
 from mujoco_ros.viewer.scene.entries import OverlayEntries
@@ -137,6 +139,7 @@ class PageServer:
         return role
 
     async def _refresh(self) -> None:
+        self.shared.declared.update(time.monotonic())
         for session, layout in list(self._layouts.values()):
             if not session.client.has_socket_connection:
                 continue
@@ -156,7 +159,7 @@ class PageServer:
         session = Session(self.shared, client, role, link)
         ui.page_title(self._title())
         panels = [panel(session) for panel in PANELS]
-        layout = Layout(session, panels, self._title())
+        layout = Layout(session, panels, self._title(), partial(declared_panels, session))
         layout.build()
         self._layouts[client.id] = session, layout
         client.on_delete(lambda: self._layouts.pop(client.id, None))

@@ -13,6 +13,7 @@ from nicegui.element import Element
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.camera_images import CameraImages
 from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.declared_displays import DeclaredDisplays
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.history_saving import HistorySaving
@@ -33,6 +34,11 @@ class Shared:
     state: SharedState  # the simulated state, as of the last update
     clients: Clients  # clients of the simulator and of other nodes
     note_age: Callable[[float], object]  # gets the age of what a page shows [s]
+
+    @cached_property
+    def declared(self) -> DeclaredDisplays:
+        """What declared panels display."""
+        return DeclaredDisplays(self.clients.panels, self.clients.panel_fields)
 
     @cached_property
     def plotted(self) -> Plotted:

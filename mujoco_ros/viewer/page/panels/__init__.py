@@ -2,9 +2,11 @@
 
 from mujoco_ros.viewer.page.panel import Panel
 from mujoco_ros.viewer.page.panels.cameras import CamerasPanel
+from mujoco_ros.viewer.page.panels.controllers import ControllersPanel
 from mujoco_ros.viewer.page.panels.inspector import InspectorPanel
 from mujoco_ros.viewer.page.panels.log import LogPanel
 from mujoco_ros.viewer.page.panels.overlays import OverlaysPanel
+from mujoco_ros.viewer.page.panels.parameters import ParametersPanel
 from mujoco_ros.viewer.page.panels.plots import PlotsPanel
 from mujoco_ros.viewer.page.panels.robots import RobotsPanel
 from mujoco_ros.viewer.page.panels.simulation import SimulationPanel
@@ -17,8 +19,10 @@ PANELS: tuple[type[Panel], ...] = (
     CamerasPanel,
     ViewPanel,
     RobotsPanel,
+    ControllersPanel,
     WorldPanel,
     InspectorPanel,
+    ParametersPanel,
     LogPanel,
     PlotsPanel,
 )
