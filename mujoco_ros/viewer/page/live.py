@@ -16,6 +16,7 @@ from nicegui.element import Element
 _LOG = logging.getLogger(__name__)
 _MESSAGE = "live"  # name of the messages of this module
 _PULSE_S = 0.4  # longest time between two messages, so that the page knows how old its figures are
+_SILENT_S = 1.0  # a browser that has not answered for so long is silent [s]
 _TIMEOUT_S = 10.0  # a browser that has not answered for so long gets another message [s]
 
 
@@ -58,6 +59,16 @@ class LiveFeed:
     def is_waiting(self) -> bool:
         """Whether the browser has not received the last message yet."""
         return self._sent is not None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the browser has not answered for a while."""
+        return self._sent is not None and time.monotonic() - self._sent > _SILENT_S
+
+    def follow_control(self) -> None:
+        """Enable or disable what needs control."""
+        for element in self._elements.values():
+            element.follow_control()
 
     def send_all(self) -> None:
         """Send all states: the browser has connected, and may have missed messages."""
@@ -121,6 +132,9 @@ class LiveElement(Element, component="static/live.js"):
         if changed:
             self.state.update(changed)
             self._feed.change(self, changed)
+
+    def follow_control(self) -> None:
+        """Follow the control of the page."""
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that a browser needs that has connected again."""

@@ -1,7 +1,9 @@
 """What belongs to one open page: its role, its panels, and what sends their changes."""
 
+import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +15,7 @@ from nicegui.element import Element
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.camera_images import CameraImages
 from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.declared_displays import DeclaredDisplays
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
@@ -34,6 +37,7 @@ class Shared:
     state: SharedState  # the simulated state, as of the last update
     clients: Clients  # clients of the simulator and of other nodes
     note_age: Callable[[float], object]  # gets the age of what a page shows [s]
+    control: ControlSlot = field(default_factory=ControlSlot)  # which page has control
 
     @cached_property
     def declared(self) -> DeclaredDisplays:
@@ -82,16 +86,20 @@ class Shared:
         self.model_images.close()
 
 
+_ABSENT_S = 5.0  # after which a page that is hidden, closed or silent loses control
+_LOADING_S = 15.0  # longest time that a browser needs to load the page, besides
+
+
 class Session:
     """One open page in a browser."""
 
     def __init__(
-        self, shared: Shared, client: Client, role: Role, link: PageLink = PageLink()
+        self, shared: Shared, client: Client, role: Role, link: PageLink | None = None
     ) -> None:
         """Create what belongs to a page that was opened by a link."""
         self.state, self.clients, self.shared = shared.state, shared.clients, shared
         self.client = client  # NiceGUI's client
-        self.role, self.link = role, link
+        self.role, self.link = role, link or PageLink()
         self.scene: SceneView  # created by the layout, as is what is shown over it
         self.stage: Element
         self.feed = LiveFeed(client, self._note_age)
@@ -99,16 +107,55 @@ class Session:
         self.camera: Callable[[], mujoco.MjvCamera | None] = lambda: None
         self.view: Callable[[], str] = lambda: ""  # returns the view in links to this page
         self.guard: Callable[[Callable[..., object]], Callable[..., None]] = _unguarded
+        self.is_hidden = False  # whether the browser shows another tab
+        self._absent_since = time.monotonic() + _LOADING_S  # which a page is before it is loaded
+        self._had_control = False
         _SESSIONS[client.id] = self
         client.on_delete(self._close)
+        owner = self.control.owner
+        if isinstance(owner, Session) and not owner.client.has_socket_connection:
+            self.control.release(owner)  # as of a page that was loaded again
+        self._take_control()
+
+    @property
+    def control(self) -> ControlSlot:
+        """Which page has control."""
+        return self.shared.control
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it can never have control."""
+        return self.role is not Role.CONTROL
 
     @property
     def can_control(self) -> bool:
         """Whether its requests and commands are accepted."""
-        return self.role is Role.CONTROL
+        return self.control.owner is self
+
+    def follow_control(self, now: float) -> None:
+        """Release control if the page is absent, and enable what needs control [s]."""
+        is_present = (
+            self.client.has_socket_connection and not self.is_hidden and not self.feed.is_silent
+        )
+        if is_present:
+            if self._absent_since < math.inf:
+                self._take_control()
+            self._absent_since = math.inf
+        else:
+            self._absent_since = min(self._absent_since, now)
+            if now - self._absent_since > _ABSENT_S:
+                self.control.release(self)
+        if self._had_control != self.can_control:
+            self._had_control = self.can_control
+            self.feed.follow_control()
+
+    def _take_control(self) -> None:
+        if not self.is_read_only:
+            self.control.take_control(self)
 
     def _close(self) -> None:
         _SESSIONS.pop(self.client.id, None)
+        self.control.release(self)
         self.shared.camera_images.want(self.client.id, ())
 
     def _note_age(self, seconds: float) -> None:

@@ -27,21 +27,24 @@ class Control(LiveElement):
         act: Act,
         *,
         watch: bool,
+        is_safe: bool = False,
         tag: str = "span",
         tip: str = "",
         options: dict[str, Any] | None = None,
         state: dict[str, Any] | None = None,
     ) -> None:
+        """Create it; a safe one acts on every page that is not read-only, as a pause."""
         session = current_session()
-        self._is_allowed = watch or session.can_control
-        merged = {"tip": tip, "off": not self._is_allowed, **(state or {})}
+        may_always = watch or (is_safe and not session.is_read_only)
+        self._is_enabled, self._may_act = True, lambda: may_always or session.can_control
+        merged = {"tip": tip, "off": not self._may_act(), **(state or {})}
         super().__init__(
             session.feed,
             kind,
             tag=tag,
             options=options,
             state=merged,
-            may_act=lambda: watch or session.can_control,
+            may_act=self._may_act,
         )
         guarded = session.guard(act)
         self.on("act", lambda event: guarded(event.args))
@@ -49,7 +52,11 @@ class Control(LiveElement):
 
     def enable(self, condition: bool) -> None:
         """Enable it if the condition holds, and the page has control."""
-        self.set(off=not (condition and self._is_allowed))
+        self._is_enabled = condition
+        self.follow_control()
+
+    def follow_control(self) -> None:
+        self.set(off=not (self._is_enabled and self._may_act()))
 
 
 def text(
@@ -75,12 +82,14 @@ def button(
     name: str = "",
     look: str = "",
     watch: bool = False,
+    is_safe: bool = False,
 ) -> Control:
     """Create a button; `look` is ``main``, ``danger``, ``plain``, or empty."""
     control = Control(
         "button",
         lambda _value: act(),
         watch=watch,
+        is_safe=is_safe,
         tag="button",
         tip=tip,
         options={"name": name},

@@ -5,7 +5,7 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import mujoco
@@ -29,9 +29,9 @@ _IDLE_S = 0.5  # period of frames without a change, which show that figures are 
 class PageLink:
     """What a page has received, and what it may be sent."""
 
-    def __init__(self, number: int, socket: WebSocket, *, may_control: bool) -> None:
+    def __init__(self, number: int, socket: WebSocket, *, may_control: Callable[[], bool]) -> None:
         self.number = number  # different for each connection
-        self.may_control = may_control
+        self.may_control = may_control  # whether it may change the simulation now
         self.options = ViewOptions()
         self.watched = Watched()
         self.request: PictureRequest | None = None  # of pictures instead of geoms

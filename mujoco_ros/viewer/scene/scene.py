@@ -107,7 +107,7 @@ class SceneServer:
                 await socket.close(_CLOSED)
                 return
             await socket.accept()
-            await self._serve(socket, may_control=role is Role.CONTROL)
+            await self._serve(socket, lambda: admit(socket) is Role.CONTROL)
 
         @app.get("/scene/assets/{name}")
         async def asset(name: str, request: Request) -> Response:
@@ -197,7 +197,7 @@ class SceneServer:
         for options in self._scenes.keys() - used:
             del self._scenes[options]
 
-    async def _serve(self, socket: WebSocket, *, may_control: bool) -> None:
+    async def _serve(self, socket: WebSocket, may_control: Callable[[], bool]) -> None:
         self._pages += 1
         link = PageLink(self._pages, socket, may_control=may_control)
         self._follow_model()
@@ -235,7 +235,7 @@ class SceneServer:
             self._fit(link, fit)
         if isinstance(pick := message.get("pick"), dict):
             self._pick(link, pick)
-        if link.may_control and (given := inputs.gesture(message)) is not None:
+        if link.may_control() and (given := inputs.gesture(message)) is not None:
             self._options.on_input(link.number, given)
 
     def _fit(self, link: PageLink, message: dict[str, Any]) -> None:

@@ -71,6 +71,7 @@ class SimulationPanel(Panel):
         self._step_size.set(text=f"in steps of {1e3 * self.state.model.opt.timestep:g} ms")
         is_paused = status == PAUSED
         self._run.set(text="Play" if is_paused else "Pause")
+        self._run.enable(self.session.can_control or not is_paused)
         self._step.enable(is_paused)
         speed, speeds = format_speed(self.state.factor), list(map(format_speed, _SPEEDS))
         self._speed.set(items=speeds if speed in speeds else [*speeds, speed], value=speed)
@@ -82,7 +83,9 @@ class SimulationPanel(Panel):
 
     def _build_run_controls(self) -> None:
         with widgets.row():
-            self._run = widgets.button("Pause", self._play_or_pause, look="main", tip="Space")
+            self._run = widgets.button(
+                "Pause", self._play_or_pause, look="main", tip="Space", is_safe=True
+            )
             self._step = widgets.button(
                 "Step", self._make_steps, tip="Make the steps below while paused"
             )
@@ -115,7 +118,8 @@ class SimulationPanel(Panel):
 
     def _play_or_pause(self) -> None:
         if self.status == PAUSED:
-            self._simulation.play()
+            if self.session.can_control:
+                self._simulation.play()
         else:
             self._simulation.pause()
 
