@@ -7,7 +7,7 @@ from typing import Any
 from nicegui.element import Element
 
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, run_status
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import key_help, widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.scene_bar import SceneBar
 from mujoco_ros.viewer.page.scene_view import SceneView
@@ -102,6 +102,14 @@ class Layout:
         for area in Area:
             self._show(area)
 
+    def handle_key(self, key: str) -> bool:
+        """Handle a key that no text field takes; return whether it acted on the page."""
+        if key == "Escape" and any(panel.handle_escape() for panel in self.panels):
+            return True
+        if self._session.can_control and self.time_bar.handle_key(key):
+            return True
+        return key == "Escape" and self._session.scene.leave()
+
     def tick(self) -> None:
         """Update all panels, and show what is new in visible ones."""
         status = run_status(self._session.clients.simulation, paused=self._session.state.paused)
@@ -122,6 +130,7 @@ class Layout:
             if not self._session.can_control:
                 widgets.text("read-only", "warning").classes("badge")
             self._menu = _menu("Panels")
+            key_help.build()
             for name, label in (("theme", "Theme"), ("full-screen", "Full screen")):
                 _script_button(name, label)
 

@@ -76,6 +76,16 @@ class SceneView(Element, component="static/scene_view.js"):
         self.selected = body
         self.run_method("select", body)
 
+    def leave(self) -> bool:
+        """Return from a camera or a followed body, else select no body; whether there was one."""
+        if self.fixed >= 0 or self.followed:
+            self.set_camera(fixed=-1, followed=0)
+        elif self.selected:
+            self.select(0)
+        else:
+            return False
+        return True
+
     def set_option(self, **options: Any) -> None:
         """Set visual flags, groups, label, frame, or flags of rendering."""
         self.options = _merged(self.options, options)

@@ -28,6 +28,7 @@ from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
 from mujoco_ros.viewer.page.panels.declared import declared_panels
 from mujoco_ros.viewer.page.pictures import mount_pictures
+from mujoco_ros.viewer.page.scene_actions import OpenPage, SceneActions
 from mujoco_ros.viewer.page.session import Session, Shared
 from mujoco_ros.viewer.scene.entries import OverlayEntries
 from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
@@ -60,7 +61,8 @@ class PageServer:
 
     def __init__(self, shared: Shared, address: PageAddress, title: Callable[[], str]) -> None:
         """Serve at an address; `title` returns the title of the page."""
-        self._options = SceneOptions()
+        self._actions = SceneActions(self._page_of)
+        self._options = SceneOptions(on_input=self._actions.handle)
         self.shared = shared
         self._address, self._title = address, title
         self._layouts: dict[str, tuple[Session, Layout]] = {}
@@ -80,7 +82,9 @@ class PageServer:
 
     def entries(self) -> OverlayEntries:
         """Return what is drawn over the scene."""
-        return self.shared.overlays.entries()
+        entries = self.shared.overlays.entries()
+        entries.handles = self.shared.handles.entries()
+        return entries
 
     async def run(self) -> None:
         """Serve until `end` is called or the simulator ends."""
@@ -105,6 +109,7 @@ class PageServer:
         finally:
             server.should_exit = True
             await serving
+            self._actions.end()
             self._scene.close()
             self.shared.close()
 
@@ -120,6 +125,7 @@ class PageServer:
             self._is_new |= state.update() is Update.MODEL
             self._heart.frame(is_new=self._is_new)
             self._is_new = False
+            self._actions.tick()
             if self._scene.links:
                 mujoco.mj_forward(state.model, state.data)
                 self._scene.update()
@@ -137,6 +143,12 @@ class PageServer:
             if page is None or page[0].role is Role.WATCH:
                 return None if page is None else Role.WATCH
         return role
+
+    def _page_of(self, number: int) -> OpenPage | None:
+        """Return the page whose scene has a number; None if it is closed."""
+        link = self._scene.links.get(number)
+        page = None if link is None else self._layouts.get(link.page)
+        return None if link is None or page is None else OpenPage(*page, link.heard_at)
 
     async def _refresh(self) -> None:
         self.shared.declared.update(time.monotonic())

@@ -17,6 +17,8 @@ from mujoco_ros.viewer.camera_images import CameraImages
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.declared_displays import DeclaredDisplays
+from mujoco_ros.viewer.dragged_bodies import DraggedBodies
+from mujoco_ros.viewer.dragged_frames import DraggedFrames
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.history_saving import HistorySaving
@@ -69,6 +71,16 @@ class Shared:
         """What is drawn over the scene."""
         clients = self.clients
         return DrawnOverlays(self.state, clients.parameters, clients.drawings, self.displays)
+
+    @cached_property
+    def bodies(self) -> DraggedBodies:
+        """What pulls and moves bodies."""
+        return DraggedBodies(self.state, self.clients.commands)
+
+    @cached_property
+    def handles(self) -> DraggedFrames:
+        """The frames with handles."""
+        return DraggedFrames(lambda: ())
 
     @cached_property
     def camera_images(self) -> CameraImages:

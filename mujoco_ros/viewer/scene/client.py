@@ -31,6 +31,8 @@ class PageLink:
 
     def __init__(self, number: int, socket: WebSocket, *, may_control: Callable[[], bool]) -> None:
         self.number = number  # different for each connection
+        self.page = socket.query_params.get("page", "")  # what the page calls itself
+        self.heard_at = time.monotonic()  # when it last sent something [s]
         self.may_control = may_control  # whether it may change the simulation now
         self.options = ViewOptions()
         self.watched = Watched()

@@ -76,11 +76,13 @@ class HandleDragged:
 class KeyPressed:
     """A key that acts on the simulation, as in MuJoCo's program ``simulate``."""
 
-    key: str  # ``Space``, ``ArrowRight``, ``Backspace``, ``Minus`` or ``Equal``
+    key: str  # one of `KEYS`
 
 
 SceneInput = Picked | Pulled | HandleDragged | KeyPressed
 KEYS = ("Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape")
+LEAVE = KeyPressed(key="Escape")
+"""The key that needs no control: it closes what is open on the page."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

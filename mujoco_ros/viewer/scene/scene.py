@@ -206,7 +206,9 @@ class SceneServer:
         sender = asyncio.create_task(link.run())
         try:
             while True:
-                self._handle(link, inputs.decode(await socket.receive_text()))
+                message = inputs.decode(await socket.receive_text())
+                link.heard_at = time.monotonic()
+                self._handle(link, message)
         except WebSocketDisconnect:
             pass
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
@@ -235,7 +237,8 @@ class SceneServer:
             self._fit(link, fit)
         if isinstance(pick := message.get("pick"), dict):
             self._pick(link, pick)
-        if link.may_control() and (given := inputs.gesture(message)) is not None:
+        given = inputs.gesture(message)
+        if given is not None and (link.may_control() or given == inputs.LEAVE):
             self._options.on_input(link.number, given)
 
     def _fit(self, link: PageLink, message: dict[str, Any]) -> None:

@@ -73,7 +73,13 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     const menu = document.querySelector("details.menu[open]");
     if (!menu) return;
+    event.preventDefault();
     menu.open = false;
     menu.querySelector("summary").focus();
+  }
+  const isText = event.target.matches?.("input:not([type=checkbox], [type=range]), textarea");
+  if ((event.key === "?" && !isText) || event.key === "F1") {
+    event.preventDefault();
+    document.querySelector("[data-window=keys]").togglePopover();
   }
 });

@@ -116,7 +116,7 @@ export class Marks {
 
   // Drag the gripped handle to a pixel; return the message for the server.
   dragTo(camera, x, y, phase) {
-    const { entry, grip, start, pose } = this.drag;
+    const { grip, start, pose } = this.drag;
     const ray = new THREE.Vector3(), { point, axis, direction, control } = grip;
     const s = camera.pixelSize(point, this.height), q = camera.three.quaternion;
     const offset = new THREE.Vector3(s * (x - this.drag.x), s * (this.drag.y - y), 0).applyQuaternion(q);
@@ -143,7 +143,13 @@ export class Marks {
       }
       pose.position = start.position.clone().add(offset);
     }
-    return { frame: entry.name, handle: control.name, phase,
+    return this.held(phase);
+  }
+
+  // Return where the drag has its frame, as a message for the server.
+  held(phase) {
+    const { entry, grip, pose } = this.drag;
+    return { frame: entry.name, handle: grip.control.name, phase,
       position: pose.position.toArray(), quat: wxyz(pose.turn) };
   }
 

@@ -2,6 +2,9 @@
 import { THREE } from "./three.js";
 
 const CLICK_PX = 4, DOUBLE_MS = 400, WHEEL = 0.0005;
+const TAKES_KEYS = "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, "
+  + "[contenteditable], [role=application]"; // elements that need the keys that are pressed in them
+const PRESSED_BY_SPACE = "button, summary, a, input, [role=button], [role=tab], [role=separator]";
 const FOR_SIMULATION = ["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape"];
 
 export class Pointer {
@@ -13,12 +16,17 @@ export class Pointer {
     this.listeners = [
       ["pointerdown", (event) => this.down(event)], ["pointermove", (event) => this.move(event)],
       ["pointerup", (event) => this.up(event)], ["pointercancel", (event) => this.up(event)],
-      ["wheel", (event) => this.wheel(event)], ["keydown", (event) => this.key(event)],
+      ["wheel", (event) => this.wheel(event)],
       ["contextmenu", (event) => event.preventDefault()],
     ];
     for (const [name, listener] of this.listeners) {
       this.element.addEventListener(name, listener, { passive: false });
     }
+    // Keys act wherever the focus is, after all that handles them there.
+    this.keyListener = (event) => this.key(event);
+    window.addEventListener("keydown", this.keyListener);
+    this.leaveListener = () => { if (document.hidden) this.release(); };
+    document.addEventListener("visibilitychange", this.leaveListener);
     this.element.style.touchAction = "none";
   }
 
@@ -26,6 +34,8 @@ export class Pointer {
 
   dispose() {
     for (const [name, listener] of this.listeners) this.element.removeEventListener(name, listener);
+    window.removeEventListener("keydown", this.keyListener);
+    document.removeEventListener("visibilitychange", this.leaveListener);
   }
 
   position(event) {
@@ -76,15 +86,23 @@ export class Pointer {
     const pointer = this.pointers.get(event.pointerId), at = this.position(event);
     if (!pointer) return;
     this.pointers.delete(event.pointerId);
-    if (this.scene.marks.drag) {
-      this.sendHandle(at, "end");
-      this.scene.marks.drag = null;
-    } else if (this.pull) {
-      this.sendPull("end");
-      this.pull = null;
-    } else if (Math.hypot(at.x - pointer.start.x, at.y - pointer.start.y) < CLICK_PX) {
+    if (this.scene.marks.drag) this.sendHandle(at, "move");
+    if (this.scene.marks.drag || this.pull) this.release();
+    else if (Math.hypot(at.x - pointer.start.x, at.y - pointer.start.y) < CLICK_PX) {
       this.clicked(event, at, pointer.button);
     }
+    this.scene.isDirty = true;
+  }
+
+  // End what is pulled or dragged, where it is.
+  release() {
+    const { marks } = this.scene;
+    if (marks.drag) {
+      this.scene.send({ handle: marks.held("end") });
+      marks.drag = null;
+    }
+    if (this.pull) this.sendPull("end");
+    this.pull = null;
     this.scene.isDirty = true;
   }
 
@@ -182,7 +200,11 @@ export class Pointer {
 
   key(event) {
     const { scene } = this, { model, camera } = scene;
-    if (!model || event.altKey || event.metaKey || event.ctrlKey || event.target !== this.element) return;
+    if (!model || event.altKey || event.metaKey || event.ctrlKey || event.defaultPrevented) return;
+    const { target } = event;
+    if (target.closest?.(TAKES_KEYS) || (event.code === "Space" && target.closest?.(PRESSED_BY_SPACE))) return;
+    // The browser closes a popup.
+    if (event.key === "Escape" && document.querySelector(":popover-open")) return;
     if (this.viewKey(event, model, camera)) {
       event.preventDefault();
     } else if (FOR_SIMULATION.includes(event.code)) {
@@ -203,9 +225,6 @@ export class Pointer {
     } else if (key === "[" || key === "]") {
       const count = model.cameras.length + 1, step = key === "]" ? 1 : -1;
       scene.setCamera({ fixed: (camera.fixed + 1 + step + count) % count - 1 });
-    } else if (key === "ESCAPE" && (camera.fixed >= 0 || camera.followed || this.selected)) {
-      scene.setCamera({ fixed: -1, followed: 0 });
-      this.select(0, null);
     } else if (key === "F6") {
       scene.setOption({ frame: next(choices.frames, scene.options.frame) });
     } else if (key === "F7") {

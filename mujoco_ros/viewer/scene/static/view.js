@@ -1,7 +1,7 @@
 // Draws the scene of a model into a canvas: geoms, sky, haze and shadow.
 import { THREE } from "./three.js";
 import { CASTS, Drawing } from "./drawing.js";
-import { hazeMesh, placeHaze, skyMesh } from "./sky.js";
+import { hazeMesh, placeHaze, REACH, skyMesh } from "./sky.js";
 
 const LEAST_SHADOW = 512;
 
@@ -37,7 +37,7 @@ export class View {
     const texture = asset && this.drawing.loadTexture(asset);
     if (this.sky || !texture) return;
     this.sky = skyMesh(texture);
-    this.sky.visible = this.flags.Skybox !== false;
+    this.sky.visible = this.showsSky;
     this.scene.add(this.sky);
   }
 
@@ -62,7 +62,10 @@ export class View {
     shared.far.value = far;
     materials.hasFog = !!all.Fog;
     materials.mode = all.Segment ? 1 : all.Depth ? 2 : 0;
-    if (this.sky) this.sky.visible = all.Skybox !== false && !all.Segment && !all.Depth;
+    const isFoggy = all.Fog && fog.end < REACH * far; // fog hides the sky, as in MuJoCo's renderer
+    this.showsSky = all.Skybox !== false && !all.Segment && !all.Depth && !isFoggy;
+    if (this.sky) this.sky.visible = this.showsSky;
+    this.renderer.setClearColor(new THREE.Color(...(isFoggy && !all.Segment ? fog.colour : [0, 0, 0])));
     this.drawing.segmented = all.Segment ? (all["Id Color"] ? "id" : "random") : false;
     materials.refresh();
     this.drawing.reassign();
