@@ -21,6 +21,8 @@ ROLE = "mujoco_ros.role"
 """Key of the role of a client in the scope of its request."""
 WATCH_PAGE = "/watch"
 """Path of the page without control."""
+PHONE_PAGE = "/phone"
+"""Path of the page in the layout of phones."""
 _NO_TOKEN = "open the page with a link from the terminal of the simulator; it contains a token\n"
 _HARDENING = {
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -62,6 +62,11 @@ class Panel:
         self._content: Element
         self._error: LiveElement
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether it has something to show; its tab appears and disappears with that."""
+        return True
+
     def build(self) -> None:
         """Create the elements, in the container that is active."""
         raise NotImplementedError
@@ -82,6 +87,9 @@ class Panel:
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings; called before `build`."""
+
+    def find(self, kind: str, name: str) -> None:
+        """Show what has a name, as a topic or a joint of a robot, which the user has found."""
 
     def handle_escape(self) -> bool:
         """Close what is open, for a press of Escape; return whether it acted."""

@@ -12,6 +12,8 @@ from mujoco_ros.viewer.scene.inputs import render_flags
 from mujoco_ros.viewer.scene.options import ViewOptions
 
 AUTO, THREE, PICTURES = "auto", "three", "pictures"
+_ANGLES = ("azimuth", "elevation")
+_LARGEST = 1e6  # number of a pose [m or deg]
 
 
 class SceneView(Element, component="static/scene_view.js"):
@@ -31,7 +33,11 @@ class SceneView(Element, component="static/scene_view.js"):
         ] = {}  # of the free camera: lookat, distance, azimuth, elevation
         self.drawing, self.shows_pictures = AUTO, False
         self.options: Mapping[str, Any] = default_options()  # as `ViewOptions`, with "render"
-        self._wanted: Mapping[str, Any] = {}  # options that are set as soon as there is a scene
+        # What is set as soon as there is a scene: options, and the camera
+        self._wanted: Mapping[str, Any] = {}
+        self._wanted_camera: Mapping[str, Any] = {}
+        self._scene = ""  # the scene that the page shows
+        self._first_pose: Mapping[str, Any] = {}  # of the camera that shows all of the scene
         self.on("scene", self._note)
 
     def camera(self) -> mujoco.MjvCamera | None:
@@ -91,15 +97,33 @@ class SceneView(Element, component="static/scene_view.js"):
         self.options = _merged(self.options, options)
         self.run_method("setOption", options)
 
-    def restore(self, options: Mapping[str, Any]) -> None:
+    def restore(self, options: Mapping[str, Any], drawing: str) -> None:
         """Set options that were kept, as soon as there is a scene; those of no use are left out."""
         render = options.get("render", {})
         try:
             render_flags(render)
             merged = ViewOptions().changed(options).to_json()
+            self._wanted = self.options = _merged(default_options(), {**merged, "render": render})
         except (ValueError, TypeError, AttributeError):  # of another version of MuJoCo
-            return
-        self._wanted = {**merged, "render": dict(render)}
+            pass
+        if drawing in (AUTO, THREE, PICTURES):
+            self.drawing = drawing
+
+    def settings(self) -> dict[str, Any]:
+        """Return the pose of a camera that was moved, and what it follows or is."""
+        model = self._state.model
+        if self._wanted_camera:
+            return dict(self._wanted_camera)
+        is_moved = bool(self.pose) and dict(self.pose) != dict(self._first_pose)
+        return {
+            "pose": {**self.pose, "lookat": list(self.pose["lookat"])} if is_moved else None,
+            "followed": model.body(self.followed).name if 0 < self.followed < model.nbody else "",
+            "fixed": model.camera(self.fixed).name if 0 <= self.fixed < model.ncam else "",
+        }
+
+    def restore_camera(self, settings: Mapping[str, Any]) -> None:
+        """Set the camera to what was kept, as soon as there is a scene."""
+        self._wanted_camera = settings
 
     def set_drawing(self, drawing: str) -> None:
         """Draw by ``three``, show ``pictures``, or choose by measuring: ``auto``."""
@@ -112,15 +136,31 @@ class SceneView(Element, component="static/scene_view.js"):
         if kind == "camera" and isinstance(value, dict):
             self.followed, self.fixed = int(value["followed"]), int(value["fixed"])
             self.pose = _pose(value)
+            self._first_pose = self._first_pose or self.pose
         elif kind == "selected" and isinstance(value, int):
             self.selected = value
         elif kind == "options" and isinstance(value, dict):
             self.options = value
         elif kind == "drawing":
             self.shows_pictures = value == PICTURES
-        elif kind == "model" and self._wanted:
-            wanted, self._wanted = self._wanted, {}
+        elif kind == "model":
+            self._begin()
+
+    def _begin(self) -> None:
+        """Set what is wanted, as the page has a model."""
+        scene = str(self._state.metadata["scene"])
+        if scene != self._scene:
+            self._scene, self._first_pose = scene, {}
+        wanted, self._wanted = self._wanted, {}
+        if wanted:
             self.set_option(**wanted)
+            if self.drawing != AUTO:
+                self.set_drawing(self.drawing)
+        kept, self._wanted_camera = self._wanted_camera, {}
+        camera = _valid_camera(kept, self._state.model) if kept else {}
+        if camera:
+            self._first_pose = {"kept": True}  # differs from any pose
+            self.set_camera(**camera)
 
 
 def default_options() -> dict[str, Any]:
@@ -138,5 +178,23 @@ def _merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
 
 def _pose(value: Mapping[str, Any]) -> dict[str, Any]:
     x, y, z = map(float, value["lookat"])
-    numbers = {name: float(value[name]) for name in ("distance", "azimuth", "elevation")}
+    numbers = {name: float(value[name]) for name in ("distance", *_ANGLES)}
     return {"lookat": (x, y, z), **numbers}
+
+
+def _valid_camera(kept: Mapping[str, Any], model: mujoco.MjModel) -> dict[str, Any]:
+    """Return what is valid in a kept camera, as of `SceneView.set_camera`."""
+    camera: dict[str, Any] = {}
+    try:
+        pose = _pose(kept["pose"])
+        numbers = [*pose["lookat"], *(pose[name] for name in _ANGLES), pose["distance"]]
+        if all(abs(number) < _LARGEST for number in numbers) and pose["distance"] > 0.0:
+            camera = {**pose, "lookat": list(pose["lookat"])}
+    except (KeyError, TypeError, ValueError):
+        pass
+    kinds = {"followed": mujoco.mjtObj.mjOBJ_BODY, "fixed": mujoco.mjtObj.mjOBJ_CAMERA}
+    for name, kind in kinds.items():
+        found = mujoco.mj_name2id(model, int(kind), str(kept.get(name) or "\n"))
+        if found >= 0:
+            camera[name] = found
+    return camera

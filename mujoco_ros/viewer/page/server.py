@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import uvicorn
@@ -18,11 +19,12 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection
 
+from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.page.address import PageAddress
-from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
+from mujoco_ros.viewer.page.guard import PHONE_PAGE, ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
@@ -33,6 +35,7 @@ from mujoco_ros.viewer.page.session import Session, Shared
 from mujoco_ros.viewer.scene.entries import OverlayEntries
 from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
 from mujoco_ros.viewer.scene_title import scene_title
+from mujoco_ros.viewer.settings_file import SettingsFile
 from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
@@ -44,6 +47,7 @@ _MOST_PAGES = 16
 _MOST_CONNECTIONS = 128
 _LARGEST_MESSAGE = 1 << 20  # bytes from a page
 _RECONNECT_S = 20.0  # how long the state of a page is kept without a connection
+_KEEP_S = 1.0  # period in which changed settings are written
 _END_S = 1  # time for open connections to end
 _ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" '
@@ -59,13 +63,22 @@ _HEAD = (
 class PageServer:
     """The server of the page, and the loop that updates what pages show."""
 
-    def __init__(self, shared: Shared, address: PageAddress, title: Callable[[], str]) -> None:
-        """Serve at an address; `title` returns the title of the page."""
+    def __init__(
+        self,
+        shared: Shared,
+        address: PageAddress,
+        title: Callable[[], str],
+        settings: SettingsFile | None = None,
+    ) -> None:
+        """Serve at an address; `title` returns the title of the page, `settings` keeps views."""
+        self.settings = settings
+        self._settings_due = 0.0
         self._actions = SceneActions(self._page_of)
         self._options = SceneOptions(on_input=self._actions.handle)
         self.shared = shared
         self._address, self._title = address, title
         self._layouts: dict[str, tuple[Session, Layout]] = {}
+        self._kept: dict[str, dict[str, Any]] = {}  # settings that pages had last
         self._stop = asyncio.Event()
         self._is_new = True
         self._scene = SceneServer(shared.state, [self], self._options)
@@ -107,6 +120,7 @@ class PageServer:
         try:
             await self._update(serving)
         finally:
+            self._keep_settings()
             server.should_exit = True
             await serving
             self._actions.end()
@@ -140,8 +154,9 @@ class PageServer:
         role: Role | None = connection.scope[ROLE]
         if connection.scope["type"] == "websocket":
             page = self._layouts.get(connection.query_params.get("page", ""))
-            if page is None or page[0].role is Role.WATCH:
-                return None if page is None else Role.WATCH
+            if page is None:
+                return None
+            return Role.CONTROL if page[0].can_control else Role.WATCH
         return role
 
     def _page_of(self, number: int) -> OpenPage | None:
@@ -151,8 +166,10 @@ class PageServer:
         return None if link is None or page is None else OpenPage(*page, link.heard_at)
 
     async def _refresh(self) -> None:
-        self.shared.declared.update(time.monotonic())
+        now = time.monotonic()
+        self.shared.declared.update(now)
         for session, layout in list(self._layouts.values()):
+            session.follow_control(now)
             if not session.client.has_socket_connection:
                 continue
             try:
@@ -161,6 +178,26 @@ class PageServer:
                 await session.feed.flush()
             except Exception:  # a page that fails leaves the others as they are
                 _LOG.exception("a page cannot be updated")
+        if now >= self._settings_due:
+            self._settings_due = now + _KEEP_S
+            self._keep_settings()
+
+    def _keep_settings(self) -> None:
+        """Write the settings of a page that has changed."""
+        if self.settings is None:
+            return
+        for session, layout in list(self._layouts.values()):
+            settings = layout.settings()
+            if session.is_read_only or settings == self._kept.get(session.client.id):
+                continue
+            is_first = session.client.id not in self._kept
+            self._kept[session.client.id] = settings
+            if not is_first:
+                self.settings.write(self._scene_name, settings)
+
+    @property
+    def _scene_name(self) -> str:
+        return str(self.shared.state.metadata["scene"])
 
     def _build(self, role: Role, link: PageLink) -> None:
         """Build the page of a client, opened by a link."""
@@ -172,9 +209,15 @@ class PageServer:
         ui.page_title(self._title())
         panels = [panel(session) for panel in PANELS]
         layout = Layout(session, panels, self._title(), partial(declared_panels, session))
+        if self.settings is not None:
+            layout.restore(self.settings.read(self._scene_name))
         layout.build()
         self._layouts[client.id] = session, layout
-        client.on_delete(lambda: self._layouts.pop(client.id, None))
+        client.on_delete(lambda: self._forget(client.id))
+
+    def _forget(self, page: str) -> None:
+        self._layouts.pop(page, None)
+        self._kept.pop(page, None)
 
 
 class _Server(uvicorn.Server):
@@ -193,7 +236,7 @@ def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
     def page(request: Request) -> None:
         build(request.scope[ROLE], PageLink.parse(request.query_params))
 
-    for path in ("/", WATCH_PAGE):
+    for path in ("/", PHONE_PAGE, WATCH_PAGE):
         ui.page(path)(page)
     ui.run_with(
         api,
@@ -230,7 +273,12 @@ def open_page(
 
     async def run() -> None:
         shared = Shared(state, clients, on_age)
-        server = PageServer(shared, address, lambda: f"{scene_title(state)} \u2013 mujoco_ros")
+        server = PageServer(
+            shared,
+            address,
+            lambda: f"{scene_title(state)} \u2013 mujoco_ros",
+            SettingsFile(state_folder("viewer")),
+        )
         loop = asyncio.get_running_loop()
         on_start(lambda: loop.call_soon_threadsafe(server.end))
         announcing = asyncio.create_task(_announce(address, log))

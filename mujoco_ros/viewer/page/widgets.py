@@ -439,6 +439,15 @@ def foldable(words: str) -> Foldable:
         return Foldable(text(words, tag="summary"), row())
 
 
+def menu(label: str, *, name: str = "") -> Element:
+    """Create a menu that opens at a click; its entries are added inside."""
+    with Element("details").classes("menu"):
+        summary = text(label, tag="summary")
+        if name:
+            summary._props["aria-label"] = name
+        return Element("div").classes("menu-items")
+
+
 @contextmanager
 def section(title: str) -> Iterator[Element]:
     """Create a group with a heading."""

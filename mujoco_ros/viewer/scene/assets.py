@@ -89,9 +89,7 @@ class Assets:
         texcoords = np.zeros((model.skin_vertnum[skin], 2), "<f4")
         if (start := model.skin_texcoordadr[skin]) >= 0:
             texcoords[:] = model.skin_texcoord[start : start + len(texcoords)]
-        return self._add(
-            partial(_compressed, partial(_skin, faces, texcoords)), faces, texcoords
-        )
+        return self._add(partial(_compressed, partial(_skin, faces, texcoords)), faces, texcoords)
 
     def _texture(self, model: mujoco.MjModel, texture: int) -> dict[str, Any]:
         width, height = int(model.tex_width[texture]), int(model.tex_height[texture])
@@ -191,9 +189,7 @@ def _skin(faces: np.ndarray, texcoords: np.ndarray) -> bytes:
     """Return a mesh without vertices, which come with each frame, for `packed`'s reader."""
     head = struct.pack("<IIII", len(texcoords), faces.size, True, True)
     box, vertices = np.zeros(6, "<f4"), np.zeros((len(texcoords), 3), "<u4")
-    return b"".join(
-        [head, box.tobytes(), vertices.tobytes(), texcoords.tobytes(), faces.tobytes()]
-    )
+    return b"".join([head, box.tobytes(), vertices.tobytes(), texcoords.tobytes(), faces.tobytes()])
 
 
 def _compressed(build: Callable[[], bytes]) -> Asset:

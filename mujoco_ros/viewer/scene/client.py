@@ -138,9 +138,7 @@ class PageLink:
     def send_picture(self, picture: bytes, version: int, drawn_at: float, time_of: float) -> None:
         """Send a picture of the state at a simulated time [s]; `drawn_at` is of the server [s]."""
         self._sequence += 1
-        header = packing.HEADER.pack(
-            packing.PICTURE, 0, self._sequence, version, drawn_at, time_of
-        )
+        header = packing.HEADER.pack(packing.PICTURE, 0, self._sequence, version, drawn_at, time_of)
         self._send_frame(self._sequence, header + picture, time.monotonic())
 
     def restart_geoms(self) -> None:

@@ -36,17 +36,13 @@ class ViewOptions:
             label = _index(message["label"], mujoco.mjLABELSTRING, "label")
         if "frame" in message:
             frame = _index(message["frame"], mujoco.mjFRAMESTRING, "frame")
-        return replace(
-            self, flags=tuple(flags), groups=tuple(groups), label=label, frame=frame
-        )
+        return replace(self, flags=tuple(flags), groups=tuple(groups), label=label, frame=frame)
 
     def to_json(self) -> dict[str, Any]:
         """Return a message that sets all options."""
         return {
             "flags": dict(zip(_FLAGS, self.flags, strict=True)),
-            "groups": {
-                name: list(shown) for name, shown in zip(_GROUPS, self.groups, strict=True)
-            },
+            "groups": {name: list(shown) for name, shown in zip(_GROUPS, self.groups, strict=True)},
             "label": mujoco.mjLABELSTRING[self.label],
             "frame": mujoco.mjFRAMESTRING[self.frame],
         }

@@ -143,7 +143,9 @@ def section(code: int, count: int, payload: bytes) -> bytes:
 
 def light_section(scene: mujoco.MjvScene) -> bytes:
     """Return the section of the lights of a scene: directional lights, and spotlights."""
-    lights = [light for light in scene.lights[: scene.nlight] if light.type in (_DIRECTIONAL, _SPOT)]
+    lights = [
+        light for light in scene.lights[: scene.nlight] if light.type in (_DIRECTIONAL, _SPOT)
+    ]
     rows = np.zeros(len(lights), LIGHT)
     for row, light in zip(rows, lights, strict=True):
         for name in ("pos", "dir", "attenuation", "ambient", "diffuse", "specular"):

@@ -121,7 +121,11 @@ def _circle(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _plane() -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
     def vertex(s: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x, y = 2.0 * s - 1.0, 2.0 * t - 1.0
-        return np.stack([x, y, 0 * x], 1), np.stack([0 * x, 0 * x, 0 * x + 1], 1), np.stack([x, y], 1)
+        return (
+            np.stack([x, y, 0 * x], 1),
+            np.stack([0 * x, 0 * x, 0 * x + 1], 1),
+            np.stack([x, y], 1),
+        )
 
     return _grid(1, 1, vertex)
 

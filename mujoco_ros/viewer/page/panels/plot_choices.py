@@ -26,7 +26,7 @@ class PlotChoices:
         self._paths: dict[str, Sequence[str]] = {}  # fields of topics
         self._built: Hashable = None
         self._checks: list[tuple[widgets.Control, Hashable]] = []
-        widgets.text_field(
+        self._field = widgets.text_field(
             "Search", self._set_search, placeholder="joint, sensor, topic", eager=True, watch=True
         )
         self._list = Element("div").classes("choices")
@@ -37,6 +37,12 @@ class PlotChoices:
         if not is_open:
             self._inspect()
         self.refresh()
+
+    def find(self, topic: str) -> None:
+        """Show the fields of a topic."""
+        self._opened = {topic: None}
+        self._field.set(value=topic)
+        self._set_search(topic)
 
     def refresh(self) -> None:
         """Show what can be chosen, and what is."""

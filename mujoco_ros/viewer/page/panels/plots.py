@@ -40,8 +40,8 @@ class PlotsPanel(Panel):
 
     def build(self) -> None:
         with widgets.row():
-            with widgets.popup("Choose", "Choose what to plot", self._note_open):
-                self._choices = PlotChoices(self._plotted)
+            with widgets.popup("Choose", "Choose what to plot", self._note_open) as window:
+                self._choices, self._window = PlotChoices(self._plotted), window
             self._clear = widgets.button("Clear", self._plotted.clear, tip="Plot nothing")
         self._chart = Chart(
             "Plots",
@@ -60,6 +60,11 @@ class PlotsPanel(Panel):
         self._empty.set(hidden=not is_empty)
         self._clear.enable(not is_empty)
         self._choices.refresh()
+
+    def find(self, kind: str, name: str) -> None:
+        """Show the fields of a topic to choose from."""
+        self._choices.find(name)
+        self._window.element.run_method("showPopover")
 
     def _note_open(self, is_open: bool) -> None:
         self._choices.set_open(is_open)

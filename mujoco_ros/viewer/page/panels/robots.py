@@ -82,6 +82,14 @@ class RobotsPanel(Panel):
         if self._robot is not None:
             self._result.show(self._sent.get(self._namespace))
 
+    def find(self, kind: str, name: str) -> None:
+        """Show the joints of a robot, and select the body of one."""
+        self._selected, self._page = kind, _JOINTS_PAGE
+        robots = {robot.name: robot for robot in self.state.layout.robots}
+        if (robot := robots.get(kind)) is not None and name in robot.joints.names:
+            joint = robot.joints.ids[robot.joints.names.index(name)]
+            self.session.scene.select(int(self.state.model.jnt_bodyid[joint]))
+
     def _select(self, name: str) -> None:
         self._selected = name
 

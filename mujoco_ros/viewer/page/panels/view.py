@@ -30,7 +30,6 @@ class ViewPanel(Panel):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._choices = choices()
-        self._kept: Mapping[str, Any] = {}
 
     def settings(self) -> dict[str, Any]:
         """Return the options that differ from the defaults, and how the scene is drawn."""
@@ -38,13 +37,14 @@ class ViewPanel(Panel):
         return {"options": dict(scene.options), "drawing": scene.drawing}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        self._kept = settings
+        options = settings.get("options")
+        drawing = str(settings.get("drawing"))
+        self.session.scene.restore(options if isinstance(options, dict) else {}, drawing)
 
     def structure(self) -> Hashable:
         return id(self.state.model)
 
     def build(self) -> None:
-        self._restore()
         with widgets.section("Camera"):
             self._build_camera()
         with widgets.section("Drawing"):
@@ -89,13 +89,6 @@ class ViewPanel(Panel):
         for kind, row in self._groups.items():
             for check, shown in zip(row, options["groups"][kind], strict=True):
                 check.set(value=bool(shown))
-
-    def _restore(self) -> None:
-        kept, self._kept = self._kept, {}
-        if isinstance(options := kept.get("options"), dict):
-            self.session.scene.restore(options)
-        if kept.get("drawing") in _DRAWINGS.values():
-            self.session.scene.set_drawing(kept["drawing"])
 
     def _build_camera(self) -> None:
         model, scene = self.state.model, self.session.scene

@@ -6,7 +6,16 @@ const keep = (name, value) => localStorage.setItem(`mujoco_ros.${name}`, value);
 const SIZES = { left: "--left", right: "--right", bottom: "--bottom" };
 const LEAST = 140;
 
+const narrow = matchMedia("(max-width: 699px), (max-height: 479px)");
+
 root.dataset.theme = kept("theme") ?? "system";
+function followWidth() {
+  root.toggleAttribute("data-narrow", location.pathname === "/phone" || narrow.matches);
+  document.dispatchEvent(new CustomEvent("narrow"));
+}
+narrow.addEventListener("change", followWidth);
+followWidth();
+document.getElementById("popup").textContent = "reconnecting…"; // shown without a connection
 for (const [area, property] of Object.entries(SIZES))
   if (+kept(area) >= LEAST) root.style.setProperty(property, `${+kept(area)}px`);
 
@@ -32,13 +41,39 @@ const ACTIONS = {
     if (document.fullscreenElement) document.exitFullscreen();
     else document.querySelector(".scene").requestFullscreen();
   },
+  present: () => root.toggleAttribute("data-present"),
+  resetSizes() {
+    for (const [area, property] of Object.entries(SIZES)) {
+      root.style.removeProperty(property);
+      localStorage.removeItem(`mujoco_ros.${area}`);
+    }
+  },
 };
+document.addEventListener("action", ({ detail }) => ACTIONS[detail]?.());
 
 document.addEventListener("click", (event) => {
   ACTIONS[event.target.closest("[data-action]")?.dataset.action]?.();
   for (const menu of document.querySelectorAll("details.menu[open]"))
     if (!menu.contains(event.target) || event.target.closest(".menu-items")) menu.open = false;
 });
+
+// Arrow keys move between the results of the search; Enter in the field takes the first one.
+function walk(event, found) {
+  const field = found.querySelector("input");
+  const stops = [field, ...found.querySelectorAll(".found .button:not([hidden])")];
+  if (event.key === "Enter" && event.target !== field) return;
+  event.preventDefault();
+  if (event.key === "Enter") stops[1]?.click();
+  else stops.at((stops.indexOf(event.target) + (event.key === "ArrowUp" ? -1 : 1)) % stops.length).focus();
+}
+
+document.addEventListener("toggle", (event) => {
+  if (event.newState === "open" && event.target.dataset?.window === "search") {
+    const field = event.target.querySelector("input");
+    field.focus();
+    field.select();
+  }
+}, true);
 
 document.addEventListener("pointerdown", (event) => {
   const area = event.target.dataset?.divides;
@@ -72,8 +107,10 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.key === "Escape") {
     const menu = document.querySelector("details.menu[open]");
-    if (!menu) return;
+    const isPresented = !menu && root.hasAttribute("data-present");
+    if (!menu && !isPresented) return;
     event.preventDefault();
+    if (isPresented) return ACTIONS.present();
     menu.open = false;
     menu.querySelector("summary").focus();
   }
@@ -82,4 +119,10 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     document.querySelector("[data-window=keys]").togglePopover();
   }
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    document.querySelector("[data-window=search]").togglePopover();
+  }
+  const found = event.target.closest?.("[data-window=search]");
+  if (found && ["ArrowUp", "ArrowDown", "Enter"].includes(event.key)) walk(event, found);
 });
