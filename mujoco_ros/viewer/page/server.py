@@ -16,7 +16,6 @@ from fastapi import FastAPI, Request
 from nicegui import app as nicegui_app
 from nicegui import context, core, ui
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import HTTPConnection
 
 from mujoco_ros.model.file_cache import state_folder
@@ -24,6 +23,8 @@ from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.page.address import PageAddress
+from mujoco_ros.viewer.page.bounded_protocol import BoundedProtocol
+from mujoco_ros.viewer.page.compression import Compression
 from mujoco_ros.viewer.page.guard import PHONE_PAGE, ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.link import PageLink
@@ -106,10 +107,11 @@ class PageServer:
         mount_pictures(api, self._admit, lambda: self.shared)
         _configure(api, self._build)
         config = uvicorn.Config(
-            GZipMiddleware(PageGuard(api, self._address), compresslevel=4),
+            Compression(PageGuard(api, self._address)),
             log_config=None,
             access_log=False,
             server_header=False,
+            http=BoundedProtocol,
             ws="websockets-sansio",
             ws_max_size=_LARGEST_MESSAGE,
             limit_concurrency=_MOST_CONNECTIONS,

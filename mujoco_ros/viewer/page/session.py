@@ -121,7 +121,7 @@ class Session:
         self.guard: Callable[[Callable[..., object]], Callable[..., None]] = _unguarded
         self.is_hidden = False  # whether the browser shows another tab
         self._absent_since = time.monotonic() + _LOADING_S  # which a page is before it is loaded
-        self._had_control = False
+        self._had_control = self._has_left = False  # it has lost control because it was absent
         _SESSIONS[client.id] = self
         client.on_delete(self._close)
         owner = self.control.owner
@@ -150,12 +150,14 @@ class Session:
             self.client.has_socket_connection and not self.is_hidden and not self.feed.is_silent
         )
         if is_present:
-            if self._absent_since < math.inf:
-                self._take_control()
             self._absent_since = math.inf
+            if self._has_left:
+                self._has_left = False
+                self._take_control()
         else:
             self._absent_since = min(self._absent_since, now)
             if now - self._absent_since > _ABSENT_S:
+                self._has_left |= self.can_control
                 self.control.release(self)
         if self._had_control != self.can_control:
             self._had_control = self.can_control
