@@ -76,7 +76,8 @@ class Layout:
             with _named("main", "Scene", "scene"):
                 self.scene = Element("div").classes("view")
                 self.time_bar = TimeBar(self._session, self.scene)
-                with Element("div").classes("time-bar"):
+                with _named("div", "Time", "time-bar") as bar:
+                    bar._props["role"] = "group"
                     self.time_bar.mount()
         for place in self._places:
             self._mount(place)
