@@ -49,9 +49,7 @@ def test_a_time_shows_its_state_or_says_which_are_kept(view, state):
     assert state.shown.time == pytest.approx(1.5)
     state.time = 3.0
     assert view.age == pytest.approx(1.5)
-    assert view.show(0.5) == (
-        "The state of 0.500 s is not kept; those of 1.000 s to 3.000 s are."
-    )
+    assert view.show(0.5) == ("The state of 0.500 s is not kept; those of 1.000 s to 3.000 s are.")
     assert state.shown.time == pytest.approx(1.5), "nothing changes"
     assert view.show(7.0) == ""
     assert state.shown is None, "the present is the last one"

@@ -85,7 +85,10 @@ class LiveFeed:
                 self._transit, self._sent = time.monotonic() - now, None
                 self._on_age(self._transit)
 
-        message = {"changes": [list(change) for change in changes.items()], "transit": self._transit}
+        message = {
+            "changes": [list(change) for change in changes.items()],
+            "transit": self._transit,
+        }
         await core.sio.emit(_MESSAGE, message, room=self._client.id, callback=answered)
 
 

@@ -121,7 +121,9 @@ def test_a_link_names_the_time(past, page, url, tabs):
     page.goto(link)
     expect(page.get_by_text("the state of 1.500 s")).to_be_visible()
     page.goto(f"{url}?t=0.5")
-    expect(page.get_by_text("The state of 0.500 s is not kept; those of 1.000 s to")).to_be_visible()
+    expect(
+        page.get_by_text("The state of 0.500 s is not kept; those of 1.000 s to")
+    ).to_be_visible()
     page.goto(f"{url}?t=<b>soon")
     expect(page.get_by_text("The time '<b>soon' of the link is no number")).to_be_visible()
 
