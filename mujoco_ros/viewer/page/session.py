@@ -47,12 +47,12 @@ class Session:
     """One open page in a browser."""
 
     def __init__(
-        self, shared: Shared, client: Client, role: Role, link: PageLink = PageLink()
+        self, shared: Shared, client: Client, role: Role, link: PageLink | None = None
     ) -> None:
         """Create what belongs to a page that was opened by a link."""
         self.state, self.clients, self.shared = shared.state, shared.clients, shared
         self.client = client  # NiceGUI's client
-        self.role, self.link = role, link
+        self.role, self.link = role, link or PageLink()
         self.feed = LiveFeed(client, self._note_age)
         # Returns the camera of the page, for films and images; None for the default view
         self.camera: Callable[[], mujoco.MjvCamera | None] = lambda: None
