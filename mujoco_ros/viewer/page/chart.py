@@ -153,7 +153,7 @@ class Chart(LiveElement):
         elif kind == "show" and self._on_show is not None and current_session().can_control:
             self._on_show(None if value is None else _number(value))
         elif kind == "range":
-            begin, end = map(_number, value)
+            begin, end = map(_number, value or ())
             self._send_range(begin, end)
 
     def _send_range(self, begin: float, end: float) -> None:

@@ -1,6 +1,6 @@
 """The window "Keys and mouse"."""
 
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import popups, widgets
 
 TITLE = "Keys and mouse"
 KEYS = (
@@ -37,7 +37,7 @@ KEYS = (
 
 def build() -> None:
     """Create the button that opens the window; page.js opens it by a key."""
-    with widgets.popup("Keys", TITLE) as window:
+    with popups.popup("Keys", TITLE) as window:
         window.element._props["data-window"] = "keys"
         table = widgets.Table(TITLE, [widgets.Column("To"), widgets.Column("Do", wide=True)])
         table.element.classes("keys")

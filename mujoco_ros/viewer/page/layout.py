@@ -131,7 +131,8 @@ class Layout:
                     self._session.stage = Element("div").classes("stage")
                     self._session.stage.set_visibility(False)
                 self.time_bar = TimeBar(self._session, view)
-                with Element("div").classes("time-bar"):
+                with _named("div", "Time", "time-bar") as bar:
+                    bar._props["role"] = "group"
                     self.time_bar.mount()
         self._session.scene.restore_camera(self._kept_of("camera"))
         for place in self._places:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 from nicegui.element import Element
 
 from mujoco_ros.viewer.clients import is_replay
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.session import Session
 
 _MOST = 12  # results that are shown
@@ -50,7 +50,7 @@ class Search:
 
     def build(self) -> None:
         """Create the button that opens the window."""
-        with widgets.popup("Search", TITLE, lambda _is_open: self._show()) as window:
+        with popups.popup("Search", TITLE, lambda _is_open: self._show()) as window:
             window.opener.set(tip="Ctrl+K")
             window.element._props["data-window"] = "search"
             self._field = widgets.text_field(

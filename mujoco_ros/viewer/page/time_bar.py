@@ -14,6 +14,7 @@ from mujoco_ros.viewer.history_saving import BAG, FILM, IMAGE, KINDS, LOG, TABLE
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panel import Panel
+from mujoco_ros.viewer.page.popups import popup, question
 from mujoco_ros.viewer.page.session import Session
 
 _TIPS = {
@@ -51,6 +52,7 @@ class TimeBar(Panel):
         return True
 
     def update(self) -> None:
+        """Follow the requests, also of other pages."""
         self._past.update()
         request = self._request
         if request is not None and request.ok is not None:
@@ -59,12 +61,13 @@ class TimeBar(Panel):
                 self._download()
 
     def build(self) -> None:
+        """Create the bar, and the frame around the scene."""
         self._bar = Element("div").classes("timeline")
         with self._bar:
             self._live = widgets.button(
                 "Live", partial(self._past.show, None), tip="Show the present state (Esc)"
             )
-            self._return = widgets.question(
+            self._return = question(
                 "Continue from here", self._past.continue_from, answer="Continue", refuse="Stay"
             )
             self._slider = widgets.Control(
@@ -76,13 +79,14 @@ class TimeBar(Panel):
                 state={"first": 0.0, "now": 1.0, "shown": None, "text": ""},
             )
             self._link = widgets.link_button("Link", "Copy a link to this view and state")
-            with widgets.popup("Save", "Save past states"):
+            with popup("Save", "Save past states"):
                 self._build_saving()
         self._note = widgets.text(tone="bad", tag="p")
         with self._scene:
             self._frame = widgets.text(tag="div").classes("past-frame")
 
     def refresh(self) -> None:
+        """Show which state is shown."""
         span, shown = self._past.span, self.state.shown
         self._bar.set_visibility(span is not None)
         self._note.set(text=self._problem, hidden=not self._problem)

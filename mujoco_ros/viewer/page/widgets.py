@@ -457,65 +457,6 @@ def section(title: str) -> Iterator[Element]:
         yield created
 
 
-class Popup(NamedTuple):
-    """Content above the page, and the button that opens it."""
-
-    element: Element
-    opener: Control
-
-
-@contextmanager
-def popup(
-    label: str,
-    name: str,
-    on_toggle: Callable[[bool], object] = lambda _is_open: None,
-    *,
-    watch: bool = True,
-) -> Iterator[Popup]:
-    """Create a button that opens what is added inside, above the page; Escape closes it."""
-    opener = button(label, lambda: None, watch=watch)
-    opener._props["aria-haspopup"] = "dialog"
-    with Element("div").classes("popup") as created:
-        created._props |= {"popover": "auto", "role": "dialog", "aria-label": name}
-        opener._props["popovertarget"] = created.html_id
-        toggled = current_session().guard(on_toggle)
-        created.on("toggle", lambda event: toggled(event.args["newState"] == "open"), ["newState"])
-        text(name, tag="h2")
-        yield Popup(created, opener)
-
-
-class Question:
-    """A button that asks before it acts."""
-
-    def __init__(self, label: str, act: Act, *, answer: str, refuse: str) -> None:
-        self._tip = ""
-        with popup(label, f"{label}?", watch=False) as self._popup:
-            self._words = text(tag="p")
-            with row():
-                self._yes = button(answer, act, look="danger")
-                no = button(refuse, lambda: None, watch=True)
-            for each in (self._yes, no):
-                each._props |= {
-                    "popovertarget": self._popup.element.html_id,
-                    "popovertargetaction": "hide",
-                }
-
-    def set_words(self, words: str) -> None:
-        """Set what is asked."""
-        self._words.set(text=words)
-
-    def enable(self, reason: str) -> None:
-        """Enable it without a reason against it, which is its tip."""
-        for each in (self._popup.opener, self._yes):
-            each.enable(not reason)
-        self._popup.opener.set(tip=reason)
-
-
-def question(label: str, act: Act, *, answer: str, refuse: str) -> Question:
-    """Create a button that asks before it acts; set the words of the question."""
-    return Question(label, act, answer=answer, refuse=refuse)
-
-
 def progress(name: str) -> LiveElement:
     """Create a bar of progress; set `value`, a text of 0 to 100, empty if it is not known."""
     options = {"name": name}

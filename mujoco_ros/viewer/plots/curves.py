@@ -51,6 +51,7 @@ class StateCurves:
 
     @property
     def selected(self) -> list[Signal]:
+        """The selected signals that the model has."""
         return [signal for key, signal in self.known.items() if key in self._histories]
 
     @property
@@ -59,6 +60,7 @@ class StateCurves:
         return [*self._histories, *self._absent] if self.is_chosen else None
 
     def select(self, key: SignalKey, is_selected: bool) -> None:
+        """Select a signal of the model, or do not."""
         self.is_chosen = True
         if is_selected and key not in self._histories:
             self._histories[key] = self._new_history(key)
@@ -70,14 +72,17 @@ class StateCurves:
         self.is_chosen, self._absent = True, list(keys)
 
     def clear(self) -> None:
+        """Select nothing."""
         self.is_chosen = True
         self._histories.clear()
         self._absent.clear()
 
     def history(self, key: SignalKey) -> History:
+        """Return the samples of a selected signal."""
         return self._histories[key]
 
     def update(self) -> None:
+        """Add the samples since the last call."""
         state = self._state
         if state.model is not self._model:
             self._follow_model()
@@ -140,9 +145,11 @@ class FieldCurves:
 
     @property
     def selected(self) -> Sequence[FieldKey]:
+        """The selected fields."""
         return list(self._histories)
 
     def select(self, key: FieldKey, is_selected: bool) -> None:
+        """Select a field, or do not."""
         if is_selected and key not in self._histories:
             self._histories[key] = History(1, LONGEST_S)
         elif not is_selected:
@@ -150,14 +157,17 @@ class FieldCurves:
         self._fields.watch(self.selected)
 
     def keep(self, keys: Sequence[FieldKey]) -> None:
+        """Select these fields and no others."""
         self._histories = {key: self._histories.get(key) or History(1, LONGEST_S) for key in keys}
         self._fields.watch(self.selected)
 
     def clear(self) -> None:
+        """Select nothing."""
         self._histories.clear()
         self._fields.watch(())
 
     def update(self) -> None:
+        """Add the samples since the last call."""
         for topic, time, values in self._fields.take_samples():
             for path, value in values.items():
                 history = self._histories.get(FieldKey(topic, path))

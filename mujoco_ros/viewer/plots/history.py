@@ -49,7 +49,7 @@ class History:
         """Return the samples after `begin` until `end` [s], of all curves.  # (n,), (curves, n)
 
         More samples than `points` are grouped, and the extreme values of each group returned, in
-        their order, at times that all curves share: its first and its middle one.
+        their order, at times that all curves share: its first and its last one.
         """
         first, last = np.searchsorted(self.times, (begin, end), side="right")
         times, values = self._table[0, first:last], self._table[1:, first:last]
@@ -60,7 +60,7 @@ class History:
         groups = values[:, :whole].reshape(len(values), -1, size)
         at = np.sort(np.stack([groups.argmin(axis=2), groups.argmax(axis=2)], axis=2), axis=2)
         extremes = np.take_along_axis(groups, at, axis=2).reshape(len(values), -1)
-        shared = times[:whole].reshape(-1, size)[:, [0, size // 2]].reshape(-1)
+        shared = times[:whole].reshape(-1, size)[:, [0, -1]].reshape(-1)
         return (
             np.concatenate([shared, times[whole:]]),
             np.concatenate([extremes, values[:, whole:]], axis=1),

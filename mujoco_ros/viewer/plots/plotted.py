@@ -77,6 +77,5 @@ def table(columns: Sequence[tuple[str, np.ndarray, np.ndarray]]) -> str:
     writer = csv.writer(text)
     writer.writerow(["time", *(name for name, _, _ in columns)])
     for time, row in zip(times.tolist(), cells.tolist(), strict=True):
-        values = ("" if isnan(value) else f"{value:.9g}" for value in row)
-        writer.writerow([f"{time:.9g}", *values])
+        writer.writerow([f"{time:.9g}", *("" if isnan(it) else f"{it:.9g}" for it in row)])
     return text.getvalue()

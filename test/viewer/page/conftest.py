@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fake_clients import FakeClients
 from playwright.sync_api import expect
-from still_state import StillState
+from still_state import StillState, no_past
 
 from mujoco_ros.control.references import References
 from mujoco_ros.viewer.page.address import PageAddress
@@ -33,6 +33,7 @@ def state(arm) -> StillState:
     joints = [robot.joints for robot in arm.layout.robots]
     arm.references = References.holding(np.concatenate([arm.data.qpos[j.qpos] for j in joints]))
     arm.time, arm.factor, arm.paused = 0.0, 1.0, False
+    arm.past, arm.shown = no_past(), None
     return arm
 
 

@@ -62,8 +62,8 @@ class PlotChoices:
             self._list.clear()
             with self._list:
                 self._build()
-        chosen = {signal.key for signal in self._plotted.signals.selected}
-        chosen.update(self._plotted.fields.selected)
+        signals, fields = self._plotted.signals.selected, self._plotted.fields.selected
+        chosen: set[Hashable] = {*(signal.key for signal in signals), *fields}
         for check, key in self._checks:
             check.set(value=key in chosen)
 

@@ -11,6 +11,7 @@ from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.chart import SPANS_S, Chart
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.plot_choices import PlotChoices
+from mujoco_ros.viewer.page.popups import popup
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.plots.plotted import table
 
@@ -40,7 +41,7 @@ class PlotsPanel(Panel):
 
     def build(self) -> None:
         with widgets.row():
-            with widgets.popup("Choose", "Choose what to plot", self._note_open) as window:
+            with popup("Choose", "Choose what to plot", self._note_open) as window:
                 self._choices, self._window = PlotChoices(self._plotted), window
             self._clear = widgets.button("Clear", self._plotted.clear, tip="Plot nothing")
         self._chart = Chart(
@@ -77,6 +78,8 @@ class PlotsPanel(Panel):
 
         async def save() -> None:
             text = await run.io_bound(table, columns)
+            if text is None:  # the page is closing
+                return
             with self._chart:
                 ui.download.content(text, name, "text/csv")
 

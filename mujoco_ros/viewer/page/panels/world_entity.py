@@ -10,7 +10,7 @@ from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz, rpy_of
 from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_parts import depth, initial_values, sensors_of, trail_body
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.session import Session
 
 _SWITCHES = (
@@ -119,7 +119,7 @@ class OpenEntity:
                 "Frame", lambda: self._session.scene.frame(entity.root), watch=True, tip="Show it"
             ).enable(entity.root > 0)
             if entity.kind is not EntityKind.BODY:
-                question = widgets.question(
+                question = popups.question(
                     "Delete", lambda: delete(entity), answer=f"Delete {entity.name}", refuse="Keep"
                 )
                 question.set_words(f"{entity.name} and its topics disappear.")

@@ -12,7 +12,7 @@ from nicegui.element import Element
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.free_place import free_place
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.pictures import model_address
 from mujoco_ros.viewer.page.session import Session
@@ -192,7 +192,7 @@ class WorldList(OfferedList):
         return self.client.list_worlds()
 
     def build_action(self) -> None:
-        self._load = widgets.question("Load", self._act, answer="Load", refuse="Keep this world")
+        self._load = popups.question("Load", self._act, answer="Load", refuse="Keep this world")
 
     def refresh_action(self) -> None:
         self._load.enable("" if self.chosen is not None else "Choose a world first")

@@ -18,13 +18,20 @@ const make = (tag, properties = {}, ...children) => {
 };
 const setText = (element, text) => element.textContent !== text && (element.textContent = text);
 
-// Moves the words with which the names of all curves end to the title.
+// Moves what the names of all curves begin and end with, up to a "_" or space, to the title.
 function shortened(unit, names) {
-  let end = names[0]?.split(" ").slice(1) ?? [];
-  while (end.length && !names.every((name) => name.endsWith(` ${end.join(" ")}`))) end = end.slice(1);
-  const words = end.join(" ");
-  if (!words) return [unit, names];
-  return [`${words} [${unit}]`, names.map((name) => name.slice(0, -words.length - 1))];
+  const least = Math.min(...names.map((name) => name.length)) - 1;
+  const shared = (part) => {
+    let length = names.length > 1 ? least : 0;
+    while (length > 0 && new Set(names.map((name) => part(name, length))).size > 1) length -= 1;
+    return part(names[0] ?? "", length);
+  };
+  const begin = shared((name, length) => name.slice(0, length)).replace(/[^_ ]*$/, "");
+  const end = shared((name, length) => name.slice(name.length - length)).replace(/^[^_ ]*/, "");
+  if (!begin && !end || begin.length + end.length > least) return [unit, names];
+  const words = `${begin}${end}`.replaceAll(/_? |^_|_$/g, " ").trim();
+  return [`${words} [${unit}]`,
+    names.map((name) => name.slice(begin.length, name.length - end.length))];
 }
 
 export default function chart(root, options, emit) {
