@@ -192,7 +192,10 @@ class WorldList(OfferedList):
         return self.client.list_worlds()
 
     def build_action(self) -> None:
-        self._load = widgets.question("Load", self._act, answer="Load", refuse="Keep this world")
+        with widgets.row():
+            self._load = widgets.question(
+                "Load", self._act, answer="Load", refuse="Keep this world"
+            )
 
     def refresh_action(self) -> None:
         self._load.enable("" if self.chosen is not None else "Choose a world first")
