@@ -6,6 +6,7 @@ import pytest
 from eventually import eventually
 from playwright.sync_api import expect
 
+from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import ParameterInfo
 
@@ -20,6 +21,13 @@ def opened(panel, *titles):
     for title in titles:
         world.locator("summary", has_text=title).click()
     return world
+
+
+def start(state):
+    """Return the state of the page."""
+    data = mujoco.MjData(state.model)
+    mujoco.mj_kinematics(state.model, data)
+    return data
 
 
 def watched(served):
@@ -63,7 +71,7 @@ def test_the_camera_follows_an_entity_until_it_is_switched_off(panel, page, stat
     world = opened(panel, "box (object)")
     follow = world.get_by_role("checkbox", name="Follow")
     root = state.model.body("box/box").id
-    eventually(lambda: len(watched(served)) == 1, limit_s=30.0)
+    eventually(lambda: len(watched(served)) == 1)
     follow.check()
     eventually(lambda: [each.followed for each in watched(served)] == [root])
     follow.uncheck()
@@ -74,7 +82,7 @@ def test_the_camera_follows_an_entity_until_it_is_switched_off(panel, page, stat
 
 
 def test_an_entity_is_placed_by_numbers(panel, clients, state):
-    before = state.data.body("box/box").xpos.copy()
+    before = start(state).body("box/box").xpos
     world = opened(panel, "box (object)")
     place = world.get_by_role("button", name="Place")
     expect(place).to_be_disabled()
@@ -102,14 +110,14 @@ def test_a_robot_is_reset_to_its_initial_state(panel, clients, state):
     eventually(lambda: clients.called("reset_entity"), lambda: clients.calls)
     ((name, values),) = clients.called("reset_entity")
     assert name == "arm"
-    start = mujoco.MjData(state.model)
+    begin = initial_state(state.assembly, state.layout)
     address = state.model.joint("arm/elbow_joint").qposadr[0]
-    assert values["elbow_joint.position"] == pytest.approx(start.qpos[address])
+    assert values["elbow_joint.position"] == pytest.approx(begin.qpos[address])
     assert not [key for key in values if key.startswith("box")]
 
 
 def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, state):
-    before = state.data.body("box/box").xpos.copy()
+    before = start(state).body("box/box").xpos
     world = opened(panel, "box (object)")
     world.get_by_role("button", name="Delete", exact=True).click()
     assert not clients.called("delete")
@@ -149,7 +157,7 @@ def test_a_model_is_listed_found_and_spawned_at_a_free_place(panel, clients, sta
     eventually(lambda: clients.called("spawn"), lambda: clients.calls)
     ((name, uri, (x, y, z)),) = clients.called("spawn")
     assert (name, uri) == ("crate", BOX.uri)
-    box = state.data.body("box/box").xpos
+    box = start(state).body("box/box").xpos
     assert max(abs(x - box[0]), abs(y - box[1]), abs(z - box[2])) > 0.15, "it is beside the box"
     field.fill("1.5")
     field.press("Enter")
