@@ -49,7 +49,7 @@ def test_keys_of_the_scene_change_what_the_panel_shows(view, page, state):
 
 
 def test_cameras_and_the_followed_entity_are_chosen(view, state, served, page):
-    body, link, session = view
+    body, link, _session = view
     body.get_by_role("combobox", name="Camera").select_option("arm/wrist_camera")
     eventually(lambda: link.watched.camera == state.model.camera("arm/wrist_camera").id)
     body.get_by_role("combobox", name="Follow").select_option("box")
