@@ -99,6 +99,10 @@ class DrawnOverlays:
         self._draw_topics(scene, geoms)
         return OverlayEntries(geoms=geoms, texts=self._texts)
 
+    def pause(self) -> None:
+        """Need no frame of /tf: no page shows the scene."""
+        self.drawings.need_frames(())
+
     def set_shown(self, name: str, shown: bool) -> None:
         """Draw an overlay, or no longer."""
         self.shown[name] = shown

@@ -22,6 +22,7 @@ class SceneBar(Panel):
         return next(iter([*chosen, *robots]), None)
 
     def build(self) -> None:
+        """Create the buttons."""
         with widgets.row():
             self._frame = widgets.button("Frame robot", self._frame_entity, watch=True)
             self._follow = widgets.button("Follow", self._follow_entity, watch=True)
@@ -33,6 +34,7 @@ class SceneBar(Panel):
             )
 
     def refresh(self) -> None:
+        """Show which entity they act on."""
         entity = self.entity
         name = "all" if entity is None else entity.name
         self._frame.set(text=f"Frame {name}", tip=f"Move the camera so that {name} fills the view")

@@ -135,7 +135,7 @@ class PageServer:
 
     async def _update(self, serving: "asyncio.Task[None]") -> None:
         """Update the state and all pages until the end."""
-        due = 0.0
+        due, has_scene = 0.0, False
         while not (self._stop.is_set() or self.shared.state.ended or serving.done()):
             begin, state = time.monotonic(), self.shared.state
             self._is_new |= state.update() is Update.MODEL
@@ -145,6 +145,9 @@ class PageServer:
             if self._scene.links:
                 mujoco.mj_forward(state.model, state.data)
                 self._scene.update()
+            elif has_scene:
+                self.shared.overlays.pause()
+            has_scene = bool(self._scene.links)
             if begin >= due:
                 due = begin + _PANEL_S
                 await self._refresh()

@@ -47,17 +47,18 @@ class OverlaysPanel(Panel):
 
     def build(self) -> None:
         overlays = self._overlays
-        with Element("div").classes("grid-checks"):
+        with Element("div").classes("checks-of-overlays"):
             self._checks = {
                 name: widgets.check(name, False, partial(overlays.set_shown, name), tip=tip)
                 for name, tip in TIPS.items()
             }
         low, high = (_MM * length for length in LENGTHS)
         for name, unit in _LENGTHS:
-            with widgets.line(f"{name.capitalize()}s [mm/{unit}]"):
+            with widgets.line(f"{name.capitalize()}s"), widgets.row():
                 words, set_length = f"Length of a {name} [mm/{unit}]", partial(self._set, name)
                 field = widgets.number_field(words, 0.0, set_length, low=low, high=high, step=1.0)
                 self._checks[name] = field
+                widgets.text(f"mm/{unit}", "muted")
         with widgets.section("Topics"):
             self._topics = {
                 topic: widgets.check(topic, False, partial(overlays.choose, topic), tip=kind)
@@ -103,8 +104,9 @@ class OverlaysPanel(Panel):
         self._overlays.heat.heat = Heat(name)
 
     def _build_loads(self) -> None:
-        columns = [("Joint", "", False), ("Torque", "", True), ("of limit", "%", True)]
-        columns.append(("Error", "", True))
+        columns = [("Joint", "", False), ("Torque", "Nm, N", True), ("Share", "%", True)]
+        columns.append(("Error", "rad, m", True))
+        widgets.text("Share: of the limit of the torque. Error: reference minus position.", "muted")
         self._loads = widgets.sorted_table("Loads of joints", columns, by=2)
 
     def _show_loads(self) -> None:
@@ -165,8 +167,8 @@ def _load_row(load: JointLoad, *, has_several: bool) -> list[str]:
     row, share = load.row, load.share(Heat.TORQUE)
     name = f"{load.robot}/{row.name}" if has_several else row.name
     tone = "bad" if share >= _FULL else "warning" if share >= _HIGH else ""
-    error = "" if np.isnan(load.error) else f"{format_decimals(load.error, 4)} {row.unit}"
-    torque = f"{format_decimals(load.torque, 2)} {row.effort_unit}"
+    error = "" if np.isnan(load.error) else format_decimals(load.error, 4)
+    torque = format_decimals(load.torque, 2)
     percent = format_decimals(100.0 * share, 1) if np.isfinite(row.effort) else ""
     return [name, torque, percent, error, tone]
 

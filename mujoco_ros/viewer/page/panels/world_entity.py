@@ -93,7 +93,7 @@ class OpenEntity:
                 [*((axis, "m") for axis in "xyz"), *((a, "deg") for a in ("roll", "pitch", "yaw"))]
             ):
                 if at % 3 == 0:
-                    widgets.text("Place" if at == 0 else "Turn", "muted", tag="span")
+                    widgets.text("xyz [m]" if at == 0 else "rpy [°]", "muted", tag="span")
                 self._fields.append(
                     widgets.number_field(
                         f"{name} {axis} [{unit}]",

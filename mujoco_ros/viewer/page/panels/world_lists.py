@@ -124,7 +124,7 @@ class SpawnList(OfferedList):
         self._position, self._is_entered = list(_START), False
         self._name, self._spawned = "", None
         with Element("div").classes("fields"):
-            widgets.text("Place", "muted")
+            widgets.text("xyz [m]", "muted")
             self._fields = [
                 widgets.number_field(
                     f"New {axis} [m]", value, partial(self._enter, at), step=0.05, tip=f"{axis} [m]"
@@ -192,7 +192,10 @@ class WorldList(OfferedList):
         return self.client.list_worlds()
 
     def build_action(self) -> None:
-        self._load = popups.question("Load", self._act, answer="Load", refuse="Keep this world")
+        with widgets.row():
+            self._load = popups.question(
+                "Load", self._act, answer="Load", refuse="Keep this world"
+            )
 
     def refresh_action(self) -> None:
         self._load.enable("" if self.chosen is not None else "Choose a world first")

@@ -32,15 +32,17 @@ export class Marks {
     return [(at.x + 1) / 2 * this.width, (1 - at.y) / 2 * this.height];
   }
 
-  draw(camera, slots, spring) {
-    const { context } = this, hasTexts = slots.labels.some(Boolean);
+  // Pictures contain the texts.
+  draw(camera, slots, spring, arePictures) {
+    const { context } = this, labels = arePictures ? [] : slots.labels;
+    const hasTexts = labels.some(Boolean);
     // An empty canvas costs a browser without a graphics card as much as a full one.
     this.canvas.hidden = !(hasTexts || spring || slots.entries.length);
     if (this.canvas.hidden) return;
     context.setTransform(this.sharp, 0, 0, this.sharp, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const at = new THREE.Vector3();
-    slots.labels.forEach((text, slot) => {
+    labels.forEach((text, slot) => {
       if (text) this.text(this.pixel(camera, at.fromArray(slots.places, 7 * slot)), text);
     });
     if (spring) {

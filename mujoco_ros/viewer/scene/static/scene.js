@@ -222,7 +222,7 @@ class MountedScene {
     this.isDirty = false;
     this.camera.update(this.slots.view, this.width, this.height);
     if (this.arePictures) this.requestPicture(); else this.draw();
-    this.marks.draw(this.camera, this.slots, this.pointer.spring());
+    this.marks.draw(this.camera, this.slots, this.pointer.spring(), this.arePictures);
     if (isMeasuring && this.slots.count) this.measure(performance.now());
   }
 
