@@ -24,7 +24,8 @@ it is visible or not. An exception is shown in the panel and logged.
 """
 
 import logging
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -111,14 +112,22 @@ class Panel:
 
         return call
 
+    @contextmanager
+    def creating(self) -> Iterator[None]:
+        """Let the panel show the errors of the elements that are created inside."""
+        before, self.session.guard = self.session.guard, self.guarded
+        try:
+            yield
+        finally:
+            self.session.guard = before
+
     def _build(self) -> None:
         structure = self.structure()
         if self._is_built and structure == self._built:
             return
         self._is_built, self._built = True, structure
         self._content.clear()
-        self.session.guard = self.guarded
-        with self._content:
+        with self.creating(), self._content:
             self.build()
 
     def _try(self, name: str, act: Callable[[], object]) -> str:

@@ -125,6 +125,7 @@ def text_field(
     *,
     value: str = "",
     placeholder: str = "",
+    tip: str = "",
     eager: bool = False,
     watch: bool = False,
 ) -> Control:
@@ -134,6 +135,7 @@ def text_field(
         change,
         watch=watch,
         tag="input",
+        tip=tip,
         options={"name": name, "placeholder": placeholder, "eager": eager},
         state={"value": value},
     )
@@ -193,11 +195,15 @@ def slider(
     unit: str = "",
     digits: int = 3,
     step: float = 0.01,
+    late: bool = False,
     tip: str = "",
     watch: bool = False,
 ) -> Slider:
-    """Create a slider; `change` gets numbers while the user moves it, at most 25 a second."""
-    options = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits}
+    """Create a slider; `change` gets numbers while the user moves it, at most 25 a second.
+
+    With `late` it gets only the number at the end of a motion.
+    """
+    options = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits, "late": late}
     state = {"value": format_decimals(value, digits)}
     created = Slider(
         "slider", change, watch=watch, tip=tip, options={**options, "step": step}, state=state
@@ -302,6 +308,35 @@ class Table:
     def clear(self) -> None:
         """Remove all rows."""
         self._body.clear()
+
+
+class Rows(LiveElement):
+    """A table of texts, whose rows change."""
+
+    def show(self, rows: Sequence[Sequence[str]]) -> None:
+        """Show rows: the tone of each, or ``strong``, and its texts."""
+        self.set(rows=[list(row) for row in rows])
+
+
+def rows_table(name: str, columns: Sequence[Column]) -> Rows:
+    """Create a table of texts."""
+    options = {"columns": [list(column) for column in columns]}
+    created = Rows(current_session().feed, "rows", tag="table", options=options, state={"rows": []})
+    created._props["aria-label"] = name
+    return created.classes("table rows")
+
+
+class Foldable(NamedTuple):
+    """What is shown at a click."""
+
+    summary: LiveElement  # the text that is always shown
+    content: Element
+
+
+def foldable(words: str) -> Foldable:
+    """Create a closed area with a text above; its content is added inside."""
+    with Element("details").classes("foldable"):
+        return Foldable(text(words, tag="summary"), row())
 
 
 @contextmanager

@@ -69,9 +69,12 @@ function numberField(options, commit) {
     Math.min(options.high ?? Infinity, Math.max(options.low ?? -Infinity, value));
   const finish = () => {
     const value = plain(field.value);
-    if (field.value !== text && field.value.trim() !== "" && Number.isFinite(value)) commit(bounded(value));
-    else field.value = text;
+    if (field.value !== text && field.value.trim() !== "" && Number.isFinite(value)) {
+      text = String(bounded(value));
+      commit(bounded(value));
+    } else field.value = text;
   };
+  field.addEventListener("blur", () => (field.value = text)); // also if the value was refused
   field.addEventListener("change", finish);
   field.addEventListener("focus", () => field.select());
   field.addEventListener("keydown", (event) => {
@@ -172,7 +175,7 @@ const kinds = {
   slider(root, options, emit) {
     const range = make("input", { type: "range", min: options.low, max: options.high, step: "any" });
     range.setAttribute("aria-label", options.name);
-    const mark = make("span", { className: "mark" });
+    const mark = make("span", { className: "mark", hidden: true });
     const track = make("span", { className: "track" });
     track.append(range, mark);
     let heldUntil = 0;
@@ -187,14 +190,16 @@ const kinds = {
     range.addEventListener("input", () => {
       hold();
       number.show((+range.value).toFixed(options.digits).replace("-", "−"));
-      send(+range.value);
+      if (!options.late) send(+range.value);
     });
+    if (options.late) range.addEventListener("change", () => send(+range.value));
     range.addEventListener("keydown", (event) => {
       const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (!sign) return;
       event.preventDefault();
       range.value = +range.value + sign * options.step * (event.shiftKey ? 10 : 1);
       range.dispatchEvent(new Event("input"));
+      range.dispatchEvent(new Event("change"));
     });
     return (changed) => {
       if ("value" in changed && performance.now() > heldUntil) {
@@ -202,7 +207,10 @@ const kinds = {
         range.setAttribute("aria-valuetext", `${changed.value} ${options.unit ?? ""}`);
         number.show(changed.value);
       }
-      if ("mark" in changed) mark.style.left = `${100 * changed.mark}%`;
+      if ("mark" in changed) {
+        mark.style.left = `${100 * changed.mark}%`;
+        mark.hidden = false;
+      }
     };
   },
 
@@ -250,6 +258,26 @@ const kinds = {
       while (root.childElementCount > 1000) root.firstChild.remove();
       if (isAtEnd) root.scrollTop = root.scrollHeight;
     };
+  },
+
+  rows(root, options) {
+    const head = make("tr");
+    for (const [label, unit, wide] of options.columns) {
+      const cell = make("th", { scope: "col", className: wide ? "wide" : "" });
+      cell.append(label, make("span", { className: "unit", textContent: unit }));
+      head.append(cell);
+    }
+    const body = make("tbody");
+    root.append(make("thead"), body);
+    root.firstChild.append(head);
+    const row = ([tone, ...texts]) => {
+      const line = make("tr");
+      line.dataset.tone = tone;
+      const cell = (text, at) => make("td", { textContent: text, className: options.columns[at]?.[2] ? "wide" : "" });
+      line.append(...texts.map(cell));
+      return line;
+    };
+    return (changed) => "rows" in changed && body.replaceChildren(...changed.rows.map(row));
   },
 
   progress(root, options) {
