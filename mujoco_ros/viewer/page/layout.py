@@ -12,6 +12,7 @@ from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.time_bar import TimeBar
 
+Found = Callable[[], Mapping[str, Callable[[], Panel]]]
 _GOALS = {Area.LEFT: "Move left", Area.BOTTOM: "Move below", Area.RIGHT: "Move right"}
 _TONES = {PLAYING: "good", PAUSED: "warning"}
 
@@ -22,15 +23,21 @@ class _Place:
     def __init__(self, panel: Panel) -> None:
         self.panel, self.area, self.is_open = panel, panel.area, panel.is_open
         self.tab: widgets.Control
+        self.entry: widgets.Control  # in the menu of panels
         self.body: Element
 
 
 class Layout:
     """The areas with their panels; panels close, open again and move, and keep their place."""
 
-    def __init__(self, session: Session, panels: Sequence[Panel], title: str) -> None:
-        self._session, self._title = session, title
+    def __init__(
+        self, session: Session, panels: Sequence[Panel], title: str, found: Found = dict
+    ) -> None:
+        """Lay out panels; `found` returns what creates those that come and go, each by a key."""
+        self._session, self._title, self._found = session, title, found
         self._places = [_Place(panel) for panel in panels]
+        self._later: dict[str, _Place] = {}  # places of panels that were found, by key
+        self._kept: Mapping[str, Any] = {}
         self._selected: dict[Area, _Place | None] = dict.fromkeys(Area)
         self._tabs: dict[Area, Element] = {}
         self._bodies: dict[Area, Element] = {}
@@ -56,15 +63,19 @@ class Layout:
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings; called before `build`."""
+        self._kept = settings
         for place in self._places:
-            kept = settings.get(place.panel.title)
-            if not isinstance(kept, dict):
-                continue
-            if kept.get("area") in list(Area):
-                place.area = Area(kept["area"])
-            place.is_open = bool(kept.get("open", True))
-            if kept.get("selected"):
-                self._selected[place.area] = place
+            self._restore(place)
+
+    def _restore(self, place: _Place) -> None:
+        kept = self._kept.get(place.panel.title)
+        if not isinstance(kept, dict):
+            return
+        if kept.get("area") in list(Area):
+            place.area = Area(kept["area"])
+        place.is_open = bool(kept.get("open", True))
+        if kept.get("selected"):
+            self._selected[place.area] = place
 
     def build(self) -> None:
         """Create the page."""
@@ -89,6 +100,7 @@ class Layout:
         status = run_status(self._session.clients.simulation, paused=self._session.state.paused)
         self._status.set(text=status or "no response", tone=_TONES.get(status, "bad"))
         self._time.set(text=f"{self._session.state.time:.2f} s")
+        self._follow_found()
         self.time_bar.tick(is_visible=True)
         for place in self._places:
             place.panel.tick(is_visible=self._selected[place.area] is place)
@@ -101,11 +113,7 @@ class Layout:
             Element("span").classes("space")
             if not self._session.can_control:
                 widgets.text("read-only", "warning").classes("badge")
-            with _menu("Panels"):
-                for place in self._places:
-                    widgets.button(
-                        place.panel.title, partial(self._open, place), look="plain", watch=True
-                    )
+            self._menu = _menu("Panels")
             for name, label in (("theme", "Theme"), ("full-screen", "Full screen")):
                 _script_button(name, label)
 
@@ -123,7 +131,32 @@ class Layout:
             horizontal = area is Area.BOTTOM
             divider._props["aria-orientation"] = "horizontal" if horizontal else "vertical"
 
+    def _follow_found(self) -> None:
+        """Add the panels that appeared, and remove those that disappeared."""
+        found = self._found()
+        for key in self._later.keys() - found.keys():
+            self._remove(self._later.pop(key))
+        for key in found.keys() - self._later.keys():
+            place = self._later[key] = _Place(found[key]())
+            self._places.append(place)
+            self._restore(place)
+            self._mount(place)
+            self._show(place.area)
+
+    def _remove(self, place: _Place) -> None:
+        self._places.remove(place)
+        for element in (place.tab, place.body, place.entry):
+            element.delete()
+        if self._selected[place.area] is place:
+            self._selected[place.area] = None
+        self._show(place.area)
+
     def _mount(self, place: _Place) -> None:
+        title = place.panel.title
+        with self._menu:
+            place.entry = widgets.button(
+                title, partial(self._open, place), look="plain", watch=True
+            )
         with self._tabs[place.area]:
             place.tab = _Tab(self._session, place.panel.title, partial(self._select, place))
         with self._bodies[place.area], Element("div").classes("panel") as place.body:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -23,6 +24,7 @@ from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.panels import PANELS
+from mujoco_ros.viewer.page.panels.declared import declared_panels
 from mujoco_ros.viewer.page.session import Session, Shared
 from mujoco_ros.viewer.scene_title import scene_title
 from mujoco_ros.viewer.web.access import Role
@@ -101,6 +103,7 @@ class PageServer:
             await asyncio.sleep(max(0.0, period - (time.monotonic() - begin)))
 
     async def _refresh(self) -> None:
+        self.shared.declared.update(time.monotonic())
         for session, layout in list(self._layouts.values()):
             if not session.client.has_socket_connection:
                 continue
@@ -120,7 +123,7 @@ class PageServer:
         session = Session(self.shared, client, role, link)
         ui.page_title(self._title())
         panels = [panel(session) for panel in PANELS]
-        layout = Layout(session, panels, self._title())
+        layout = Layout(session, panels, self._title(), partial(declared_panels, session))
         layout.build()
         self._layouts[client.id] = session, layout
         client.on_delete(lambda: self._layouts.pop(client.id, None))

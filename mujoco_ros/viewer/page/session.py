@@ -11,6 +11,7 @@ from nicegui.client import Client
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.declared_displays import DeclaredDisplays
 from mujoco_ros.viewer.history_saving import HistorySaving
 from mujoco_ros.viewer.page.link import PageLink
 from mujoco_ros.viewer.page.live import LiveFeed
@@ -26,6 +27,11 @@ class Shared:
     state: SharedState  # the simulated state, as of the last update
     clients: Clients  # clients of the simulator and of other nodes
     note_age: Callable[[float], object]  # gets the age of what a page shows [s]
+
+    @cached_property
+    def declared(self) -> DeclaredDisplays:
+        """What declared panels display."""
+        return DeclaredDisplays(self.clients.panels, self.clients.panel_fields)
 
     @cached_property
     def plotted(self) -> Plotted:
