@@ -1,6 +1,7 @@
 """How the page writes numbers and times."""
 
 from datetime import datetime
+from typing import Any
 
 _LATEST_SIMULATED_S = 1e8  # larger time stamps are on the system clock, which counts from 1970
 
@@ -30,3 +31,12 @@ def format_decimals(value: float, digits: int) -> str:
 def format_number(value: float, digits: int = 6) -> str:
     """Return a number with significant digits, which a field accepts; tiny ones are zero."""
     return f"{0.0 if abs(value) < 1e-9 else value:.{digits}g}"
+
+
+def format_value(value: Any) -> str:
+    """Return the value of a parameter."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(format_value, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return format_number(value, 10) if isinstance(value, float) else str(value)

@@ -23,7 +23,7 @@ _MOST_NUMBERS = 12
 _AXES = ("x", "y", "z"), ("roll", "pitch", "yaw")
 
 
-class SettingField:
+class SettingElements:
     """The elements for a parameter. They show what was entered until that value arrives."""
 
     def __init__(
@@ -70,7 +70,7 @@ def setting_field(
     tip: str = "",
     choices: Sequence[str] = (),
     with_slider: bool = True,
-) -> SettingField | None:
+) -> SettingElements | None:
     """Create the field of a parameter; None if its kind or the type of its value has none.
 
     Args:
@@ -85,7 +85,7 @@ def setting_field(
     build, accepted = _KINDS.get(kind, (None, ()))
     if build is None or not isinstance(info.value, accepted):
         return None
-    fields: list[SettingField] = []
+    fields: list[SettingElements] = []
 
     def entered(value: Any) -> None:
         fields[0].hold(value)
@@ -128,15 +128,15 @@ class _Wanted:
         return (low, high) if 0.0 < high - low <= _WIDEST_SLIDER else None
 
 
-def _check_box(wanted: _Wanted) -> SettingField:
+def _check_box(wanted: _Wanted) -> SettingElements:
     def change(value: Any) -> None:
         wanted.change(bool(value))
 
     control = widgets.check("", bool(wanted.info.value), change, name=wanted.name, tip=wanted.tip)
-    return SettingField([control], lambda value: control.set(value=bool(value)))
+    return SettingElements([control], lambda value: control.set(value=bool(value)))
 
 
-def _choice(wanted: _Wanted) -> SettingField:
+def _choice(wanted: _Wanted) -> SettingElements:
     def change(value: Any) -> None:
         wanted.change(str(value))
 
@@ -147,25 +147,25 @@ def _choice(wanted: _Wanted) -> SettingField:
     def show(value: str) -> None:
         control.set(items=_items(choices, value), value=value)
 
-    return SettingField([control], show, choices)
+    return SettingElements([control], show, choices)
 
 
-def _text(wanted: _Wanted) -> SettingField:
+def _text(wanted: _Wanted) -> SettingElements:
     def change(value: Any) -> None:
         wanted.change(str(value))
 
     control = widgets.text_field(wanted.name, change, value=wanted.info.value, tip=wanted.tip)
-    return SettingField([control], lambda value: control.set(value=value))
+    return SettingElements([control], lambda value: control.set(value=value))
 
 
-def _integer(wanted: _Wanted) -> SettingField:
+def _integer(wanted: _Wanted) -> SettingElements:
     def change(value: float) -> None:
         wanted.change(int(_within(round(float(value)), wanted.info)))
 
     return _number_of(wanted, change, digits=0, step=1.0)
 
 
-def _number(wanted: _Wanted) -> SettingField:
+def _number(wanted: _Wanted) -> SettingElements:
     def change(value: float) -> None:
         wanted.change(_within(float(value), wanted.info))
 
@@ -177,7 +177,7 @@ def _number(wanted: _Wanted) -> SettingField:
     return _number_of(wanted, change, digits=digits, step=step)
 
 
-def _number_of(wanted: _Wanted, change: Change, *, digits: int, step: float) -> SettingField:
+def _number_of(wanted: _Wanted, change: Change, *, digits: int, step: float) -> SettingElements:
     name, info = wanted.name, wanted.info
     if wanted.limits is not None:
         low, high = wanted.limits
@@ -192,14 +192,14 @@ def _number_of(wanted: _Wanted, change: Change, *, digits: int, step: float) -> 
             late=True,
             tip=wanted.tip,
         )
-        return SettingField([slider], slider.show)
+        return SettingElements([slider], slider.show)
     field = widgets.number_field(
         name, info.value, change, low=info.low, high=info.high, step=step, tip=wanted.tip
     )
-    return SettingField([field], field.show)
+    return SettingElements([field], field.show)
 
 
-def _vector(wanted: _Wanted) -> SettingField | None:
+def _vector(wanted: _Wanted) -> SettingElements | None:
     numbers = wanted.info.value
     if len(numbers) > _MOST_NUMBERS or not all(isinstance(each, int | float) for each in numbers):
         return None
@@ -207,7 +207,7 @@ def _vector(wanted: _Wanted) -> SettingField | None:
     return _numbers([names], wanted, tuple, tuple)
 
 
-def _pose(wanted: _Wanted) -> SettingField | None:
+def _pose(wanted: _Wanted) -> SettingElements | None:
     """Create the fields of a pose, as position [m] and angles [deg]."""
     if len(wanted.info.value) != _POSE:
         return _vector(wanted)
@@ -239,7 +239,7 @@ def _numbers(
     shown: Callable[[Any], tuple[float, ...]],
     value: Callable[[Sequence[float]], tuple[float, ...]],
     units: Sequence[str] = ("",),
-) -> SettingField:
+) -> SettingElements:
     """Create rows of fields: `shown` returns the numbers of a value, and `value` the reverse."""
     numbers = list(shown(wanted.info.value))
     controls: list[widgets.NumberField] = []
@@ -271,10 +271,10 @@ def _numbers(
         for control, number in zip(controls, numbers, strict=False):
             control.show(number)
 
-    return SettingField(controls, show)
+    return SettingElements(controls, show)
 
 
-_KINDS: dict[str, tuple[Callable[[_Wanted], SettingField | None], tuple[type, ...]]] = {
+_KINDS: dict[str, tuple[Callable[[_Wanted], SettingElements | None], tuple[type, ...]]] = {
     "check_box": (_check_box, (bool,)),
     "choice": (_choice, (str,)),
     "text": (_text, (str,)),

@@ -12,7 +12,7 @@ from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.chart import Chart
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.page.setting_fields import SettingField, setting_field
+from mujoco_ros.viewer.page.setting_fields import SettingElements, setting_field
 from mujoco_ros.viewer.page.widgets import Column
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 
@@ -145,7 +145,7 @@ class DeclaredPanel(Panel):
         return True
 
     def _refresh_field(
-        self, item: FieldInfo, field: SettingField, shown: Callable[[ParameterInfo], Any]
+        self, item: FieldInfo, field: SettingElements, shown: Callable[[ParameterInfo], Any]
     ) -> None:
         info = self._client.setting(self._info.node, item.parameter)
         if info is not None:

@@ -8,12 +8,12 @@ import yaml
 
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.formats import format_value
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.page.setting_fields import SettingField, kind_of, setting_field
+from mujoco_ros.viewer.page.setting_fields import SettingElements, kind_of, setting_field
 from mujoco_ros.viewer.page.widgets import Column
-from mujoco_ros.wire.parameter_spec import plain, shown
 
 _MOST_SHOWN = 40  # rows
 
@@ -31,6 +31,7 @@ class ParametersPanel(Panel):
         self._is_limited = False  # whether changed parameters alone are listed
         self._request: Request | None = None
         self._listed: Hashable = None
+        self._written: dict[str, ParameterInfo] = {}
         self._rows: dict[str, _Row] = {}
 
     @property
@@ -38,7 +39,7 @@ class ParametersPanel(Panel):
         return dict(self.clients.parameters.known)
 
     def build(self) -> None:
-        self._listed = None
+        self._listed, self._written = None, {}
         with widgets.row():
             widgets.text_field(
                 "Search", self._search, placeholder="name or description", eager=True, watch=True
@@ -75,7 +76,9 @@ class ParametersPanel(Panel):
         self._count.set(text=words if known else f"{simulator} does not respond")
         self._restore.set(hidden=not changed)
         self._file.summary.set(hidden=not changed)
-        self._changes.set(text=_parameter_file(simulator, changed), hidden=not changed)
+        if changed != self._written:
+            self._written = changed
+            self._changes.set(text=_parameter_file(simulator, changed))
         self._result.show(self._request)
 
     def _search(self, words: str) -> None:
@@ -134,7 +137,7 @@ class _Row:
 
     def __init__(
         self,
-        field: SettingField | None,
+        field: SettingElements | None,
         value: LiveElement | None,
         restore: widgets.Control,
     ) -> None:
@@ -145,8 +148,8 @@ class _Row:
         if self._field is not None:
             self._field.show(info.value)
         if self._value is not None:
-            self._value.set(text=shown(info.value))
-        text = f"Restore {shown(info.initial)}"
+            self._value.set(text=format_value(info.value))
+        text = f"Restore {format_value(info.initial)}"
         self._restore.set(text=text, tip="The value at the start", hidden=not _is_changed(info))
 
 
@@ -165,11 +168,12 @@ def _limits(info: ParameterInfo) -> str:
         return f"one of {', '.join(info.choices)}"
     if info.low is None or info.high is None:
         return ""
-    return f"{info.low:g} to {info.high:g}"
+    return f"{format_value(float(info.low))} to {format_value(float(info.high))}"
 
 
 def _parameter_file(node: str, changed: dict[str, ParameterInfo]) -> str:
     """Return the values of parameters as a parameter file of ROS."""
-    values = {name: plain(info.value) for name, info in sorted(changed.items())}
-    content = {node: {"ros__parameters": values}}
+    values = {name: info.value for name, info in sorted(changed.items())}
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    content = {node: {"ros__parameters": plain}}
     return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True))

@@ -1,6 +1,7 @@
 """The panel "Controllers" in a browser."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from eventually import eventually
@@ -100,7 +101,7 @@ def test_one_of_several_controllers_is_selected(panel, known):
 
 def test_the_active_state_of_a_large_graph_is_in_view(panel, known):
     names = tuple(f"STATE_{number}" for number in range(40))
-    pairs = zip(names, names[1:], strict=False)
+    pairs = pairwise(names)
     chain = tuple(TransitionInfo("done", start, goal) for start, goal in pairs)
     long = ControllerInfo(name="/long", state=names[0], states=names, transitions=chain)
     known.clear()

@@ -95,14 +95,15 @@ def test_settings_are_parameters(panel, clients, declare):
 
 def test_a_slider_sets_the_number_at_the_end_of_its_motion(panel, page, clients, declare):
     declare(setting("number"), number=0.25)
-    slider = panel("walk").get_by_role("slider", name="number")
+    shown = panel("walk")
+    slider = shown.get_by_role("slider", name="number")
     box = slider.bounding_box()
     x, y = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
     page.mouse.move(x, y)
     page.mouse.down()
     for step in range(1, 6):
         page.mouse.move(x + step * 0.1 * box["width"], y)
-    expect(panel("walk").get_by_role("spinbutton")).not_to_have_value("0.250")
+    expect(shown.get_by_role("spinbutton")).not_to_have_value("0.250")
     assert not clients.called("set_setting")
     page.mouse.up()
     eventually(lambda: clients.called("set_setting"), lambda: clients.calls)
