@@ -33,7 +33,9 @@ class DraggedFrames:
 
     def entries(self) -> list[HandleEntry]:
         """Return the frames with their handles."""
-        found = {entry.name: (owner, entry) for owner in self._owners() for entry in owner.entries()}
+        found = {
+            entry.name: (owner, entry) for owner in self._owners() for entry in owner.entries()
+        }
         self._of = {name: owner for name, (owner, _) in found.items()}
         return [entry for _, entry in found.values()]
 
