@@ -1,5 +1,7 @@
 """The panel "World" in a browser."""
 
+import copy
+
 import mujoco
 import numpy as np
 import pytest
@@ -159,6 +161,13 @@ def test_a_model_is_listed_found_and_spawned_at_a_free_place(panel, clients, sta
     assert (name, uri) == ("crate", BOX.uri)
     box = start(state).body("box/box").xpos
     assert max(abs(x - box[0]), abs(y - box[1]), abs(z - box[2])) > 0.15, "it is beside the box"
+    clients.requests[-1].complete(True, "spawned crate_1")
+    model, state.model = state.model, copy.copy(state.model)  # as with the new entity
+    try:
+        expect(world.get_by_text("spawn: spawned crate_1")).to_be_visible()
+        expect(spawn).to_be_enabled()
+    finally:
+        state.model = model
     field.fill("1.5")
     field.press("Enter")
     spawn.click()
