@@ -21,7 +21,7 @@ from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.page.address import PageAddress
 from mujoco_ros.viewer.page.guard import ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
-from mujoco_ros.viewer.page.link import PageLink
+from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.panels import PANELS
 from mujoco_ros.viewer.page.session import Session, Shared
 from mujoco_ros.viewer.scene_title import scene_title
@@ -111,7 +111,7 @@ class PageServer:
             except Exception:  # a page that fails leaves the others as they are
                 _LOG.exception("a page cannot be updated")
 
-    def _build(self, role: Role, link: PageLink) -> None:
+    def _build(self, role: Role, link: LinkedView) -> None:
         """Build the page of a client, opened by a link."""
         if len(self._layouts) >= _MOST_PAGES:
             raise HTTPException(503, f"{_MOST_PAGES} pages are open; close one")
@@ -134,13 +134,13 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
+def _configure(api: FastAPI, build: Callable[[Role, LinkedView], None]) -> None:
     """Add the page to an application."""
     ui.add_head_html(_HEAD, shared=True)
     nicegui_app.add_static_files("/page", _STATIC, max_cache_age=0)
 
     def page(request: Request) -> None:
-        build(request.scope[ROLE], PageLink.parse(request.query_params))
+        build(request.scope[ROLE], LinkedView.parse(request.query_params))
 
     for path in ("/", WATCH_PAGE):
         ui.page(path)(page)

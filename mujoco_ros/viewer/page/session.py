@@ -12,7 +12,7 @@ from nicegui.client import Client
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.history_saving import HistorySaving
-from mujoco_ros.viewer.page.link import PageLink
+from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.live import LiveFeed
 from mujoco_ros.viewer.past_view import PastView
 from mujoco_ros.viewer.plots.plotted import Plotted
@@ -47,12 +47,12 @@ class Session:
     """One open page in a browser."""
 
     def __init__(
-        self, shared: Shared, client: Client, role: Role, link: PageLink | None = None
+        self, shared: Shared, client: Client, role: Role, link: LinkedView | None = None
     ) -> None:
         """Create what belongs to a page that was opened by a link."""
         self.state, self.clients, self.shared = shared.state, shared.clients, shared
         self.client = client  # NiceGUI's client
-        self.role, self.link = role, link or PageLink()
+        self.role, self.link = role, link or LinkedView()
         self.feed = LiveFeed(client, self._note_age)
         # Returns the camera of the page, for films and images; None for the default view
         self.camera: Callable[[], mujoco.MjvCamera | None] = lambda: None
