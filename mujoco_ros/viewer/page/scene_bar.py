@@ -24,8 +24,8 @@ class SceneBar(Panel):
     def build(self) -> None:
         """Create the buttons."""
         with widgets.row():
-            self._frame = widgets.button("Frame robot", self._frame_entity, watch=True)
-            self._follow = widgets.button("Follow", self._follow_entity, watch=True)
+            self._frame = widgets.button("Frame robot", self.frame_entity, watch=True)
+            self._follow = widgets.button("Follow", self.follow_entity, watch=True)
             widgets.button(
                 "Reset view",
                 self.session.scene.reset_camera,
@@ -42,11 +42,13 @@ class SceneBar(Panel):
         is_followed = entity is not None and 0 < entity.root == self.session.scene.followed
         self._follow.set(pressed=is_followed, tip=f"The camera moves with {name}")
 
-    def _frame_entity(self) -> None:
+    def frame_entity(self) -> None:
+        """Show the entity."""
         entity = self.entity
         self.session.scene.frame(0 if entity is None else entity.root)
 
-    def _follow_entity(self) -> None:
+    def follow_entity(self) -> None:
+        """Let the camera follow the entity, or no longer."""
         entity, scene = self.entity, self.session.scene
         if entity is not None:
             followed = 0 if scene.followed == entity.root else entity.root

@@ -41,6 +41,7 @@ from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
 _STATIC = Path(__file__).with_name("static")
+_DEVICES = Path(__file__).parents[1] / "teleop/static"  # scripts that read gamepads and 3D mice
 _FRAME_S, _PANEL_S = 1.0 / 60.0, 0.1  # periods of the scene and of panels
 _IDLE_S = 0.1  # period without an open page
 _RETRY_S = 1.0  # time between two attempts to reach the page
@@ -142,6 +143,7 @@ class PageServer:
             self._heart.frame(is_new=self._is_new)
             self._is_new = False
             self._actions.tick()
+            self.shared.motion.tick(begin)
             if self._scene.links:
                 mujoco.mj_forward(state.model, state.data)
                 self._scene.update()
@@ -236,6 +238,11 @@ class _Server(uvicorn.Server):
 def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
     """Add the page to an application."""
     ui.add_head_html(_HEAD, shared=True)
+    for name in ("gamepad.js", "space_mouse.js"):
+        file = _DEVICES / name
+        nicegui_app.add_static_file(
+            local_file=file, url_path=f"/page/input/{name}", max_cache_age=0
+        )
     nicegui_app.add_static_files("/page", _STATIC, max_cache_age=0)
 
     def page(request: Request) -> None:

@@ -22,6 +22,7 @@ from mujoco_ros.viewer.dragged_frames import DraggedFrames
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.history_saving import HistorySaving
+from mujoco_ros.viewer.marker_handles import MarkerHandles
 from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.overlays.drawn_overlays import DrawnOverlays
 from mujoco_ros.viewer.page.link import PageLink
@@ -29,6 +30,8 @@ from mujoco_ros.viewer.page.live import LiveFeed
 from mujoco_ros.viewer.page.scene_view import SceneView
 from mujoco_ros.viewer.past_view import PastView
 from mujoco_ros.viewer.plots.plotted import Plotted
+from mujoco_ros.viewer.targets import Targets
+from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.web.access import Role
 
 
@@ -80,7 +83,22 @@ class Shared:
     @cached_property
     def handles(self) -> DraggedFrames:
         """The frames with handles."""
-        return DraggedFrames(lambda: ())
+        return DraggedFrames(lambda: (self.targets, self.markers))
+
+    @cached_property
+    def targets(self) -> Targets:
+        """The frames that are published."""
+        return Targets(self.clients.commands)
+
+    @cached_property
+    def markers(self) -> MarkerHandles:
+        """The interactive marker that is selected."""
+        return MarkerHandles(self.state, self.clients.markers, self.clients.drawings)
+
+    @cached_property
+    def motion(self) -> FrameMotion:
+        """What moves targets and mocap bodies with a velocity."""
+        return FrameMotion(self.state, self.clients.commands, self.targets.poses, self.targets.put)
 
     @cached_property
     def camera_images(self) -> CameraImages:

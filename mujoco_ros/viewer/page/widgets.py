@@ -242,6 +242,23 @@ def copy_button(source: Element, name: str) -> LiveElement:
     return LiveElement(session.feed, "copy", tag="button", options=options).classes("control copy")
 
 
+def joystick(name: str, hold: Act, *, axes: str = "both", tip: str = "") -> Control:
+    """Create a pad; `hold` gets ``x`` and ``y`` in -1..1 while it is held, and then None.
+
+    `axes` is ``both``, ``horizontal`` or ``vertical``. A still pad sends 5 times a second.
+    """
+    options = {"name": name, "axes": axes}
+    return Control("joystick", hold, watch=False, tag="div", tip=tip, options=options)
+
+
+def devices(hold: Act) -> Control:
+    """Create the place of gamepads; `hold` gets ``linear`` and ``angular`` in -1..1, then None.
+
+    Set `target`, the name of what they move; empty for nothing.
+    """
+    return Control("devices", hold, watch=False, tag="div", state={"target": ""})
+
+
 def link_button(label: str, name: str) -> LiveElement:
     """Create a button that copies a link; set `link`, relative to the page."""
     options = {"name": name, "label": label}

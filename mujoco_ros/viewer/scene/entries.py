@@ -24,16 +24,19 @@ class HandleControl:
     kind: str
     axis: tuple[float, float, float] = (0.0, 0.0, 0.0)  # unit vector in the frame
     colour: tuple[float, float, float] = (1.0, 1.0, 1.0)  # red, green and blue in 0..1
+    faces_camera: bool = False  # whether the axis is given forwards, left and up from the camera
+    is_central: bool = False  # whether a plane is gripped at the origin
 
 
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-_COLOURS = ((0.93, 0.25, 0.25), (0.3, 0.75, 0.3), (0.3, 0.5, 0.95))
+AXIS_COLOURS = ((0.93, 0.25, 0.25), (0.3, 0.75, 0.3), (0.3, 0.5, 0.95))
+"""Of handles along x, y and z, or about them."""
 FRAME_CONTROLS = (
     HandleControl(name="move", kind="view"),
     *(
         HandleControl(name=f"{name} {letter}", kind=kind, axis=axis, colour=colour)
         for name, kind in (("move", "move"), ("turn", "turn"))
-        for letter, axis, colour in zip("xyz", _AXES, _COLOURS, strict=True)
+        for letter, axis, colour in zip("xyz", _AXES, AXIS_COLOURS, strict=True)
     ),
 )
 """The handles that move and turn a frame."""
@@ -43,7 +46,8 @@ FRAME_CONTROLS = (
 class HandleEntry:
     """A frame with a name and handles."""
 
-    name: str
+    name: str  # different for each frame
+    label: str = ""  # what is written at it
     pose: Pose  # in the world
     controls: tuple[HandleControl, ...] = FRAME_CONTROLS
 
@@ -51,10 +55,18 @@ class HandleEntry:
         """Return the entry for a page."""
         return {
             "name": self.name,
+            "label": self.label or self.name,
             "position": [round(float(value), 5) for value in self.pose.position],
             "quat": [round(float(value), 5) for value in self.pose.quat_wxyz],
             "controls": [
-                {"name": c.name, "kind": c.kind, "axis": c.axis, "colour": c.colour}
+                {
+                    "name": c.name,
+                    "kind": c.kind,
+                    "axis": [round(value, 5) for value in c.axis],
+                    "colour": c.colour,
+                    "faces": c.faces_camera,
+                    "central": c.is_central,
+                }
                 for c in self.controls
             ],
         }

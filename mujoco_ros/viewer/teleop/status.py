@@ -70,10 +70,7 @@ class PageStatus:
             ],
             "movable": [
                 *clients.velocities.topics,
-                *(
-                    f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
-                    for topic in clients.velocities.tool_topics
-                ),
+                *map(tool_name, clients.velocities.tool_topics),
                 *self._frames(),
             ],
             "cameras": [*self.cameras],
@@ -96,6 +93,11 @@ class PageStatus:
             shown = [float(f"{value:.5g}") if math.isfinite(value) else None for value in values]
             self._kept.append((self._number, round(newest, 3), shown))
         self.rows = tuple(self._kept)
+
+
+def tool_name(topic: str) -> str:
+    """Return the name on the pages of the tool with a topic."""
+    return f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
 
 
 def is_tool(name: str) -> bool:

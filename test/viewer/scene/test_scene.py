@@ -216,6 +216,8 @@ def test_a_page_that_may_watch_does_not_act_and_others_are_refused(pages):
         page.send({"pull": PULL})
         page.send({"key": {"key": "Space"}})
         assert pages.given == []
+        page.send({"key": {"key": "Escape"}})
+        assert pages.given == [KeyPressed(key="Escape")]
     pages.role = None
     with pytest.raises(WebSocketDisconnect), pages.page():
         pass

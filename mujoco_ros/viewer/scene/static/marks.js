@@ -78,20 +78,25 @@ export class Marks {
       }
       this.dot(pixel, grip.control.kind === "turn" ? 4 : 6, colour);
     }
-    this.text([origin[0] + 9, origin[1] + 18], entry.name);
+    this.text([origin[0] + 9, origin[1] + 18], entry.label);
   }
 
   // Return where the handles of a frame are gripped, and their axes in the world.
   grips(camera, entry) {
     const length = LENGTH_PX * camera.pixelSize(entry.position, this.height);
     return entry.controls.map((control) => {
-      const axis = vector(control.axis).applyQuaternion(entry.turn);
+      // Axes that face the camera are given forwards, left and up.
+      const [x, y, z] = control.axis, { faces } = control;
+      const turn = faces ? camera.three.quaternion : entry.turn;
+      const toWorld = ([a, b, c]) => (faces ? new THREE.Vector3(-b, c, -a) : new THREE.Vector3(a, b, c))
+        .applyQuaternion(turn);
+      const axis = toWorld([x, y, z]);
       let [along, direction] = [axis.clone(), axis];
-      if (control.kind === "view") along.set(0, 0, 0);
-      if (control.kind === "turn" || control.kind === "plane") {
-        const [x, y, z] = control.axis.map(Math.abs);
-        const other = x > y && x > z ? [0, 1, 0] : y > z ? [0, 0, 1] : [1, 0, 0];
-        const first = vector(other).applyQuaternion(entry.turn).projectOnPlane(axis).normalize();
+      if (control.kind === "view" || control.central) along.set(0, 0, 0);
+      else if (control.kind === "turn" || control.kind === "plane") {
+        const [a, b, c] = control.axis.map(Math.abs);
+        const first = toWorld(a > b && a > c ? [0, 1, 0] : b > c ? [0, 0, 1] : [1, 0, 0])
+          .projectOnPlane(axis).normalize();
         along = first.clone().add(axis.clone().cross(first)).multiplyScalar(RING / Math.SQRT2);
         direction = axis.clone().cross(along).normalize();
       }
