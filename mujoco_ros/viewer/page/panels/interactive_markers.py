@@ -40,6 +40,10 @@ class InteractiveMarkersPanel(Panel):
         self._keys: Mapping[str, MarkerKey] = {}
         self._fields: list[widgets.NumberField] = []
 
+    @property
+    def is_needed(self) -> bool:
+        return bool(self._markers.known)
+
     def structure(self) -> Hashable:
         marker = self._handles.marker
         if marker is None:
