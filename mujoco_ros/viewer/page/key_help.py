@@ -28,7 +28,7 @@ KEYS = (
     ("half or double speed", "-, ="),
     (
         "show contacts, forces, joints, …",
-        "C, F, J, …, see View; groups of geoms: 0 to 5, of sites: with Shift; F6: frames, F7: labels",
+        "C, F, J, …, see View; groups of geoms: 0 to 5, of sites with Shift; F6 frames, F7 labels",
     ),
     ("show these keys", "? or F1; Esc closes"),
 )
@@ -38,6 +38,7 @@ KEYS = (
 def build() -> None:
     """Create the button that opens the window; page.js opens it by a key."""
     with popups.popup("Keys", TITLE) as window:
+        window.opener.classes("plain")
         window.element._props["data-window"] = "keys"
         table = widgets.Table(TITLE, [widgets.Column("To"), widgets.Column("Do", wide=True)])
         table.element.classes("keys")

@@ -246,6 +246,7 @@ class Layout:
             self._bodies[area] = Element("div").classes("bodies")
             divider = Element("div").classes("divider")
             divider._props |= {"role": "separator", "tabindex": 0, "data-divides": area.value}
+            divider._props |= {"aria-valuenow": 0, "aria-valuemin": 0}  # page.js sets the size
             divider._props["aria-label"] = f"Size of the {name.lower()} panels"
             horizontal = area is Area.BOTTOM
             divider._props["aria-orientation"] = "horizontal" if horizontal else "vertical"

@@ -23,8 +23,8 @@ class Preset:
 
 PRESETS = {
     "Teach": Preset(
-        left=("Simulation", "View"),
-        right=("Robots", "Targets", "Controllers", "World", "Datasets"),
+        left=("Simulation", "Targets", "Cameras"),
+        right=("Robots", "Controllers", "World"),
         bottom=("Log",),
     ),
     "Debug": Preset(
@@ -34,8 +34,8 @@ PRESETS = {
     ),
     "Teleoperate": Preset(
         left=("Cameras", "Simulation"),
-        right=("Drive", "Targets", "Controllers", "Interactive markers"),
+        right=("Drive", "Interactive markers", "Targets", "Controllers"),
     ),
-    "Fleet": Preset(left=("Simulation",), right=("Fleet", "World", "Controllers"), bottom=("Log",)),
+    "Fleet": Preset(left=("Simulation",), right=("World", "Controllers", "Robots"), bottom=("Log",)),
 }
 """What the menu "Layout" offers; panels that a scene does not have are left out."""

@@ -139,12 +139,12 @@ class Session:
         self.guard: Callable[[Callable[..., object]], Callable[..., None]] = _unguarded
         self.is_hidden = False  # whether the browser shows another tab
         self._absent_since = time.monotonic() + _LOADING_S  # which a page is before it is loaded
+        self._new_until = time.monotonic() + _ABSENT_S  # the last page is closed after this loads
+        self._has_connected = False
+        client.on_connect(self._note_connection)
         self._had_control = self._has_left = False  # it has lost control because it was absent
         _SESSIONS[client.id] = self
         client.on_delete(self._close)
-        owner = self.control.owner
-        if isinstance(owner, Session) and not owner.client.has_socket_connection:
-            self.control.release(owner)  # as of a page that was loaded again
         self._take_control()
 
     @property
@@ -169,7 +169,7 @@ class Session:
         )
         if is_present:
             self._absent_since = math.inf
-            if self._has_left:
+            if self._has_left or now < self._new_until:
                 self._has_left = False
                 self._take_control()
         else:
@@ -182,8 +182,26 @@ class Session:
             self.feed.follow_control()
 
     def _take_control(self) -> None:
-        if not self.is_read_only:
-            self.control.take_control(self)
+        """Take control if it is free, or from a page that is closed, as one that is reloaded."""
+        if self.is_read_only:
+            return
+        owner = self.control.owner
+        if isinstance(owner, Session) and not owner.is_loading and owner.is_closed:
+            self.control.release(owner)
+        self.control.take_control(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the browser has no connection."""
+        return not self.client.has_socket_connection
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the browser has not connected yet."""
+        return not self._has_connected and time.monotonic() < self._new_until + _LOADING_S
+
+    def _note_connection(self) -> None:
+        self._has_connected = True
 
     def _close(self) -> None:
         _SESSIONS.pop(self.client.id, None)

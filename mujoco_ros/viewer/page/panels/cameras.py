@@ -74,6 +74,10 @@ class CamerasPanel(Panel):
         self._thumbnails: list[_Shown] = []
         self._large: list[_Shown] = []
 
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.images.cameras)
+
     def settings(self) -> dict[str, Any]:
         """Return the selected cameras, the cameras of an empty selection, and the kind of image."""
         none_of = [] if self.selected else self._cameras

@@ -39,6 +39,10 @@ class DrivePanel(Panel):
         self.driver = Driver(self.clients.velocities, session.shared.motion)
         session.client.on_delete(self.driver.stop)
 
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.driver.names)
+
     def settings(self) -> dict[str, Any]:
         return {"fastest": dict(self.driver.fastest)}
 

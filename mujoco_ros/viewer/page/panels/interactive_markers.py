@@ -40,6 +40,10 @@ class InteractiveMarkersPanel(Panel):
         self._keys: Mapping[str, MarkerKey] = {}
         self._fields: list[widgets.NumberField] = []
 
+    @property
+    def is_needed(self) -> bool:
+        return bool(self._markers.known)
+
     def structure(self) -> Hashable:
         marker = self._handles.marker
         if marker is None:
@@ -104,10 +108,10 @@ class InteractiveMarkersPanel(Panel):
             widgets.text(marker.description, tag="p")
         widgets.text(f"Pose in '{printable(marker.frame)}'", "muted", tag="p")
         self._warning = widgets.text(tone="warning", tag="p")
-        with Element("div").classes("fields"):
+        with Element("div").classes("pose-fields"):
             for index, (axis, unit, step) in enumerate(_NUMBERS):
                 if index % 3 == 0:
-                    widgets.text("Position [m]" if index == 0 else "Turn [deg]", "muted")
+                    widgets.text("xyz [m]" if index == 0 else "rpy [deg]", "muted")
                 self._fields.append(
                     widgets.number_field(
                         f"{axis} [{unit}]", 0.0, partial(self._place, index), step=step

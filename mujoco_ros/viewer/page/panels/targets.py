@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from functools import partial
 
 import numpy as np
+from nicegui.element import Element
 
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
@@ -61,10 +62,10 @@ class TargetsPanel(Panel):
             self._result.show(self._targets.request)
 
     def _build_target(self, name: str) -> None:
-        with widgets.row().classes("coordinates"):
+        with Element("div").classes("pose-fields"):
             self._fields[name] = []
+            widgets.text("xyz [m]", "muted")
             for index, axis in enumerate("xyz"):
-                widgets.text(f"{axis} [m]", "muted")
                 field = widgets.number_field(
                     f"{name} {axis} [m]", 0.0, partial(self._move, name, index), step=_STEP_M
                 )

@@ -23,6 +23,7 @@ function resize(area, size) {
   const most = (area === "bottom" ? innerHeight : innerWidth) * 0.6;
   const bounded = Math.round(Math.min(most, Math.max(LEAST, size)));
   root.style.setProperty(SIZES[area], `${bounded}px`);
+  document.querySelector(`[data-divides=${area}]`).setAttribute("aria-valuenow", bounded);
   keep(area, bounded);
 }
 
@@ -88,6 +89,11 @@ document.addEventListener("pointerdown", (event) => {
   };
   addEventListener("pointermove", move);
   addEventListener("pointerup", end);
+});
+
+document.addEventListener("focusin", ({ target }) => {
+  const area = target.dataset?.divides;
+  if (area) target.setAttribute("aria-valuenow", Math.round(sizeOf(area)));
 });
 
 document.addEventListener("keydown", (event) => {
