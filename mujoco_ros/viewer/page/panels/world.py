@@ -12,6 +12,7 @@ from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import Request, is_replay
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import details
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.world_entity import OpenEntity
 from mujoco_ros.viewer.page.panels.world_lists import OfferedList, SpawnList, WorldList
@@ -78,9 +79,7 @@ class WorldPanel(Panel):
             return
         with Element("div"):
             for title, kind in (("Spawn", SpawnList), ("Load world", WorldList)):
-                widgets.details(
-                    title, partial(self._fill_list, title, kind), partial(self._note, title)
-                )
+                details(title, partial(self._fill_list, title, kind), partial(self._note, title))
         self._undo = widgets.button("Undo", self._bring_back)
         self._result = widgets.request_result()
 
@@ -116,7 +115,7 @@ class WorldPanel(Panel):
             for entity in list(self._displays.entities.values()):
                 fill = partial(self._fill, entity, acts=acts)
                 toggled = partial(self._note, entity.name)
-                node = widgets.details(f"{entity.name} ({entity.kind})", fill, toggled)
+                node = details(f"{entity.name} ({entity.kind})", fill, toggled)
                 if entity.name in opened:
                     node.show()
 
