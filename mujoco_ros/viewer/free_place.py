@@ -58,9 +58,7 @@ def _places(near: np.ndarray) -> Iterator[tuple[float, float]]:
         )
 
 
-def _boxes(
-    model: mujoco.MjModel, data: mujoco.MjData
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _boxes(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the lowest and highest corners of the boxes around all geoms, and whether they move.
 
     # (n, 3) [m], (n, 3) [m], (n,)
