@@ -123,6 +123,7 @@ class SpawnList(OfferedList):
     def build_action(self) -> None:
         self._position, self._is_entered = list(_START), False
         self._name, self._spawned = "", None
+        self.awaited = ""  # URI of the model that was spawned last, until it appears
         with Element("div").classes("fields"):
             widgets.text("xyz [m]", "muted")
             self._fields = [
@@ -177,6 +178,7 @@ class SpawnList(OfferedList):
         name = self._name.strip()
         if self.chosen is not None and name:
             position = tuple(round(value, 4) for value in self._position)
+            self.awaited = self.chosen.uri
             self.latest = self._spawned = self.client.spawn(name, self.chosen.uri, position)
 
 
