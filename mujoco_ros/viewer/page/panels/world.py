@@ -12,11 +12,13 @@ from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import Request, is_replay
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import details
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.world_entity import OpenEntity
 from mujoco_ros.viewer.page.panels.world_lists import OfferedList, SpawnList, WorldList
 from mujoco_ros.viewer.page.session import Session
 
+_SPAWN = "Spawn"
 _MOST_SENT = 5  # requests that are remembered
 
 
@@ -48,6 +50,7 @@ class WorldPanel(Panel):
         self._restored: tuple[_Deleted, Request] | None = None  # being spawned again
         self._sent: list[Request] = []  # latest requests of entities that were open
         self._model: mujoco.MjModel | None = None  # the model whose entities are shown
+        self._names: set[str] = set()  # the names of these entities
 
     def settings(self) -> dict[str, Any]:
         return self._displays.settings()
@@ -77,10 +80,8 @@ class WorldPanel(Panel):
         if is_replay(self.clients.parameters):
             return
         with Element("div"):
-            for title, kind in (("Spawn", SpawnList), ("Load world", WorldList)):
-                widgets.details(
-                    title, partial(self._fill_list, title, kind), partial(self._note, title)
-                )
+            for title, kind in ((_SPAWN, SpawnList), ("Load world", WorldList)):
+                details(title, partial(self._fill_list, title, kind), partial(self._note, title))
         self._undo = widgets.button("Undo", self._bring_back)
         self._result = widgets.request_result()
 
@@ -106,7 +107,13 @@ class WorldPanel(Panel):
 
     def _build_entities(self) -> None:
         """Create the titles of the entities, of which those stay open that were."""
-        self._model = self.state.model
+        self._model, names = self.state.model, set(self._displays.entities)
+        spawn = self._lists.get(_SPAWN)
+        if isinstance(spawn, SpawnList) and spawn.awaited and self._names:
+            new = names - self._names
+            self.session.shared.spawned.update(dict.fromkeys(new, spawn.awaited))
+            spawn.awaited = "" if new else spawn.awaited
+        self._names = names
         opened, self._open = self._open, {}
         self._sent = [*self._sent, *(each.latest for each in opened.values() if each.latest)]
         del self._sent[:-_MOST_SENT]
@@ -116,7 +123,7 @@ class WorldPanel(Panel):
             for entity in list(self._displays.entities.values()):
                 fill = partial(self._fill, entity, acts=acts)
                 toggled = partial(self._note, entity.name)
-                node = widgets.details(f"{entity.name} ({entity.kind})", fill, toggled)
+                node = details(f"{entity.name} ({entity.kind})", fill, toggled)
                 if entity.name in opened:
                     node.show()
 
@@ -136,11 +143,9 @@ class WorldPanel(Panel):
         is_body = root > 0
         request = self.clients.entities.delete(entity.name)
         self._sent.append(request)
-        config = self.state.assembly.config
-        models = {each.name: each.model for each in (*config.robots, *config.objects)}
         self._deleted = _Deleted(
             entity.name,
-            models.get(entity.name, ""),
+            self.session.shared.spawned.get(entity.name, ""),
             data.xpos[root].copy() if is_body else offset[:3],
             data.xquat[root].copy() if is_body else offset[3:],
             request,

@@ -118,7 +118,8 @@ def test_a_robot_is_reset_to_its_initial_state(panel, clients, state):
     assert not [key for key in values if key.startswith("box")]
 
 
-def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, state):
+def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, state, served):
+    served[0].shared.spawned["box"] = BOX.uri
     before = start(state).body("box/box").xpos
     world = opened(panel, "box (object)")
     world.get_by_role("button", name="Delete", exact=True).click()
@@ -132,8 +133,7 @@ def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, st
     undo.click()
     eventually(lambda: clients.called("spawn"), lambda: clients.calls)
     ((name, uri, position),) = clients.called("spawn")
-    model = next(it.model for it in state.assembly.config.objects if it.name == "box")
-    assert (name, uri) == ("box", model)
+    assert (name, uri) == ("box", BOX.uri)
     np.testing.assert_allclose(position, before)
     expect(undo).to_be_hidden()
 
