@@ -148,7 +148,7 @@ def _of_triangles(
 
 
 def packed(surface: Surface) -> bytes:
-    """Return vertices, each once, and indices: 16-bit positions in a box, 8-bit normals and caps."""
+    """Return vertices, each once, and indices: 16-bit positions, 8-bit normals and caps."""
     points, normals, texcoords, caps = surface
     low = points.min(axis=0, initial=0.0)
     extent = np.maximum(points.max(axis=0, initial=0.0) - low, 1e-9)

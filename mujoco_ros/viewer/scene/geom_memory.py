@@ -5,6 +5,7 @@ MuJoCo's Python module has an object for each geom, whose attributes take half a
 
 import ctypes
 from collections.abc import Iterable
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -41,13 +42,13 @@ class SceneGeoms:
         self._stride = following - begin
         memory = (ctypes.c_ubyte * (self._stride * scene.maxgeom)).from_address(begin)
         self._bytes = np.frombuffer(memory, np.uint8).reshape(scene.maxgeom, self._stride)
-        layout = {
+        layout: Any = {
             "names": list(GEOM.names or ()),
             "formats": [field[0] for field in (GEOM.fields or {}).values()],
             "offsets": [field[1] for field in (GEOM.fields or {}).values()],
             "itemsize": self._stride,
         }
-        self._rows = self._bytes.view(np.dtype(layout))[:, 0]
+        self._rows: np.ndarray = self._bytes.view(np.dtype(layout))[:, 0]
         _check(mujoco.MjvGeom(), self._stride)
 
     @property

@@ -133,7 +133,7 @@ def pulled(message: Mapping[str, Any]) -> Pulled:
     """Return the pull in a message; raise `ValueError` if it is not valid."""
     return Pulled(
         body=_integer(message, "body", 1, 1 << 24),
-        phase=Phase(message.get("phase")),
+        phase=Phase(str(message.get("phase"))),
         rotates=message.get("rotates") is True,
         local=_vector(message, "local", 3),
         position=_vector(message, "position", 3),
@@ -146,7 +146,7 @@ def handle_dragged(message: Mapping[str, Any]) -> HandleDragged:
     return HandleDragged(
         frame=_name(message, "frame"),
         handle=_name(message, "handle"),
-        phase=Phase(message.get("phase")),
+        phase=Phase(str(message.get("phase"))),
         position=_vector(message, "position", 3),
         quat_wxyz=_quat(message),
     )

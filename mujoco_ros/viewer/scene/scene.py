@@ -6,6 +6,7 @@ import gzip
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -206,14 +207,19 @@ class SceneServer:
         sender = asyncio.create_task(link.run())
         try:
             while True:
-                message = inputs.decode(await socket.receive_text())
+                try:
+                    text = await socket.receive_text()
+                except RuntimeError:  # the page has gone
+                    break
+                message = inputs.decode(text)
                 link.heard_at = time.monotonic()
                 self._handle(link, message)
         except WebSocketDisconnect:
             pass
-        except (ValueError, KeyError, TypeError, RuntimeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             _LOG.warning("closing the scene of a page: %s", error)
-            await socket.close(_CLOSED)
+            with suppress(RuntimeError, WebSocketDisconnect):  # the page may have gone meanwhile
+                await socket.close(_CLOSED)
         finally:
             del self.links[link.number]
             sender.cancel()

@@ -17,6 +17,7 @@ from mujoco_ros.viewer.marker_handles import MOST_HANDLES
 from mujoco_ros.viewer.marker_motion import allowed, moving_control
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import group
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
 
@@ -133,7 +134,7 @@ class InteractiveMarkersPanel(Panel):
         for entry in entries:
             title = printable(entry.title) or "(no title)"
             if entry.entries:
-                with widgets.group(title):
+                with group(title):
                     self._build_menu(key, control, entry.entries)
                 continue
             tip = "" if entry.is_selectable else "The viewer runs no commands."

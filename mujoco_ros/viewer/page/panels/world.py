@@ -100,8 +100,8 @@ class WorldPanel(Panel):
         if deleted is not None and can_undo:
             self._undo.set(text=f"Undo: spawn {deleted.name} again", tip=deleted.uri)
         latest = self.clients.latest_request()
-        sent = [*self._open.values(), *self._lists.values()]
-        own = [*(each.latest for each in sent), *self._sent]
+        sent = [each.latest for each in self._open.values()]
+        own = [*sent, *(each.latest for each in self._lists.values()), *self._sent]
         if any(latest is request for request in own):
             self._result.show(latest)
 

@@ -31,7 +31,8 @@ class OfferedList(ABC):
         self.latest: Request | None = None  # the latest request
         self.chosen: OfferedModel | None = None
         self.session, self.client = session, session.clients.entities
-        self._search, self._built = "", None
+        self._search = ""
+        self._built: Hashable = None
         self._images: dict[str, LiveElement] = {}
         self._buttons: dict[str, widgets.Control] = {}
         self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
@@ -122,7 +123,8 @@ class SpawnList(OfferedList):
 
     def build_action(self) -> None:
         self._position, self._is_entered = list(_START), False
-        self._name, self._spawned = "", None
+        self._name = ""
+        self._spawned: Request | None = None
         self.awaited = ""  # URI of the model that was spawned last, until it appears
         with Element("div").classes("fields"):
             widgets.text("xyz [m]", "muted")
@@ -195,9 +197,7 @@ class WorldList(OfferedList):
 
     def build_action(self) -> None:
         with widgets.row():
-            self._load = popups.question(
-                "Load", self._act, answer="Load", refuse="Keep this world"
-            )
+            self._load = popups.question("Load", self._act, answer="Load", refuse="Keep this world")
 
     def refresh_action(self) -> None:
         self._load.enable("" if self.chosen is not None else "Choose a world first")
