@@ -36,6 +36,8 @@ PRESETS = {
         left=("Cameras", "Simulation"),
         right=("Drive", "Interactive markers", "Targets", "Controllers"),
     ),
-    "Fleet": Preset(left=("Simulation",), right=("World", "Controllers", "Robots"), bottom=("Log",)),
+    "Fleet": Preset(
+        left=("Simulation",), right=("World", "Controllers", "Robots"), bottom=("Log",)
+    ),
 }
 """What the menu "Layout" offers; panels that a scene does not have are left out."""

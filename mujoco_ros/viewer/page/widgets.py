@@ -56,6 +56,7 @@ class Control(LiveElement):
         self.follow_control()
 
     def follow_control(self) -> None:
+        """Disable it without control."""
         self.set(off=not (self._is_enabled and self._may_act()))
 
 

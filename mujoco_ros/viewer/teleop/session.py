@@ -14,7 +14,6 @@ from mujoco_ros.viewer.teleop.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameM
 from mujoco_ros.viewer.teleop.status import PageStatus, is_tool, velocity_topic
 from mujoco_ros.viewer.web.access import Role
 
-
 IMAGE_WIDTH = 480
 """Largest width of the images [px]; no panel subscribes to this one."""
 _LONGEST_MESSAGE = 2048

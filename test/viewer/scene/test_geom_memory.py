@@ -10,9 +10,7 @@ def test_the_rows_are_the_geoms_of_the_scene():
     scene, options = mujoco.MjvScene(state.model, 500), mujoco.MjvOption()
     options.label = mujoco.mjtLabel.mjLABEL_GEOM
     geoms = SceneGeoms(scene)
-    mujoco.mjv_updateScene(
-        state.model, state.data, options, None, mujoco.MjvCamera(), 7, scene
-    )
+    mujoco.mjv_updateScene(state.model, state.data, options, None, mujoco.MjvCamera(), 7, scene)
     assert len(geoms.rows) == scene.ngeom > 20
     for row, geom in zip(geoms.rows, scene.geoms, strict=False):
         for name in GEOM.names:

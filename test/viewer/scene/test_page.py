@@ -99,7 +99,9 @@ def show(page: Any, served: ServedScene, scene: str) -> None:
     """Show a scene on the page."""
     if served.state.metadata["scene"] != scene:
         served.load(scene)
-        page.wait_for_function("(name) => scene.model.scene === name && scene.slots.count", arg=scene)
+        page.wait_for_function(
+            "(name) => scene.model.scene === name && scene.slots.count", arg=scene
+        )
 
 
 def picture(page: Any) -> np.ndarray:
@@ -157,9 +159,13 @@ def test_views_look_as_in_mujocos_renderer(page, served, reference):
     differences = {}
     for name, view in VIEWS.items():
         show(page, served, view.scene)
-        page.evaluate("scene.setCamera({azimuth: %f, elevation: %f})" % (view.azimuth, view.elevation))
+        page.evaluate(
+            "scene.setCamera({azimuth: %f, elevation: %f})" % (view.azimuth, view.elevation)
+        )
         page.evaluate("scene.frame()")
-        page.evaluate("(options) => scene.setOption(options)", view.options | {"render": view.render})
+        page.evaluate(
+            "(options) => scene.setOption(options)", view.options | {"render": view.render}
+        )
         settle(page)
         shown = picture(page)
         expected = reference.draw(served, view, page.evaluate("scene.camera.pose"))
@@ -171,7 +177,9 @@ def test_views_look_as_in_mujocos_renderer(page, served, reference):
         page.evaluate(
             "(options) => scene.setOption(options)", ViewOptions().to_json() | {"render": render}
         )
-    assert {name: round(each, 2) for name, each in differences.items() if each > VIEWS[name].limit} == {}
+    assert {
+        name: round(each, 2) for name, each in differences.items() if each > VIEWS[name].limit
+    } == {}
     assert np.mean(list(differences.values())) <= LIMIT / 2, differences
 
 

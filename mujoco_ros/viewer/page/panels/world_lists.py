@@ -193,9 +193,7 @@ class WorldList(OfferedList):
 
     def build_action(self) -> None:
         with widgets.row():
-            self._load = popups.question(
-                "Load", self._act, answer="Load", refuse="Keep this world"
-            )
+            self._load = popups.question("Load", self._act, answer="Load", refuse="Keep this world")
 
     def refresh_action(self) -> None:
         self._load.enable("" if self.chosen is not None else "Choose a world first")
