@@ -43,7 +43,7 @@ class TopBar(Panel):
         return run_status(self.clients.simulation, paused=self.state.paused)
 
     def build(self) -> None:
-        """Create the elements of the bar."""
+        """Create the bar."""
         widgets.text(self._title, strong=True, tag="h1")
         self._state = widgets.text().classes("badge")
         self._time = widgets.figure()
@@ -62,7 +62,7 @@ class TopBar(Panel):
                 script_button(name, label, tip)
 
     def refresh(self) -> None:
-        """Show the present state."""
+        """Show the present state and who has control."""
         status, session = self._status, self.session
         self._state.set(text=status or "no response", tone=_TONES.get(status, "bad"))
         self._time.set(text=f"{self.state.time:.2f} s")

@@ -56,7 +56,7 @@ class Control(LiveElement):
         self.follow_control()
 
     def follow_control(self) -> None:
-        """Enable or disable it, as the page has control or not."""
+        """Disable it without control."""
         self.set(off=not (self._is_enabled and self._may_act()))
 
 
