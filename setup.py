@@ -15,7 +15,7 @@ IMAGES = ["opencv-python-headless<5"]
 # The shipped evaluations are of controllers that plan, and that see by a camera.
 EXTRAS = {
     "images": IMAGES,
-    "viewer": ["websockets", *IMAGES],
+    "viewer": ["websockets", "nicegui>=3.18", "fastapi", "starlette", "uvicorn", *IMAGES],
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING, *IMAGES],
     "diagrams": ["pygraphviz"],
@@ -70,8 +70,10 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
+                "viewer/scene/static/*.js",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
+                "viewer/page/static/*",
             ]
         },
         data_files=[

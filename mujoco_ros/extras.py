@@ -7,7 +7,14 @@ from mujoco_ros.model.errors import UserInputError
 
 EXTRAS = {
     "images": {"cv2": "<5"},
-    "viewer": {"websockets": "", "cv2": "<5"},
+    "viewer": {
+        "websockets": "",
+        "nicegui": ">=3.18",
+        "fastapi": "",
+        "starlette": "",
+        "uvicorn": "",
+        "cv2": "<5",
+    },
     "planning": {
         "mink": ">=1.3",
         "ompl": ">=2.0",

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "cameras": {"rendering", "sim", "model"},
     "viewer": {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
-        *("rendering.false_colour", "rendering.segmentation"),
+        *("rendering.false_colour", "rendering.gl", "rendering.segmentation"),
     },
     "controllers.interface": {
         *("controllers.interface", "control", "model.errors", "model.naming", "model.pose"),

@@ -53,7 +53,7 @@ CHILD_PROCESS_PARAMETERS = (
         default="none",
         description="Viewer, a MuJoCo Studio in a child process: a web page, a native window, or "
         "none",
-        choices=("none", "web", "native"),
+        choices=("none", "web", "page", "native"),
         read_only=True,
     ),
     ParameterSpec(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.child_process import CANNOT_RUN_HERE
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
 from mujoco_ros.process.memory import restrict_shared_memory
@@ -21,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("--state", required=True, help="name of the simulator's shared state")
     add("--simulator", default="/mujoco", help="full name of its node")
-    add("--mode", choices=["web", "native"], default="web")
+    add("--mode", choices=["web", "page", "native"], default="web")
     add("--host", default="127.0.0.1", help="address of the page")
     add("--port", type=int, default=8080, help="port, or the next free one")
     options, ros = parse(parser, arguments)
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
     from mujoco_ros.sim.shared_memory.reader import SharedState
-    from mujoco_ros.viewer.main_loop import NoDisplayError, serve_page, show_window
+    from mujoco_ros.viewer.page.address import PageAddress
     from mujoco_ros.viewer.ros.node import ViewerNode
     from mujoco_ros.wire.log_handler import forward_log
 
@@ -50,19 +51,35 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     viewer.start()
     handle_signals(_leave)
     try:
-        if options.mode == "web":
-            serve_page(
+        if options.mode == "page":
+            from mujoco_ros.viewer.page.server import open_page
+
+            address = PageAddress(options.host, options.port, state_folder("viewer_access"))
+            open_page(
                 state,
                 viewer.clients,
-                options.host,
-                options.port,
+                address,
                 log=viewer.node.get_logger().info,
-                on_lag=viewer.note_image_age,
+                on_age=viewer.note_image_age,
+                on_start=lambda end: handle_signals(lambda _number: end()),
             )
         else:
-            show_window(state, viewer.clients)
-    except NoDisplayError as error:
-        return fail(str(error), CANNOT_RUN_HERE)
+            from mujoco_ros.viewer.main_loop import NoDisplayError, serve_page, show_window
+
+            try:
+                if options.mode == "native":
+                    show_window(state, viewer.clients)
+                    return 0
+                serve_page(
+                    state,
+                    viewer.clients,
+                    options.host,
+                    options.port,
+                    log=viewer.node.get_logger().info,
+                    on_lag=viewer.note_image_age,
+                )
+            except NoDisplayError as error:
+                return fail(str(error), CANNOT_RUN_HERE)
     finally:
         state.close()
         viewer.close()

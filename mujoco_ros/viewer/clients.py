@@ -68,6 +68,9 @@ class ParameterInfo:
     low: float | None = None  # smallest value; None if unbounded
     high: float | None = None  # largest value; None if unbounded
     description: str = ""  # description from the descriptor
+    choices: tuple[str, ...] = ()  # texts that it accepts; empty if these are not listed
+    read_only: bool = False  # whether it cannot be set
+    initial: Any = None  # its value when it was read first
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class TransitionInfo:
     label: str
     start: str
     goal: str
+    reason: str = ""  # why it was made; empty without a reason
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

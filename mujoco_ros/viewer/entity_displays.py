@@ -10,6 +10,7 @@ import numpy as np
 
 from mujoco_ros.model.scene.entities import Entity, entities
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.colours import Colour
 
 _VISIBLE_GROUPS = 3  # groups that MuJoCo shows by default; geoms in the others are for collisions
 _SHOWN, _HIDDEN = 0, 5
@@ -38,6 +39,9 @@ class EntityDisplays:
         self._model: mujoco.MjModel | None = None
         self._entities: dict[str, Entity] = {}
         self._shown: dict[str, EntityDisplay] = {}
+        self._paint: dict[int, Colour] = {}
+        self._painted: mujoco.MjModel | None = None  # a copy with other colours
+        self._source: mujoco.MjModel | None = None  # the model of that copy
 
     @property
     def entities(self) -> Mapping[str, Entity]:
@@ -65,9 +69,9 @@ class EntityDisplays:
             for name, display in self._shown.items()
             if name in self.entities and _parts(display) != _parts(_DEFAULT)
         }
-        if not switched:
+        if not (switched or self._paint):
             return model
-        shown = copy.copy(model)
+        shown = self._copy()
         collides = (model.geom_contype | model.geom_conaffinity) != 0
         of_visual = model.geom_group < _VISIBLE_GROUPS
         for name, display in switched.items():
@@ -79,6 +83,27 @@ class EntityDisplays:
             shown.geom_group[own & ~of_visual & visible] = _SHOWN
             if not display.visual:
                 shown.site_group[np.isin(model.site_bodyid, entity.bodies)] = _HIDDEN
+        return shown
+
+    def paint(self, colours: Mapping[int, Colour]) -> None:
+        """Give geoms of the present model other colours, instead of those of the last call."""
+        if colours != self._paint:
+            self._paint = dict(colours)
+            self.changes += 1
+
+    def _copy(self) -> mujoco.MjModel:
+        """Return a copy of the present model with other colours, the same one while they change."""
+        model = self._state.model
+        if not self._paint:
+            return copy.copy(model)
+        if self._painted is None or self._source is not model:
+            self._painted, self._source = copy.copy(model), model
+        shown = self._painted
+        for name in ("geom_group", "site_group", "geom_rgba", "geom_matid"):
+            getattr(shown, name)[:] = getattr(model, name)
+        geoms = [geom for geom in self._paint if geom < model.ngeom]
+        shown.geom_matid[geoms] = -1
+        shown.geom_rgba[geoms] = [self._paint[geom] for geom in geoms]
         return shown
 
     def settings(self) -> dict[str, Any]:

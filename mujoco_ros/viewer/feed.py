@@ -11,12 +11,12 @@ from mujoco.studio import messages
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.sim.state.model_edits import APPEARANCE_FIELDS
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.scene_title import scene_title
 
 MODEL_PATH = "simulation"
 """Studio keeps the camera while the path of the model stays the same."""
 
 _TITLE = "mujoco_ros"
-_TITLED_ROBOTS = 3
 
 # The inputs of mj_forward and the values sent to the page.
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -104,14 +104,6 @@ class Feed:
         self._is_new = True
         self._fresh = True  # Studio creates new data with a model
         return messages.ModelEvent(model=self._displays.displayed_model(), path=MODEL_PATH)
-
-
-def scene_title(state: SharedState) -> str:
-    """Return the scene's name, and the names of its first robots if they differ from it."""
-    scene = str(state.metadata["scene"])
-    names = [robot.name for robot in state.layout.robots]
-    robots = ", ".join(names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS))
-    return scene if robots in ("", scene) else f"{scene} ({robots})"
 
 
 def _appearance(model: mujoco.MjModel) -> bytes:

@@ -41,6 +41,7 @@ class HistorySaving:
     ) -> None:
         # The last request; while it is in progress, its message is the finished share
         self.request: Request | None = None
+        self.path: Path | None = None  # its file
         self._state, self._parameters, self._now = state, parameters, now
         self._cancelled = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
@@ -62,7 +63,7 @@ class HistorySaving:
 
         The message of the request is the path or the problem.
         """
-        path = self._path(KINDS[kind])
+        self.path = path = self._path(KINDS[kind])
         command = _COMMANDS.get(kind, "").format(path)
         self.request = request = Request(f"save {path}", command=command)
         self._cancelled.clear()

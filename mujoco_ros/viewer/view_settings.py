@@ -1,8 +1,6 @@
 """What the page shows, kept in a file per scene: view, display flags, tabs, overlays and plots."""
 
-import json
 import logging
-import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,9 +9,7 @@ from typing import Any, Protocol
 import mujoco
 from mujoco.studio import messages, plugin, viewer_protocol
 
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import SizeLimit, read_file
-from mujoco_ros.model.file_cache import FileCache
+from mujoco_ros.viewer.settings_file import Settings, SettingsFile
 
 Display = dict[str, bool | str]
 """Whether each flag is set and each group is visible, and what has labels and frames."""
@@ -103,13 +99,7 @@ def _is_valid(name: str, value: Any) -> bool:
 
 
 _LOG = logging.getLogger(__name__)
-_SUFFIX = ".json"
-_LARGEST = SizeLimit(1 << 16, of_client=1 << 16)
-_LONGEST_NAME = 100
 _PERIOD_S = 1.0  # period of the checks for changes; a viewer that is killed loses less than this
-
-Settings = dict[str, Any]
-"""Values of JSON by name."""
 
 
 class HasSettings(Protocol):
@@ -133,10 +123,10 @@ class ViewSettings(plugin.ViewerPlugin):
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Restore the settings of the present scene, for each part by its name in the file."""
-        self._files = FileCache(folder, _SUFFIX)
+        self._file = SettingsFile(folder)
         self._scene = scene
         self._parts, self._now = parts, now
-        kept = self._read()
+        kept = self._file.read(self._scene())
         for name, owner in parts.items():
             if isinstance(own := kept.get(name), dict):
                 _restore(name, owner, own)
@@ -155,34 +145,14 @@ class ViewSettings(plugin.ViewerPlugin):
         """Write changed settings."""
         self._write()
 
-    @property
-    def _name(self) -> str:
-        return re.sub(r"[^\w-]+", "_", self._scene())[:_LONGEST_NAME]
-
-    def _collect(self) -> bytes:
-        settings = {name: owner.settings() for name, owner in self._parts.items()}
-        return json.dumps(settings, indent=1).encode()
+    def _collect(self) -> Settings:
+        return {name: owner.settings() for name, owner in self._parts.items()}
 
     def _write(self) -> None:
         settings = self._collect()
-        if settings == self._written:
-            return
-        self._written = settings  # also if it cannot be written: one warning is enough
-        try:
-            self._files.write(self._name, settings)
-        except OSError as error:
-            _LOG.warning("the settings of the page cannot be written: %s", error)
-
-    def _read(self) -> Settings:
-        try:
-            path = self._files.find(self._name)
-            if path is None:
-                return {}
-            kept = json.loads(read_file(path, largest=_LARGEST))
-            return kept if isinstance(kept, dict) else {}
-        except (OSError, ValueError, RecursionError, UserInputError) as error:
-            _LOG.warning("the settings of the page cannot be read: %s", error)
-            return {}
+        if settings != self._written:
+            self._written = settings
+            self._file.write(self._scene(), settings)
 
 
 def _restore(name: str, owner: HasSettings, settings: Settings) -> None:

@@ -23,6 +23,7 @@ _KINDS = {
     tuple: ("string array", "a list of texts"),  # of the model's names: fixed
 }
 _VECTOR = "double array"
+_ONE_OF = "one of: "
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class ParameterSpec:
             name=self.name, description=self.description, read_only=self.read_only or self.fixed
         )
         if self.choices:
-            descriptor.additional_constraints = f"one of: {', '.join(self.choices)}"
+            descriptor.additional_constraints = f"{_ONE_OF}{', '.join(self.choices)}"
         if self.length:
             descriptor.additional_constraints = self._requirement().removeprefix("it is ")
         elif self.low is not None and self.high is not None:
@@ -132,6 +133,12 @@ class ParameterSpec:
             return f"it is {kind}"
         zero = f", {self.low:g} or" if self.least else ""
         return f"it is {kind}{zero} from {self.least or self.low:.10g} to {self.high:.10g}"
+
+
+def listed_choices(descriptor: ParameterDescriptor) -> tuple[str, ...]:
+    """Return the texts that a parameter accepts, if its descriptor lists them."""
+    _, start, listing = descriptor.additional_constraints.partition(_ONE_OF)
+    return tuple(listing.split(", ")) if start else ()
 
 
 def plain(value: Any) -> Any:

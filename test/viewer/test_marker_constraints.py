@@ -8,17 +8,14 @@ import pytest
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.drag_handles import dragged
-from mujoco_ros.viewer.marker_constraints import (
-    allowed,
-    control_handles,
-    moving_control,
-)
+from mujoco_ros.viewer.marker_constraints import control_handles
 from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
     InteractionMode,
     InteractiveMarkerInfo,
     MarkerControl,
 )
+from mujoco_ros.viewer.marker_motion import allowed, moving_control
 
 MODE = InteractionMode
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])

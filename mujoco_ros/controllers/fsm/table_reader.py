@@ -218,7 +218,9 @@ def _transitions(
             raise unknown("outcome", label, known, where=at)
         for state in starts:
             definition = _transition(state, label, goal, states, at)
-            if state.name != goal.to or not is_request:
+            # A request for all states would turn the result of a state that ends into another one.
+            is_senseless = is_request and (state.name == goal.to or state.outcome is not None)
+            if not is_senseless:
                 found[state.name].setdefault(label, replace(definition, from_any=True))
     return found
 

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.colours import WHITE, Colour
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame, printable
 from mujoco_ros.viewer.overlays.shapes import (
     OverlayScene,
@@ -19,7 +20,6 @@ from mujoco_ros.viewer.overlays.shapes import (
     line,
     solid,
 )
-from mujoco_ros.viewer.style import WHITE, Colour
 
 WORLD = "world"
 _DEEPEST = 50  # longest chain of frames

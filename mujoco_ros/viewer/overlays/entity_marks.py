@@ -10,6 +10,7 @@ import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.colours import GHOST, TRAIL
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.overlays.shapes import (
     OverlayScene,
@@ -19,7 +20,6 @@ from mujoco_ros.viewer.overlays.shapes import (
     line,
     solid,
 )
-from mujoco_ros.viewer.style import GHOST, TRAIL
 
 _MIN_DISTANCE_M = 1e-3
 _MIN_ROTATION = 2e-3  # geoms closer to their reference are not drawn: they would flicker

@@ -10,18 +10,18 @@ import numpy as np
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.observer import contact_forces
-from mujoco_ros.viewer import style
+from mujoco_ros.viewer import colours
+from mujoco_ros.viewer.colours import CAMERA, PLAN, STABLE, UNSTABLE
 from mujoco_ros.viewer.message_shapes import JointPath
 from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, arrow, line, outline, sphere
-from mujoco_ros.viewer.style import CAMERA, PLAN, STABLE, UNSTABLE
 
 
 def contacts(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return a sphere at every contact and the force on its second body."""
     found = contact_forces(scene.model, scene.data)
-    geoms = [sphere(point, scale.radius, style.CONTACT) for point in found.points]
+    geoms = [sphere(point, scale.radius, colours.CONTACT) for point in found.points]
     for point, force in zip(found.points, found.forces, strict=True):
-        geoms += arrow(point, scale.force * force, scale.radius, style.CONTACT)
+        geoms += arrow(point, scale.force * force, scale.radius, colours.CONTACT)
     return geoms
 
 
@@ -33,8 +33,8 @@ def sensed(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
             origin = scene.data.site_xpos[sensor.site]
             axes = scene.data.site_xmat[sensor.site].reshape(3, 3)
             for name, length, colour in (
-                ("force", scale.force, style.SENSED_FORCE),
-                ("torque", scale.torque, style.SENSED_TORQUE),
+                ("force", scale.force, colours.SENSED_FORCE),
+                ("torque", scale.torque, colours.SENSED_TORQUE),
             ):
                 if name in sensor.addresses:
                     start = sensor.addresses[name]
@@ -48,8 +48,8 @@ def applied(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
     geoms: list[mujoco.MjvGeom] = []
     for body in np.flatnonzero(scene.applied.any(axis=1)):
         origin, wrench = scene.data.xipos[body], scene.applied[body]
-        geoms += arrow(origin, scale.force * wrench[:3], scale.radius, style.APPLIED_FORCE)
-        geoms += arrow(origin, scale.torque * wrench[3:], scale.radius, style.APPLIED_TORQUE)
+        geoms += arrow(origin, scale.force * wrench[:3], scale.radius, colours.APPLIED_FORCE)
+        geoms += arrow(origin, scale.torque * wrench[3:], scale.radius, colours.APPLIED_TORQUE)
     return geoms
 
 

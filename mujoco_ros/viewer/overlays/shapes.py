@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.style import AXES, Colour
+from mujoco_ros.viewer.colours import AXES, Colour
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

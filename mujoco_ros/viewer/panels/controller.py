@@ -1,7 +1,6 @@
 """The panel "Controller": state machines of controllers with lifecycle services."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
@@ -15,20 +14,17 @@ from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.state_layout import (
+from mujoco_ros.viewer.panels.widgets import child, format_stamp
+from mujoco_ros.viewer.state_layout import (
     DiagramBox,
     DiagramLayout,
-    DiagramLink,
     Point,
     Route,
-    lay_out,
+    lay_out_states,
 )
-from mujoco_ros.viewer.panels.widgets import child, format_stamp
 from mujoco_ros.viewer.style import BAD, FILL
 
 _SEGMENTS = 6  # lines of a curve
-_MIN_ASIDE = 4
-"""A state with this many incoming transitions, from half of the states or more, is drawn aside."""
 
 
 class StateGraph:
@@ -70,31 +66,13 @@ def _layout(
     states: tuple[str, ...], transitions: tuple[TransitionInfo, ...], _font_size: float
 ) -> DiagramLayout:
     """Return the layout of a graph; equal graphs of equal font size are laid out once."""
-    pairs = {(e.start, e.goal): None for e in transitions if {e.start, e.goal} <= set(states)}
-    aside = states_aside(states, pairs)
-    boxes = [
-        DiagramBox(
-            name=state,
-            width=imgui.CalcTextSize(state).x + 2.0 * style.STATE_PADDING,
-            height=imgui.CalcTextSize(state).y + 2.0 * style.STATE_PADDING,
-        )
-        for state in states
-    ]
-    links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
-    return lay_out(boxes, links, gap=18.0, head=style.ARROW_HEAD)
 
+    def size(state: str) -> tuple[float, float]:
+        padding = 2.0 * style.STATE_PADDING
+        return imgui.CalcTextSize(state).x + padding, imgui.CalcTextSize(state).y + padding
 
-def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the states to draw aside, because most others lead to them; may be empty."""
-    between = [(start, goal) for start, goal in pairs if start != goal]
-    incoming = Counter(goal for _, goal in between)
-    linked = {state for pair in between for state in pair}
-    least = max(_MIN_ASIDE, 0.5 * (len(states) - 1))
-    return {
-        state
-        for state in states[1:]
-        if incoming[state] >= least or (linked and state not in linked)
-    }
+    pairs = [(each.start, each.goal) for each in transitions]
+    return lay_out_states(states, pairs, size, gap=18.0, head=style.ARROW_HEAD)
 
 
 def _draw_arrows(controller: ControllerInfo, layout: DiagramLayout, origin: Point) -> None:

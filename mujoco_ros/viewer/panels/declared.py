@@ -18,9 +18,9 @@ from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.plots.curves import FieldCurves
 from mujoco_ros.viewer.panels.plots.plots import draw_curves
 from mujoco_ros.viewer.panels.widgets import PoseFields
+from mujoco_ros.viewer.plots.curves import FieldCurves
 
 _SPAN_S = 10.0
 _TABLE, _PLOT, _BUTTON, _VALUE, _CHOICE = "table", "plot", "button", "value", "choice"

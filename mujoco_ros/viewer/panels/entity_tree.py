@@ -1,52 +1,19 @@
 """The node of an entity: what is shown of it, its pose, its links and its sensors."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import mujoco
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.sim.state.initial_state import initial_state
-from mujoco_ros.sim.state.set_state import settable_joints
 from mujoco_ros.viewer.client_set import EntityClient
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.entity_parts import depth, initial_values, sensors_of, trail_body
 from mujoco_ros.viewer.framing import CameraFollows, followed
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.widgets import Numbers, PoseFields
-
-
-def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> dict[str, Any]:
-    """Return what an entity has at the start, by names in ``~/set_joints``; it may be nothing."""
-    model, start = assembly.model, initial_state(assembly, layout)
-    values: dict[str, Any] = {}
-    for name, settable in settable_joints(model, layout).items():
-        if model.jnt_bodyid[settable.joint] in entity.bodies:
-            values[f"{name}.position"] = float(start.qpos[model.jnt_qposadr[settable.joint]])
-            values[f"{name}.velocity"] = float(start.qvel[model.jnt_dofadr[settable.joint]])
-    if entity.free is not None:
-        q, v = entity.free
-        quat = start.qpos[q + 3 : q + 7]
-        values[f"{entity.name}.pose"] = _pose(start.qpos[q : q + 3], quat)
-        in_body = start.qvel[v + 3 : v + 6]
-        turning = Pose(quat_wxyz=quat).matrix @ in_body
-        values[f"{entity.name}.twist"] = [*map(float, (*start.qvel[v : v + 3], *turning))]
-    elif entity.mocap is not None:
-        mocap = entity.mocap
-        values[f"{entity.name}.pose"] = _pose(start.mocap_pos[mocap], start.mocap_quat[mocap])
-    return values
-
-
-def _pose(position: np.ndarray, quat_wxyz: np.ndarray) -> list[float]:
-    w, x, y, z = map(float, quat_wxyz / np.linalg.norm(quat_wxyz))
-    return [*map(float, position), x, y, z, w]
-
 
 _INDENT = "  "
 _SWITCHES = (
@@ -79,7 +46,7 @@ class EntityTree:
             with widgets.tree(f"Links##{entity.name}") as is_inner_open:
                 if is_inner_open:
                     self._build_links(entity, viewer)
-            sensors = list(self._sensors(entity))
+            sensors = list(sensors_of(self._state, entity))
             if not sensors:
                 return
             with widgets.tree(f"Sensors##{entity.name}") as is_inner_open:
@@ -96,7 +63,11 @@ class EntityTree:
         ):
             self._displays.set(name, references=not display.references)
         if _check_box(f"Trail##{name}", bool(display.trail), _TRAIL_TIP):
-            body = "" if display.trail else self._trail_body(entity, viewer)
+            body = (
+                ""
+                if display.trail
+                else trail_body(self._state.model, entity, int(viewer.perturb.select))
+            )
             self._displays.set(name, trail=body)
         is_followed = entity.root > 0 and followed(viewer.camera) == entity.root
         if _check_box(f"Follow##{name}", is_followed, "The camera moves with it."):
@@ -146,36 +117,11 @@ class EntityTree:
         model = self._state.model
         for body in entity.bodies:
             label = model.body(body).name.removeprefix(f"{entity.name}/")
-            self._build_selectable(f"{_INDENT * _depth(model, body)}{label}", body, viewer)
+            self._build_selectable(f"{_INDENT * depth(model, body)}{label}", body, viewer)
 
     def _build_selectable(self, label: str, body: int, viewer: Any) -> None:
         if imgui.Selectable(f"{label}##{body}", viewer.perturb.select == body):
             viewer.perturb.select = body
-
-    def _sensors(self, entity: Entity) -> Iterator[tuple[str, int]]:
-        """Yield name and kind, and the body, of each sensor, camera and lidar of a robot."""
-        model = self._state.model
-        for robot in self._state.layout.robots:
-            if robot.name != entity.name or entity.kind is not EntityKind.ROBOT:
-                continue
-            for kind, sensors in robot.sensors.items():
-                for sensor in sensors:
-                    body = int(model.site_bodyid[sensor.site]) if sensor.site >= 0 else entity.root
-                    yield f"{sensor.name} ({kind})", body
-            for camera in robot.cameras:
-                yield f"{camera.name} (camera)", camera.body
-            for lidar in robot.lidars:
-                yield f"{lidar.name} (lidar)", lidar.body
-
-    def _trail_body(self, entity: Entity, viewer: Any) -> str:
-        model, selected = self._state.model, int(viewer.perturb.select)
-        if selected in entity.bodies:
-            body = selected
-        elif entity.free is not None or entity.mocap is not None or not entity.bodies:
-            body = entity.root
-        else:
-            body = max(entity.bodies, key=lambda body: _depth(model, body))
-        return str(model.body(body).name)
 
 
 def _check_box(label: str, is_on: bool, tip: str) -> bool:
@@ -188,10 +134,3 @@ def _check_box(label: str, is_on: bool, tip: str) -> bool:
     imgui.SetItemTooltip(tip)
     imgui.SameLine()
     return bool(changed)
-
-
-def _depth(model: mujoco.MjModel, body: int) -> int:
-    depth = 0
-    while model.body_parentid[body]:
-        body, depth = int(model.body_parentid[body]), depth + 1
-    return depth

@@ -15,7 +15,7 @@ from mujoco_ros.viewer.clients import DrawingClient
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles, Handle
 from mujoco_ros.viewer.framing import ScreenProjection
-from mujoco_ros.viewer.marker_constraints import allowed, control_handles, moving_control
+from mujoco_ros.viewer.marker_constraints import control_handles
 from mujoco_ros.viewer.marker_descriptions import (
     InteractionMode,
     InteractiveMarkerClient,
@@ -23,6 +23,7 @@ from mujoco_ros.viewer.marker_descriptions import (
     MarkerKey,
     MarkerMenuEntry,
 )
+from mujoco_ros.viewer.marker_motion import allowed, moving_control
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.overlays.drawn import Frames
 from mujoco_ros.viewer.overlays.shapes import viewed_scene

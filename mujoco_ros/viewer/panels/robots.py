@@ -1,15 +1,13 @@
 """A panel per robot: its joints with references, and its gains."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import mujoco
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
-from mujoco_ros.model.robot.layout import Joints, RobotLayout
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import (
@@ -20,63 +18,11 @@ from mujoco_ros.viewer.clients import (
     is_replay,
 )
 from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import format_decimals, tab, tabs, text
 from mujoco_ros.viewer.style import FILL
-
-_UNLIMITED_ANGLE = np.pi
-_UNLIMITED_TRAVEL = 1.0  # half the slider range of joints without limits [rad], [m]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JointRow:
-    """A joint of a robot."""
-
-    name: str  # without the robot's prefix
-    qpos: int  # address in ``qpos``
-    dof: int  # address in ``qvel`` and ``qfrc_actuator``
-    is_prismatic: bool  # whether the units are m and N, not rad and Nm
-    low: float  # lowest position [rad or m]
-    high: float  # highest position [rad or m]
-    is_limited: bool  # whether the model has these limits; otherwise they are slider ranges
-    effort: float  # effort limit of its actuators [Nm or N]; infinite if unlimited
-    is_actuated: bool  # whether an actuator drives it
-
-    @property
-    def unit(self) -> str:
-        """Unit of the position."""
-        return "m" if self.is_prismatic else "rad"
-
-    @property
-    def effort_unit(self) -> str:
-        """Unit of the effort."""
-        return "N" if self.is_prismatic else "Nm"
-
-
-def joint_rows(model: mujoco.MjModel, joints: Joints) -> tuple[JointRow, ...]:
-    """Return a row per joint of a robot."""
-    ids = map(int, joints.ids)
-    return tuple(_row(model, *joint) for joint in zip(joints.names, ids, strict=True))
-
-
-def _row(model: mujoco.MjModel, name: str, joint: int) -> JointRow:
-    is_prismatic = bool(model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE)
-    is_limited = bool(model.jnt_limited[joint])
-    half = _UNLIMITED_TRAVEL if is_prismatic else _UNLIMITED_ANGLE
-    low, high = model.jnt_range[joint] if is_limited else (-half, half)
-    return JointRow(
-        name=name,
-        qpos=int(model.jnt_qposadr[joint]),
-        dof=int(model.jnt_dofadr[joint]),
-        is_prismatic=is_prismatic,
-        low=float(low),
-        high=float(high),
-        is_limited=is_limited,
-        effort=joint_effort(model, joint),
-        is_actuated=bool(joint_actuators(model, joint)),
-    )
-
 
 _GAIN_COLUMNS = (("Joint", 0.0), ("kp [Nm/rad | N/m]", 1.0), ("kd [Nms/rad | Ns/m]", 1.0))
 _GAINS = ("kp", "kd")

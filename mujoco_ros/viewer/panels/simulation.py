@@ -1,45 +1,18 @@
 """The panel "Simulation": run state, speed, resets and keyframes."""
 
 import time
-from collections import deque
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
+from mujoco_ros.viewer.achieved_factor import AchievedFactor
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay, run_status
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import format_speed
-
-_WINDOW_S = 1.0
-_MIN_WINDOW_S = 0.2
-
-
-class AchievedFactor:
-    """Simulated seconds per wall second, over the last second."""
-
-    def __init__(self) -> None:
-        self._samples: deque[tuple[float, float]] = deque()  # (wall, simulated)
-
-    def add(self, now: float, simulated: float) -> None:
-        """Add the simulated time at a wall time [s]; an earlier time restarts the measurement."""
-        if self._samples and simulated < self._samples[-1][1]:
-            self._samples.clear()
-        self._samples.append((now, simulated))
-        while len(self._samples) > 2 and self._samples[1][0] <= now - _WINDOW_S:
-            self._samples.popleft()
-
-    @property
-    def value(self) -> float | None:
-        """The factor; None until the samples span 0.2 s."""
-        if not self._samples:
-            return None
-        (begin, first), (end, last) = self._samples[0], self._samples[-1]
-        return None if end - begin < _MIN_WINDOW_S else (last - first) / (end - begin)
-
 
 _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
 """Real-time factors to select; 0 is as fast as possible."""

@@ -18,6 +18,7 @@ from std_srvs.srv import Trigger
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request, parameter_set, service_call
+from mujoco_ros.wire.parameter_spec import listed_choices
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 _BATCH = 20  # parameters per request: larger requests delay other callbacks of the simulator
@@ -160,10 +161,12 @@ class SimulatorParameters:
         values: Sequence[Any],
     ) -> None:
         found = zip(names, descriptors, values, strict=False)  # empty if one was undeclared
-        self.known = dict(self.known) | {
-            name: _info(descriptor, parameter_value_to_python(value))
-            for name, descriptor, value in found
-        }
+        known = dict(self.known)
+        for name, descriptor, value in found:
+            info = _info(descriptor, parameter_value_to_python(value))
+            before = known.get(name)
+            known[name] = info if before is None else replace(info, initial=before.initial)
+        self.known = known
 
     def _on_event(self, event: ParameterEvent) -> None:
         if event.node != self.simulator:
@@ -174,7 +177,8 @@ class SimulatorParameters:
             before = known.get(message.name)
             if before is None:
                 self._pending.append(message.name)
-            known[message.name] = replace(before or ParameterInfo(value=value), value=value)
+            before = before or ParameterInfo(value=value, initial=value)
+            known[message.name] = replace(before, value=value)
         for message in event.deleted_parameters:
             known.pop(message.name, None)
         self.known = known
@@ -188,6 +192,9 @@ def _info(descriptor: ParameterDescriptor, value: Any) -> ParameterInfo:
     bounds = [*descriptor.floating_point_range, *descriptor.integer_range]
     return ParameterInfo(
         value=_frozen(value),
+        initial=_frozen(value),
+        choices=listed_choices(descriptor),
+        read_only=descriptor.read_only,
         low=bounds[0].from_value if bounds else None,
         high=bounds[0].to_value if bounds else None,
         description=descriptor.description,

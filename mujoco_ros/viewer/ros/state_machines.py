@@ -100,8 +100,12 @@ class StateMachines:
             self._update(name, state=event.goal_state.label, events=events)
             self._poll_soon(name)
 
-        def on_reason(reason: String) -> None:
-            self._update(name, reason=reason.data)
+        def on_reason(reason: String) -> None:  # of the last event, which is published before it
+            past = self.known[name].events if name in self.known else ()
+            if past:
+                time, made = past[-1]
+                past = (*past[:-1], (time, replace(made, reason=reason.data)))
+            self._update(name, reason=reason.data, events=past)
 
         self.known = {**self.known, name: ControllerInfo(name=name)}
         subscribe = self._endpoints.subscription

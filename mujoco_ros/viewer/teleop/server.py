@@ -16,8 +16,9 @@ from websockets.frames import CloseCode
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import ImageKey
+from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
-from mujoco_ros.viewer.teleop.session import ControlSlot, Speeds, TeleopSession
+from mujoco_ros.viewer.teleop.session import Speeds, TeleopSession
 from mujoco_ros.viewer.teleop.status import PageStatus
 from mujoco_ros.viewer.web.access import Role
 from mujoco_ros.viewer.web.page_files import READ_ONLY

@@ -3,47 +3,16 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import ImageKey, ImageKind, Vector
+from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.teleop.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameMotion
 from mujoco_ros.viewer.teleop.status import PageStatus, is_tool, velocity_topic
 from mujoco_ros.viewer.web.access import Role
-
-
-class ControlSlot:
-    """At most one page has control; the others get it in the order of their requests."""
-
-    def __init__(self) -> None:
-        self.owner: Hashable | None = None  # the page in control; None while control is free
-        self.waiting: list[Hashable] = []  # the pages that request control, the first one first
-
-    def take_control(self, page: Hashable) -> None:
-        """Give control to a page if it is free."""
-        if self.owner is None:
-            self.owner = page
-
-    def request(self, page: Hashable) -> None:
-        """Give control to a page if it is free; else the page waits."""
-        self.take_control(page)
-        if page != self.owner and page not in self.waiting:
-            self.waiting.append(page)
-
-    def release(self, page: Hashable) -> None:
-        """Withdraw the request of a page; if it has control, the first one that waits gets it."""
-        if page in self.waiting:
-            self.waiting.remove(page)
-        if page == self.owner:
-            self.owner = self.waiting.pop(0) if self.waiting else None
-
-    def deny(self, page: Hashable) -> None:
-        """Drop all requests, if the page has control."""
-        if page == self.owner:
-            self.waiting.clear()
-
 
 IMAGE_WIDTH = 480
 """Largest width of the images [px]; no panel subscribes to this one."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.achieved_factor import AchievedFactor
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import CameraKey, run_status
-from mujoco_ros.viewer.feed import scene_title
-from mujoco_ros.viewer.panels.plots.curves import Curve
-from mujoco_ros.viewer.panels.simulation import AchievedFactor
+from mujoco_ros.viewer.plots.curves import Curve
+from mujoco_ros.viewer.scene_title import scene_title
 
 _PERIOD_S = 0.1
 _KEPT_ROWS = 300  # rows of samples for pages that are opened later: half a minute
@@ -70,10 +70,7 @@ class PageStatus:
             ],
             "movable": [
                 *clients.velocities.topics,
-                *(
-                    f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
-                    for topic in clients.velocities.tool_topics
-                ),
+                *map(tool_name, clients.velocities.tool_topics),
                 *self._frames(),
             ],
             "cameras": [*self.cameras],
@@ -96,6 +93,11 @@ class PageStatus:
             shown = [float(f"{value:.5g}") if math.isfinite(value) else None for value in values]
             self._kept.append((self._number, round(newest, 3), shown))
         self.rows = tuple(self._kept)
+
+
+def tool_name(topic: str) -> str:
+    """Return the name on the pages of the tool with a topic."""
+    return f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
 
 
 def is_tool(name: str) -> bool:

@@ -42,7 +42,6 @@ def test_a_table_has_states_and_transitions():
         ("B", "back"): "A",
         ("B", "slip"): "D",
         ("B", "abort"): "D",
-        ("C", "abort"): "D",
     }
 
 

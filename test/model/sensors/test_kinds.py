@@ -15,7 +15,7 @@ from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.config import RATES, RobotConfig, load_scene
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, SensorKind
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.viewer.panels.plots.signals import signals
+from mujoco_ros.viewer.plots.signals import signals
 
 NAME = "probe"
 NOISE = 0.01

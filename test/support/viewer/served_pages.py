@@ -14,7 +14,8 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.clients import ControllerInfo, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.panels.plots.curves import Curve, History
+from mujoco_ros.viewer.plots.curves import Curve
+from mujoco_ros.viewer.plots.history import History
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.teleop.server import TeleopServer
 from mujoco_ros.viewer.teleop.session import IMAGE_WIDTH

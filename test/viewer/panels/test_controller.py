@@ -10,7 +10,7 @@ from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerInfo, TransitionInfo
 from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.panels import controller
-from mujoco_ros.viewer.panels.controller import ControllerPanel, states_aside
+from mujoco_ros.viewer.panels.controller import ControllerPanel
 
 WALKING = ControllerInfo(
     name="/walking_controller",
@@ -124,14 +124,6 @@ FAILING = ControllerInfo(
     ),
     available=("done",),
 )
-
-
-def test_states_to_which_most_others_lead_or_none_are_drawn_aside():
-    assert states_aside(
-        FAILING.states, [(each.start, each.goal) for each in FAILING.transitions]
-    ) == {"RECOVER"}
-    assert states_aside(("A", "B", "error"), [("A", "B")]) == {"error"}
-    assert states_aside(("A", "B"), []) == set()
 
 
 def test_a_high_graph_scrolls_to_the_active_state_once(show, clients, monkeypatch):

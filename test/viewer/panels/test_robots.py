@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.viewer.clients import ParameterInfo, Request
-from mujoco_ros.viewer.panels.robots import RobotsPanel, joint_rows
+from mujoco_ros.viewer.joint_rows import joint_rows
+from mujoco_ros.viewer.panels.robots import RobotsPanel
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer.achieved_factor import AchievedFactor
 from mujoco_ros.viewer.clients import ParameterInfo
-from mujoco_ros.viewer.panels.simulation import AchievedFactor, SimulationPanel
+from mujoco_ros.viewer.panels.simulation import SimulationPanel
 from mujoco_ros.viewer.panels.widgets import format_speed
 
 

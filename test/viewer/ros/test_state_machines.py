@@ -1,6 +1,6 @@
 """State machines of nodes that do not respond in time."""
 
-from lifecycle_msgs.msg import State, TransitionDescription
+from lifecycle_msgs.msg import State, TransitionDescription, TransitionEvent
 from lifecycle_msgs.srv import GetAvailableStates, GetAvailableTransitions
 from std_msgs.msg import String
 
@@ -23,6 +23,13 @@ def test_the_reason_of_a_state_is_received(caller, endpoints, monkeypatch):
     machines.tick(0.0)
     topics["/walker/reason"](String(data="no leg is left"))
     assert machines.known["/walker"].reason == "no leg is left"
+    for label, reason in (("slip", "the floor is wet"), ("retry", "")):
+        event = TransitionEvent()
+        event.transition.label = label
+        topics["/walker/transition_event"](event)
+        topics["/walker/reason"](String(data=reason))
+    events = [(made.label, made.reason) for _, made in machines.known["/walker"].events]
+    assert events == [("slip", "the floor is wet"), ("retry", "")]
 
 
 def test_the_graph_of_a_machine_is_requested_until_it_arrives(caller, endpoints):

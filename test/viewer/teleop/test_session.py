@@ -8,7 +8,8 @@ import pytest
 from fake_clients import FakeClients
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.viewer.teleop.session import ControlSlot, TeleopSession
+from mujoco_ros.viewer.control_slot import ControlSlot
+from mujoco_ros.viewer.teleop.session import TeleopSession
 from mujoco_ros.viewer.web.access import Role
 
 SPEEDS = {"forwards": 0.5, "left": 0.2, "turn": 1.0}

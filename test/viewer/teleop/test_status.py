@@ -4,7 +4,8 @@ import numpy as np
 from fake_clients import FakeClients
 from still_state import StillState
 
-from mujoco_ros.viewer.panels.plots.curves import Curve, History
+from mujoco_ros.viewer.plots.curves import Curve
+from mujoco_ros.viewer.plots.history import History
 from mujoco_ros.viewer.teleop.status import PageStatus, velocity_topic
 
 

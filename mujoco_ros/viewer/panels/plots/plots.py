@@ -17,8 +17,8 @@ from mujoco_ros.viewer.clients import ParameterClient
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.plots.curves import Curve, FieldCurves, StateCurves, by_plot
-from mujoco_ros.viewer.panels.plots.signals import Signal
+from mujoco_ros.viewer.plots.curves import Curve, FieldCurves, StateCurves, by_plot
+from mujoco_ros.viewer.plots.signals import Signal
 
 SPANS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 """Spans to choose from [s]."""

@@ -13,7 +13,7 @@ from mujoco_ros.sim.shared_memory.past_states import PastStates
 from mujoco_ros.viewer.client_set import FieldKey, FieldSample
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.panels.plots.plots import SHORTEST_S, PlotsPanel, TimeAxis, padded
-from mujoco_ros.viewer.panels.plots.signals import signals
+from mujoco_ros.viewer.plots.signals import signals
 
 Q = ("arm joints", "shoulder_pan_joint", "q")
 TORQUE = ("arm joints", "shoulder_pan_joint", "torque")

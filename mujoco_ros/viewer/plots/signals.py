@@ -12,7 +12,7 @@ from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.panels.robots import JointRow, joint_rows
+from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
 
 BASE_VELOCITY = "velocity"
 """Label of the velocity of a floating base."""

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.viewer.panels.state_layout import (
+from mujoco_ros.viewer.state_layout import (
     DiagramBox,
     DiagramLink,
     Point,
     lay_out,
+    states_aside,
 )
 
 SIZES = {"gap": 20.0, "head": 8.0}
@@ -92,3 +93,12 @@ def test_a_graph_too_large_for_graphviz_is_a_list():
     boxes = [DiagramBox(name=str(number), width=10.0, height=10.0) for number in range(200)]
     links = [DiagramLink(start=start, goal=goal) for start in "123" for goal in "456"]
     assert lay_out(boxes, links, **SIZES).routes == ()
+
+
+def test_states_to_which_most_others_lead_or_none_are_drawn_aside():
+    chain = [f"S{number}" for number in range(12)]
+    slips = [(start, "RECOVER") for start in chain]
+    pairs = [*pairwise(chain), *slips, ("RECOVER", "S0"), ("S3", "missing")]
+    assert states_aside([*chain, "RECOVER"], pairs) == {"RECOVER"}
+    assert states_aside(("A", "B", "error"), [("A", "B")]) == {"error"}
+    assert states_aside(("A", "B"), []) == set()

@@ -9,85 +9,8 @@ import numpy as np
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.client_set import FieldClient, FieldKey
 from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
-from mujoco_ros.viewer.panels.plots.signals import BASE_VELOCITY, Signal, signals
-
-_CAPACITY = 1 << 17  # samples of two minutes at 1 kHz: of one minute, none is dropped
-
-
-class History:
-    """Stores samples of a time span in bounded memory, oldest first.
-
-    A full table drops the samples before the span; if these are less than half of all, it drops
-    every second sample.
-    """
-
-    def __init__(self, curves: int, span_s: float, capacity: int = _CAPACITY) -> None:
-        """Store at most `capacity` samples of `curves` values each, for `span_s` seconds."""
-        self._table = np.empty((curves + 1, capacity))
-        self._span_s = span_s
-        self._end = 0
-
-    @property
-    def times(self) -> np.ndarray:
-        """Times of the samples [s].  # (n,)"""
-        return self._table[0, : self._end]
-
-    def curve(self, index: int) -> np.ndarray:
-        """Return the values of a curve.  # (n,)"""
-        return self._table[index + 1, : self._end]
-
-    def add(self, time: float, values: np.ndarray) -> None:
-        """Add a sample unless it has the time of the last one; an earlier time starts again."""
-        if self._end and time <= self._table[0, self._end - 1]:
-            if time == self._table[0, self._end - 1]:
-                return
-            self._end = 0
-        if self._end == self._table.shape[1]:
-            self._drop_samples(time)
-        self._table[0, self._end] = time
-        self._table[1:, self._end] = values
-        self._end += 1
-
-    def drop_from(self, time: float) -> None:
-        self._end = int(np.searchsorted(self.times, time))
-
-    def value(self, index: int, time: float) -> float:
-        """Return the value of a curve at the last sample not later than `time` [s], or NaN."""
-        at = int(np.searchsorted(self.times, time, side="right")) - 1
-        return float(self._table[index + 1, at]) if at >= 0 else float("nan")
-
-    def window(
-        self, index: int, begin: float, end: float, points: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the part of a curve to draw: times [s] and values.  # (n,) each
-
-        More samples than `points` are grouped in time, and the extreme values of each group
-        returned, so that no peak is lost. A sample before the part, and one after it, are added.
-        """
-        times, values = self.times, self.curve(index)
-        first = max(int(np.searchsorted(times, begin)) - 1, 0)
-        last = int(np.searchsorted(times, end, side="right")) + 1
-        size = -(-2 * (min(last, len(times)) - first) // points)  # of a group
-        if size <= 2:
-            return times[first:last], values[first:last]
-        first -= first % size  # the same groups in each frame: else the curve would flicker
-        count = (min(last, len(times)) - first) // size
-        groups = values[first : first + count * size].reshape(count, size)
-        # The extremes of each group in their order in time; NaN counts as both.
-        low, high = groups.argmin(axis=1), groups.argmax(axis=1)
-        chosen = np.sort(np.stack([low, high], axis=1), axis=1)
-        chosen += first + size * np.arange(count)[:, np.newaxis]
-        rest = np.arange(first + count * size, min(last, len(times)))
-        at = np.concatenate([chosen.reshape(-1), rest])
-        return times[at], values[at]
-
-    def _drop_samples(self, time: float) -> None:
-        first = int(np.searchsorted(self.times, time - self._span_s))
-        stride = 1 if first >= self._end // 2 else 2
-        kept = np.arange(first, self._end, stride)
-        self._end = kept.size
-        self._table[:, : self._end] = self._table[:, kept]
-
+from mujoco_ros.viewer.plots.history import History
+from mujoco_ros.viewer.plots.signals import BASE_VELOCITY, Signal, signals
 
 LONGEST_S = 60.0
 """Time for which samples are kept [s]."""
@@ -128,6 +51,7 @@ class StateCurves:
 
     @property
     def selected(self) -> list[Signal]:
+        """The selected signals that the model has."""
         return [signal for key, signal in self.known.items() if key in self._histories]
 
     @property
@@ -136,6 +60,7 @@ class StateCurves:
         return [*self._histories, *self._absent] if self.is_chosen else None
 
     def select(self, key: SignalKey, is_selected: bool) -> None:
+        """Select a signal of the model, or do not."""
         self.is_chosen = True
         if is_selected and key not in self._histories:
             self._histories[key] = self._new_history(key)
@@ -147,14 +72,17 @@ class StateCurves:
         self.is_chosen, self._absent = True, list(keys)
 
     def clear(self) -> None:
+        """Select nothing."""
         self.is_chosen = True
         self._histories.clear()
         self._absent.clear()
 
     def history(self, key: SignalKey) -> History:
+        """Return the samples of a selected signal."""
         return self._histories[key]
 
     def update(self) -> None:
+        """Add the samples since the last call."""
         state = self._state
         if state.model is not self._model:
             self._follow_model()
@@ -217,9 +145,11 @@ class FieldCurves:
 
     @property
     def selected(self) -> Sequence[FieldKey]:
+        """The selected fields."""
         return list(self._histories)
 
     def select(self, key: FieldKey, is_selected: bool) -> None:
+        """Select a field, or do not."""
         if is_selected and key not in self._histories:
             self._histories[key] = History(1, LONGEST_S)
         elif not is_selected:
@@ -227,14 +157,17 @@ class FieldCurves:
         self._fields.watch(self.selected)
 
     def keep(self, keys: Sequence[FieldKey]) -> None:
+        """Select these fields and no others."""
         self._histories = {key: self._histories.get(key) or History(1, LONGEST_S) for key in keys}
         self._fields.watch(self.selected)
 
     def clear(self) -> None:
+        """Select nothing."""
         self._histories.clear()
         self._fields.watch(())
 
     def update(self) -> None:
+        """Add the samples since the last call."""
         for topic, time, values in self._fields.take_samples():
             for path, value in values.items():
                 history = self._histories.get(FieldKey(topic, path))

@@ -1,6 +1,7 @@
 """Positions of the boxes and arrows of a graph of states, computed by Graphviz."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,6 +9,8 @@ _PIXELS_PER_INCH = 72.0
 """Graphviz has sizes in inches and positions in points; a pixel of a diagram is a point."""
 _MOST_BOXES, _MOST_LINKS = 60, 160
 """Larger graphs, which other programs may offer, would take Graphviz seconds: they are a list."""
+_MIN_ASIDE = 4
+"""A state with this many incoming transitions, from half of the states or more, is drawn aside."""
 _WEIGHT = 10  # how much shorter and straighter arrows are that are not aside
 
 
@@ -118,6 +121,39 @@ def lay_out(
     return DiagramLayout(
         width=right - left, height=top - bottom, places=places, routes=tuple(routes)
     )
+
+
+def lay_out_states(
+    states: Sequence[str],
+    transitions: Iterable[tuple[str, str]],
+    size: Callable[[str], tuple[float, float]],
+    *,
+    gap: float,
+    head: float,
+) -> DiagramLayout:
+    """Return the layout of states and of the transitions between them; see `lay_out`.
+
+    `size` returns width and height of the box of a state [px].
+    """
+    pairs = [pair for pair in dict.fromkeys(transitions) if {*pair} <= {*states}]
+    aside = states_aside(states, pairs)
+    sizes = {state: size(state) for state in states}
+    boxes = [DiagramBox(name=state, width=w, height=h) for state, (w, h) in sizes.items()]
+    links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
+    return lay_out(boxes, links, gap=gap, head=head)
+
+
+def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the states to draw aside, because most others lead to them; may be empty."""
+    between = [(start, goal) for start, goal in pairs if start != goal]
+    incoming = Counter(goal for _, goal in between)
+    linked = {state for pair in between for state in pair}
+    least = max(_MIN_ASIDE, 0.5 * (len(states) - 1))
+    return {
+        state
+        for state in states[1:]
+        if incoming[state] >= least or (linked and state not in linked)
+    }
 
 
 def _floats(text: str) -> list[float]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.panels.plots.curves import History
+from mujoco_ros.viewer.plots.history import History
 
 
 def test_a_history_drops_samples_older_than_its_span():
@@ -65,3 +65,32 @@ def test_the_value_at_a_time_is_that_of_the_last_sample_before():
     assert history.value(1, 1.5) == -1.0
     assert history.value(0, 2.0) == 2.0
     assert np.isnan(history.value(0, 0.5))
+
+
+def test_all_curves_of_a_part_share_their_times_and_keep_their_peaks():
+    history = History(2, span_s=1e6, capacity=20_000)
+    for sample in range(15_000):
+        peak = 100.0 if sample == 7_777 else sample % 2
+        history.add(0.001 * sample, np.array([peak, -2.0 * peak]))
+    times, values = history.between(1.0, 14.0, 600)
+    assert values.shape == (2, len(times))
+    assert len(times) <= 620
+    assert (times[0] > 1.0, times[-1]) == (True, pytest.approx(14.0))
+    assert (np.diff(times) > 0.0).all()
+    assert (values[0].max(), values[1].min(), values[0].min()) == (100.0, -200.0, 0.0)
+    assert times[values[0].argmax()] == pytest.approx(7.777, abs=13.0 / 300.0)
+    times, values = history.between(7.7705, 7.7805, 600)
+    assert times.tolist() == pytest.approx(0.001 * np.arange(7771, 7781))
+    assert values[0, 6] == 100.0
+
+
+def test_replaced_samples_are_counted():
+    history = History(1, span_s=60.0)
+    for time in (1.0, 2.0, 3.0):
+        history.drop_from(time)
+        history.add(time, np.array([time]))
+    assert history.cuts == 0
+    history.drop_from(2.5)
+    assert (history.cuts, history.times.tolist()) == (1, [1.0, 2.0])
+    history.add(0.5, np.array([0.5]))
+    assert history.cuts == 2

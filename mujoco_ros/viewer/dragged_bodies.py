@@ -1,0 +1,105 @@
+"""Bodies that users drag in the scene: they are pulled, or moved while the simulation is paused."""
+
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.pull import Pull
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, named_frames
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import CommandClient
+from mujoco_ros.viewer.scene.inputs import Pulled
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+_IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+class DraggedBodies:
+    """Sends pulls and poses to the simulator, which computes the forces.
+
+    Mocap bodies move. Free bodies, and robots with a floating base, move while the simulation is
+    paused; no force would. All others with a frame are pulled as by a spring.
+    """
+
+    def __init__(self, state: SharedState, commands: CommandClient) -> None:
+        self._state, self._commands = state, commands
+        self._model: mujoco.MjModel | None = None
+        self._mocap: dict[int, MocapBody] = {}
+        self._frames: dict[int, str] = {}
+        self._free: dict[int, str] = {}  # frames of the roots of bodies below free joints
+        self._is_pulling = False
+
+    @property
+    def follows_model(self) -> bool:
+        """Whether the bodies are those of the present model, so that the pull may go on."""
+        return self._model is self._state.model
+
+    def drag(self, given: Pulled) -> None:
+        """Pull or move a body, after ``mj_forward``; a body of another model is left alone."""
+        if not self.follows_model:
+            self._attach()
+        body, model = given.body, self._state.model
+        if body >= model.nbody:
+            return
+        if (mocap := self._mocap.get(body)) is not None:
+            self.release()
+            pose = self._wanted(given)
+            self._commands.move_mocap(mocap.namespace, mocap.name, pose.position, pose.quat_wxyz)
+        elif self._state.paused and (frame := self._free.get(body)):
+            self.release()
+            root = int(model.body_rootid[body])
+            pose = self._wanted(given) @ self._pose(body).inverse() @ self._pose(root)
+            self._commands.set_pose(frame, pose.position, pose.quat_wxyz)
+        elif frame := self._frames.get(body):
+            self._is_pulling = True
+            pull = Pull(
+                turns=given.rotates,
+                point=np.array(given.local),
+                position=np.array(given.position),
+                quat_wxyz=np.array(given.quat_wxyz),
+            )
+            self._commands.pull(frame, pull)
+        else:
+            self.release()
+
+    def release(self) -> None:
+        """End the pull."""
+        if self._is_pulling:
+            self._is_pulling = False
+            self._commands.release()
+
+    def _wanted(self, given: Pulled) -> Pose:
+        """Return the pose where the user wants a body; it turns about its centre of mass."""
+        model, data, body = self._state.model, self._state.data, given.body
+        quat = np.array(given.quat_wxyz)
+        held, at = np.array(given.local), np.array(given.position)
+        if given.rotates:
+            held, at = model.body_ipos[body], data.xipos[body]
+        return Pose(position=at - Pose(quat_wxyz=quat).matrix @ held, quat_wxyz=quat)
+
+    def _pose(self, body: int) -> Pose:
+        data = self._state.data
+        return Pose(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
+
+    def _attach(self) -> None:
+        """Read the present model; a pull in another one has ended."""
+        self.release()
+        model, layout = self._state.model, self._state.layout
+        self._model = model
+        self._mocap = {mocap.body: mocap for mocap in mocap_bodies(model, layout)}
+        self._frames = {}
+        for place in named_frames(model, layout).values():
+            is_body = not place.position.any() and tuple(place.quat_wxyz) == _IDENTITY
+            if is_body and can_move(model, place.body):
+                self._frames.setdefault(place.body, place.frame)
+        self._free = dict(self._free_roots(model))
+
+    def _free_roots(self, model: mujoco.MjModel) -> Iterator[tuple[int, str]]:
+        """Yield each body below a free joint, with the frame of the root."""
+        for body in range(1, model.nbody):
+            root = int(model.body_rootid[body])
+            joint = int(model.body_jntadr[root])
+            if joint >= 0 and model.jnt_type[joint] == _FREE and root in self._frames:
+                yield body, self._frames[root]

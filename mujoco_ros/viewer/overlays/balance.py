@@ -1,0 +1,58 @@
+"""The balance of a standing robot: its centre of mass, capture point, ZMP and support polygon."""
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.sim.observer import contact_forces
+from mujoco_ros.viewer.overlays.robot_overlays import centre_of_mass, convex_hull, inside
+from mujoco_ros.viewer.overlays.shapes import OverlayScene
+
+_LEAST_M = 0.05  # height of the centre of mass from which on it falls like a pendulum [m]
+_LEAST_N = 1.0  # force from which on there is a centre of pressure [N]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Balance:
+    """Positions in the horizontal plane of ``world`` [m]."""
+
+    centre: np.ndarray  # centre of mass (2,)
+    support: np.ndarray  # corners of the support polygon, counterclockwise (n, 2)
+    capture: np.ndarray | None  # divergent component of motion (2,); None close to the ground
+    pressure: np.ndarray | None  # centre of pressure, the ZMP (2,); None without a force
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the capture point, else the centre of mass, is in the support polygon."""
+        point = self.centre if self.capture is None else self.capture
+        return inside(self.support, point)
+
+
+def balance_of(scene: OverlayScene, robot: RobotLayout) -> Balance:
+    """Return the balance of a robot with a floating base, after ``mj_forward``."""
+    model, data = scene.model, scene.data
+    centre = centre_of_mass(scene, robot)
+    found = contact_forces(model, data)
+    own = np.isin(found.bodies, robot.bodies)  # (n, 2)
+    upwards = np.where(own[:, 1], 1.0, -1.0) * found.forces[:, 2]
+    pushes = (own[:, 0] != own[:, 1]) & (upwards > 0.0)
+    points, forces = found.points[pushes], upwards[pushes]
+    pressure = None
+    if forces.sum() > _LEAST_N:
+        pressure = (forces @ points[:, :2]) / forces.sum()
+    ground = float(points[:, 2].mean()) if len(points) else 0.0
+    height, gravity = float(centre[2]) - ground, float(np.linalg.norm(model.opt.gravity))
+    capture = None
+    if height > _LEAST_M and gravity > 0.0:
+        mujoco.mj_subtreeVel(model, data)
+        velocity = data.subtree_linvel[robot.bases[0].body][:2]
+        capture = centre[:2] + velocity * math.sqrt(height / gravity)
+    return Balance(
+        centre=centre[:2],
+        support=convex_hull(points[:, :2]),
+        capture=capture,
+        pressure=pressure,
+    )

@@ -1,0 +1,1 @@
+"""The page of the viewer: panels around the scene, in any browser."""

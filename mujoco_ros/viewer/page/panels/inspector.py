@@ -1,0 +1,167 @@
+"""The panel "Inspector": sensors, fields of MjData, counts of the solver, sizes of the model."""
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any
+
+import mujoco
+from nicegui.element import Element
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.data_fields import field_names, sensors, value_of, written
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import details
+from mujoco_ros.viewer.page.formats import format_decimals
+from mujoco_ros.viewer.page.live import LiveElement
+from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.sorted_table import sorted_table
+
+_MOST = 30  # watched fields
+_ADD = "field"
+_SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "ntex", "nsensor")
+
+
+class InspectorPanel(Panel):
+    """The numbers behind the scene, as the viewer computes them from the simulated state."""
+
+    title = "Inspector"
+    area = Area.RIGHT
+    is_open = False
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._watched: list[str] = []
+        self._problem = ""
+        self._values: dict[str, LiveElement] = {}
+
+    def settings(self) -> dict[str, Any]:
+        return {"watched": list(self._watched)}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        kept = settings.get("watched")
+        if isinstance(kept, list):
+            self._watched = [each for each in kept if isinstance(each, str)][:_MOST]
+
+    def structure(self) -> Hashable:
+        return id(self.state.model)
+
+    def build(self) -> None:
+        with widgets.section("Watch"):
+            self._build_watch()
+        with widgets.section("Solver"):
+            self._solver = self._lines("Contacts", "Constraints", "Iterations", "Islands", "Energy")
+        with widgets.section("Model"):
+            self._build_model()
+        self._sensors_node = details("Sensors", self._build_sensors)
+
+    def refresh(self) -> None:
+        data = self.state.data
+        for expression, element in self._values.items():
+            try:
+                element.set(text=written(value_of(data, expression)), tone="")
+            except UserInputError as error:  # of another model
+                element.set(text=str(error), tone="bad")
+        self._note.set(text=self._problem, hidden=not self._problem)
+        islands = int(data.nisland)
+        iterations = int(data.solver_niter[: max(islands, 1)].sum())
+        potential, kinetic = map(float, data.energy)
+        shown = {
+            "Contacts": str(data.ncon),
+            "Constraints": str(data.nefc),
+            "Iterations": str(iterations),
+            "Islands": str(islands),
+            "Energy": f"{potential:.4g} J potential, {kinetic:.4g} J kinetic".replace("-", "−"),
+        }
+        has_energy = bool(self.state.model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_ENERGY)
+        if not has_energy:
+            shown["Energy"] = "not computed: the flag energy is off"
+        for name, words in shown.items():
+            self._solver[name].set(text=words)
+        if self._sensors_node.is_open:
+            self._sensors.show(
+                [
+                    [name, kind, written(values)]
+                    for name, kind, values in sensors(self.state.model, data)
+                ]
+            )
+
+    def _lines(self, *names: str) -> dict[str, LiveElement]:
+        created = {}
+        for name in names:
+            with widgets.line(name):
+                created[name] = widgets.figure()
+        return created
+
+    def _build_watch(self) -> None:
+        with widgets.row():
+            names = [_ADD, *field_names(self.state.data)]
+            self._names = widgets.choice(
+                "Fields of MjData", names, _ADD, self._take_name, watch=True
+            )
+            widgets.text_field(
+                "Field to watch", self._add, placeholder="qpos, xpos[3], ctrl[0]", watch=True
+            )
+        self._note = widgets.text(tone="bad")
+        self._list = Element("div").classes("watched")
+        self._show_watched()
+
+    def _build_model(self) -> None:
+        model, option = self.state.model, self.state.model.opt
+        solver = mujoco.mjtSolver(option.solver).name.removeprefix("mjSOL_").lower()
+        integrator = mujoco.mjtIntegrator(option.integrator).name.removeprefix("mjINT_").lower()
+        shown = {
+            "Step": f"{1e3 * option.timestep:g} ms, {integrator}",
+            "Solver": f"{solver}, at most {option.iterations} iterations",
+            "Sizes": ", ".join(f"{name} {getattr(model, name)}" for name in _SIZES),
+            "Mass": f"{format_decimals(float(model.body_mass.sum()), 2)} kg",
+            "MuJoCo": mujoco.mj_versionString(),
+        }
+        for name, words in shown.items():
+            with widgets.line(name):
+                widgets.text(words)
+
+    def _build_sensors(self) -> None:
+        columns = [("Sensor", "", False), ("Kind", "", False), ("Values", "", True)]
+        self._sensors = sorted_table("Sensors", columns, by=0, down=False)
+
+    def _show_watched(self) -> None:
+        self._list.clear()
+        self._values = {}
+        with self.creating(), self._list:
+            for expression in self._watched:
+                with widgets.row():
+                    widgets.text(expression, strong=True)
+                    self._values[expression] = widgets.figure().classes("long")
+                    widgets.button(
+                        "×",
+                        partial(self._remove, expression),
+                        name=f"Stop watching {expression}",
+                        look="plain",
+                        watch=True,
+                    )
+
+    def _take_name(self, name: str) -> None:
+        self._names.state["value"] = name
+        self._names.set(value=_ADD)
+        if name != _ADD:
+            self._add(name)
+
+    def _add(self, expression: str) -> None:
+        expression, self._problem = str(expression).strip(), ""
+        if not expression or expression in self._watched:
+            return
+        if len(self._watched) >= _MOST:
+            self._problem = f"at most {_MOST} fields are watched"
+            return
+        try:
+            value_of(self.state.data, expression)
+        except UserInputError as error:
+            self._problem = str(error)
+            return
+        self._watched.append(expression)
+        self._show_watched()
+
+    def _remove(self, expression: str) -> None:
+        self._watched.remove(expression)
+        self._show_watched()

@@ -1,0 +1,182 @@
+"""The panel "Overlays": what is drawn over the scene, contacts, and the loads of joints."""
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from nicegui.element import Element
+
+from mujoco_ros.sim.observer import contact_forces
+from mujoco_ros.viewer.overlays.balance import Balance, balance_of
+from mujoco_ros.viewer.overlays.drawn_overlays import LENGTHS, TIPS
+from mujoco_ros.viewer.overlays.heat_map import Heat, JointLoad
+from mujoco_ros.viewer.overlays.shapes import viewed_scene
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import Details, details
+from mujoco_ros.viewer.page.formats import format_decimals
+from mujoco_ros.viewer.page.live import LiveElement
+from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.sorted_table import sorted_table
+
+_MOST = 50  # contacts that are listed
+_MM = 1e3
+_HIGH, _FULL = 0.8, 1.0  # shares of a limit that are marked
+_LENGTHS = (("force", "N"), ("torque", "Nm"))
+
+
+class OverlaysPanel(Panel):
+    """Selects what all pages draw over the scene, and lists forces and loads."""
+
+    title = "Overlays"
+    area = Area.LEFT
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._overlays = session.shared.overlays
+        self._drawings = self.clients.drawings
+        self._tables: list[tuple[Details, Any]] = []
+
+    def settings(self) -> dict[str, Any]:
+        return self._overlays.settings()
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        self._overlays.restore(settings)
+
+    def structure(self) -> Hashable:
+        return id(self.state.model), tuple(self._drawings.topics.items())
+
+    def build(self) -> None:
+        overlays = self._overlays
+        with Element("div").classes("checks-of-overlays"):
+            self._checks = {
+                name: widgets.check(name, False, partial(overlays.set_shown, name), tip=tip)
+                for name, tip in TIPS.items()
+            }
+        low, high = (_MM * length for length in LENGTHS)
+        for name, unit in _LENGTHS:
+            with widgets.line(f"{name.capitalize()}s"), widgets.row():
+                words, set_length = f"Length of a {name} [mm/{unit}]", partial(self._set, name)
+                field = widgets.number_field(words, 0.0, set_length, low=low, high=high, step=1.0)
+                self._checks[name] = field
+                widgets.text(f"mm/{unit}", "muted")
+        with widgets.section("Topics"):
+            self._topics = {
+                topic: widgets.check(topic, False, partial(overlays.choose, topic), tip=kind)
+                for topic, kind in self._drawings.topics.items()
+            }
+            if not self._topics:
+                widgets.text("None that can be drawn.", "muted")
+        self._problems = widgets.text(tone="warning", tag="p").classes("problems")
+        with widgets.line("Heat map"):
+            items = [str(heat) for heat in Heat]
+            tip = "Colours of the links: green at 0, yellow at half, red at the limit"
+            self._heat = widgets.choice("Heat map", items, items[0], self._set_heat, tip=tip)
+        self._tables = []
+        self._details("Loads of joints", self._build_loads, self._show_loads)
+        self._details("Contacts", self._build_contacts, self._show_contacts)
+        if any(robot.bases for robot in self.state.layout.robots):
+            self._details("Balance from above", self._build_balance, self._show_balance)
+
+    def refresh(self) -> None:
+        overlays = self._overlays
+        for name, shown in overlays.shown.items():
+            self._checks[name].set(value=shown)
+        for name, _unit in _LENGTHS:
+            field = self._checks[name]
+            assert isinstance(field, widgets.NumberField)
+            field.show(_MM * getattr(overlays.scale, name))
+        for topic, check in self._topics.items():
+            check.set(value=self._drawings.is_shown(topic))
+        problems = overlays.problems
+        self._problems.set(text="\n".join(problems), hidden=not problems)
+        self._heat.set(value=str(overlays.heat.heat))
+        for node, show in self._tables:
+            if node.is_open:
+                show()
+
+    def _details(self, title: str, build: Any, show: Any) -> None:
+        self._tables.append((details(title, build), show))
+
+    def _set(self, name: str, millimetres: float) -> None:
+        setattr(self._overlays.scale, name, float(millimetres) / _MM)
+
+    def _set_heat(self, name: str) -> None:
+        self._overlays.heat.heat = Heat(name)
+
+    def _build_loads(self) -> None:
+        columns = [("Joint", "", False), ("Torque", "Nm, N", True), ("Share", "%", True)]
+        columns.append(("Error", "rad, m", True))
+        widgets.text("Share: of the limit of the torque. Error: reference minus position.", "muted")
+        self._loads = sorted_table("Loads of joints", columns, by=2)
+
+    def _show_loads(self) -> None:
+        loads = self._overlays.heat.loads()
+        has_several = len({load.robot for load in loads}) > 1
+        self._loads.show([_load_row(load, has_several=has_several) for load in loads])
+
+    def _build_contacts(self) -> None:
+        columns = [("Body", "", False), ("Body", "", False), ("Force", "N", True)]
+        self._none = widgets.text("No contacts.", "muted")
+        self._contacts = sorted_table("Contacts", columns, by=2)
+        self._more = widgets.text(tone="muted")
+
+    def _show_contacts(self) -> None:
+        model = self.state.model
+        found = contact_forces(model, self.state.data)
+        forces = np.linalg.norm(found.forces, axis=1)
+        largest = np.argsort(-forces)[:_MOST]
+        rows = []
+        for index in largest:
+            names = [model.body(int(body)).name or f"body {body}" for body in found.bodies[index]]
+            rows.append([*names, format_decimals(float(forces[index]), 1)])
+        self._contacts.show(rows)
+        self._contacts.set(hidden=not rows)
+        self._none.set(hidden=bool(rows))
+        left = len(forces) - len(largest)
+        self._more.set(text=f"and {left} with smaller forces", hidden=left <= 0)
+
+    def _build_balance(self) -> None:
+        robots = [robot for robot in self.state.layout.robots if robot.bases]
+        self._balances: dict[str, tuple[LiveElement, LiveElement]] = {}
+        for robot in robots:
+            words = widgets.text(robot.name)
+            view = LiveElement(
+                self.session.feed,
+                "balance_view",
+                tag="div",
+                options={"name": f"Balance of {robot.name} from above"},
+                state={"shown": None},
+            )
+            self._balances[robot.name] = words, view.classes("balance-view")
+
+    def _show_balance(self) -> None:
+        scene = viewed_scene(self.state.model, self.state.data, self.state)
+        if scene is None:
+            return
+        for robot in self.state.layout.robots:
+            if robot.name in self._balances:
+                words, view = self._balances[robot.name]
+                balance = balance_of(scene, robot)
+                state = "balanced" if balance.is_stable else "not over its support"
+                tone = "good" if balance.is_stable else "bad"
+                words.set(text=f"{robot.name}: {state}", tone=tone)
+                view.set(shown=_drawn_balance(balance))
+
+
+def _load_row(load: JointLoad, *, has_several: bool) -> list[str]:
+    row, share = load.row, load.share(Heat.TORQUE)
+    name = f"{load.robot}/{row.name}" if has_several else row.name
+    tone = "bad" if share >= _FULL else "warning" if share >= _HIGH else ""
+    error = "" if np.isnan(load.error) else format_decimals(load.error, 4)
+    torque = format_decimals(load.torque, 2)
+    percent = format_decimals(100.0 * share, 1) if np.isfinite(row.effort) else ""
+    return [name, torque, percent, error, tone]
+
+
+def _drawn_balance(balance: Balance) -> dict[str, Any]:
+    named = (("com", balance.centre), ("dcm", balance.capture), ("zmp", balance.pressure))
+    points = [[n, round(float(p[0]), 4), round(float(p[1]), 4)] for n, p in named if p is not None]
+    support = [[round(float(x), 4), round(float(y), 4)] for x, y in balance.support]
+    return {"support": support, "points": points, "stable": balance.is_stable}

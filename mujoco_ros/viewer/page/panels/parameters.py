@@ -1,0 +1,179 @@
+"""The panel "Parameters": all parameters of the simulator, and which of them were changed."""
+
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Any
+
+import yaml
+
+from mujoco_ros.viewer.clients import ParameterInfo, Request
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.formats import format_value
+from mujoco_ros.viewer.page.live import LiveElement
+from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.setting_fields import SettingElements, kind_of, setting_field
+from mujoco_ros.viewer.page.widgets import Column
+
+_MOST_SHOWN = 40  # rows
+
+
+class ParametersPanel(Panel):
+    """Finds, sets and restores parameters; shows the command of each request."""
+
+    title = "Parameters"
+    area = Area.RIGHT
+    is_open = False
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._words: list[str] = []
+        self._is_limited = False  # whether changed parameters alone are listed
+        self._request: Request | None = None
+        self._listed: Hashable = None
+        self._written: dict[str, ParameterInfo] = {}
+        self._rows: dict[str, _Row] = {}
+
+    @property
+    def _known(self) -> dict[str, ParameterInfo]:
+        return dict(self.clients.parameters.known)
+
+    def build(self) -> None:
+        self._listed, self._written = None, {}
+        with widgets.row():
+            widgets.text_field(
+                "Search", self._search, placeholder="name or description", eager=True, watch=True
+            )
+            widgets.check("changed only", self._is_limited, self._limit, watch=True)
+        with widgets.row():
+            self._count = widgets.text(tone="muted")
+            self._restore = widgets.button(
+                "Restore all", self._restore_all, tip="Set all to the values at the start"
+            )
+        self._result = widgets.request_result()
+        self._file = widgets.foldable("Changes as a parameter file")
+        with self._file.content:
+            self._changes = widgets.text(tag="pre")
+            widgets.copy_button(self._changes, "Copy the parameter file")
+        columns = [Column("Parameter", wide=True), Column("Value")]
+        self._table = widgets.Table("Parameters", columns)
+        self._table.element.classes("parameters")
+
+    def refresh(self) -> None:
+        known = self._known
+        changed = {name: info for name, info in known.items() if _is_changed(info)}
+        found = self._found(changed if self._is_limited else known)
+        listed = found[:_MOST_SHOWN]
+        shapes = tuple((name, _shape(known[name])) for name in listed)
+        if shapes != self._listed:
+            self._listed = shapes
+            self._build_rows(listed)
+        for name, row in self._rows.items():
+            row.show(known[name])
+        more = f", the first {len(listed)} are listed" if len(listed) < len(found) else ""
+        simulator = self.clients.parameters.simulator
+        words = f"{len(found)} of {len(known)} parameters{more}; {len(changed)} changed"
+        self._count.set(text=words if known else f"{simulator} does not respond")
+        self._restore.set(hidden=not changed)
+        self._file.summary.set(hidden=not changed)
+        if changed != self._written:
+            self._written = changed
+            self._changes.set(text=_parameter_file(simulator, changed))
+        self._result.show(self._request)
+
+    def _search(self, words: str) -> None:
+        self._words = str(words).casefold().split()
+
+    def _limit(self, is_limited: bool) -> None:
+        self._is_limited = bool(is_limited)
+
+    def _found(self, parameters: dict[str, ParameterInfo]) -> list[str]:
+        """Return the names of parameters with all words of the search, sorted."""
+        texts = {name: f"{name} {info.description}".casefold() for name, info in parameters.items()}
+        return sorted(name for name, text in texts.items() if all(w in text for w in self._words))
+
+    def _build_rows(self, names: Sequence[str]) -> None:
+        self._table.clear()
+        with self.creating():
+            self._rows = {name: self._build_row(name) for name in names}
+
+    def _build_row(self, name: str) -> "_Row":
+        info = self._known[name]
+        with self._table.row():
+            with self._table.cell().classes("wide"):
+                widgets.text(name, strong=True, tag="p").classes("name")
+                widgets.text(info.description, "muted", tag="p").classes("name")
+                widgets.text(_limits(info), "muted", tag="p")
+                restore = widgets.button("", partial(self._restore_one, name))
+            with self._table.cell():
+                field = setting_field(
+                    kind_of(info),
+                    name,
+                    info,
+                    partial(self._set, name),
+                    tip=_limits(info),
+                    choices=info.choices,
+                    with_slider=False,
+                )
+                if field is None:
+                    value = widgets.figure()
+                elif info.read_only:
+                    field.enable(False, f"{name} cannot be set while the simulator runs")
+        return _Row(field, value if field is None else None, restore)
+
+    def _set(self, name: str, value: Any) -> None:
+        self._request = self.clients.parameters.set({name: value})
+
+    def _restore_one(self, name: str) -> None:
+        self._set(name, self._known[name].initial)
+
+    def _restore_all(self) -> None:
+        changed = {name: info.initial for name, info in self._known.items() if _is_changed(info)}
+        self._request = self.clients.parameters.set(changed)
+
+
+class _Row:
+    """The row of a parameter."""
+
+    def __init__(
+        self,
+        field: SettingElements | None,
+        value: LiveElement | None,
+        restore: widgets.Control,
+    ) -> None:
+        self._field, self._value, self._restore = field, value, restore
+
+    def show(self, info: ParameterInfo) -> None:
+        """Show the present value, and the one at the start if that is another."""
+        if self._field is not None:
+            self._field.show(info.value)
+        if self._value is not None:
+            self._value.set(text=format_value(info.value))
+        text = f"Restore {format_value(info.initial)}"
+        self._restore.set(text=text, tip="The value at the start", hidden=not _is_changed(info))
+
+
+def _is_changed(info: ParameterInfo) -> bool:
+    return bool(info.value != info.initial) and not info.read_only
+
+
+def _shape(info: ParameterInfo) -> Hashable:
+    """Return what the row of a parameter depends on."""
+    length = len(info.value) if isinstance(info.value, tuple) else 0
+    return type(info.value), length, info.low, info.high, info.description, info.read_only
+
+
+def _limits(info: ParameterInfo) -> str:
+    if info.choices:
+        return f"one of {', '.join(info.choices)}"
+    if info.low is None or info.high is None:
+        return ""
+    return f"{format_value(float(info.low))} to {format_value(float(info.high))}"
+
+
+def _parameter_file(node: str, changed: dict[str, ParameterInfo]) -> str:
+    """Return the values of parameters as a parameter file of ROS."""
+    values = {name: info.value for name, info in sorted(changed.items())}
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    content = {node: {"ros__parameters": plain}}
+    return str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True))

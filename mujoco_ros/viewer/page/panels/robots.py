@@ -1,0 +1,244 @@
+"""The panel "Robots": joints with references, and gains, of the selected robot."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from mujoco_ros.viewer.clients import ParameterInfo, Request, is_replay
+from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.formats import format_decimals
+from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.widgets import Column
+
+_DEGREES = 180.0 / np.pi
+_GAINS = ("kp", "kd")
+_JOINTS_PAGE, _GAINS_PAGE = "Joints", "Gains"
+
+
+class RobotsPanel(Panel):
+    """Positions, references, efforts and gains; a slider commands, while paused it sets q."""
+
+    title = "Robots"
+    area = Area.RIGHT
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._selected, self._page, self._degrees = "", _JOINTS_PAGE, False
+        self._rows: tuple[JointRow, ...] = ()
+        self._sent: dict[str, Request] = {}  # by namespace
+        self._refresh_page: Callable[[], None] = lambda: None
+
+    @property
+    def _robot(self) -> int | None:
+        """Number of the selected robot; None without robots."""
+        names = [robot.name for robot in self.state.layout.robots]
+        if self._selected not in names:
+            self._selected = names[0] if names else ""
+        return names.index(self._selected) if names else None
+
+    @property
+    def _namespace(self) -> str:
+        robot = self._robot
+        assert robot is not None
+        return self.state.layout.robots[robot].namespace
+
+    def structure(self) -> Hashable:
+        state, is_replayed = self.state, is_replay(self.clients.parameters)
+        selected = id(state.model), state.edits, is_replayed, self._robot, self._page
+        if self._page == _JOINTS_PAGE:
+            return *selected, self._degrees, state.paused
+        return *selected, tuple(self._gain_names())
+
+    def build(self) -> None:
+        robots, robot = self.state.layout.robots, self._robot
+        if robot is None:
+            widgets.text("The scene has no robots.", "muted")
+            self._refresh_page = lambda: None
+            return
+        self._rows = joint_rows(self.state.model, robots[robot].joints)
+        with widgets.row():
+            if len(robots) > 1:
+                names = [each.name for each in robots]
+                widgets.choice("Robot", names, self._selected, self._select, watch=True)
+            else:
+                widgets.text(self._selected, strong=True)
+            for page in (_JOINTS_PAGE, _GAINS_PAGE):
+                control = widgets.button(page, partial(self._open, page), look="plain", watch=True)
+                control.set(pressed=page == self._page)
+        if not self._rows:
+            widgets.text(f"{self._selected} has no joints.", "muted")
+            self._refresh_page = lambda: None
+        elif self._page == _JOINTS_PAGE:
+            self._build_joints()
+        else:
+            self._build_gains()
+        self._result = widgets.request_result()
+
+    def refresh(self) -> None:
+        self._refresh_page()
+        if self._robot is not None:
+            self._result.show(self._sent.get(self._namespace))
+
+    def find(self, kind: str, name: str) -> None:
+        """Show the joints of a robot, and select the body of one."""
+        self._selected, self._page = kind, _JOINTS_PAGE
+        robots = {robot.name: robot for robot in self.state.layout.robots}
+        if (robot := robots.get(kind)) is not None and name in robot.joints.names:
+            joint = robot.joints.ids[robot.joints.names.index(name)]
+            self.session.scene.select(int(self.state.model.jnt_bodyid[joint]))
+
+    def _select(self, name: str) -> None:
+        self._selected = name
+
+    def _open(self, page: str) -> None:
+        self._page = page
+
+    def _set_degrees(self, degrees: bool) -> None:
+        self._degrees = degrees
+
+    def _build_joints(self) -> None:
+        is_replayed = is_replay(self.clients.parameters)
+        with widgets.row():
+            widgets.button("Hold here", self._hold, tip="Command the current positions").enable(
+                not is_replayed
+            )
+            widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
+            if is_replayed:
+                widgets.text("A replay accepts no references.", "muted")
+        unit = "deg" if self._degrees else "rad"
+        command = "Set q" if self.state.paused else "Reference"
+        table = widgets.Table(
+            "Joints",
+            [
+                Column("Joint"),
+                Column("q", unit),
+                Column(command, unit, wide=True),
+                Column("Torque", "Nm"),
+            ],
+        )
+        refreshes = [self._build_joint(table, index, row) for index, row in enumerate(self._rows)]
+
+        def refresh() -> None:
+            for each in refreshes:
+                each()
+
+        self._refresh_page = refresh
+
+    def _build_joint(self, table: widgets.Table, index: int, row: JointRow) -> Callable[[], None]:
+        """Build the row of a joint; return what refreshes it."""
+        scale = _DEGREES if self._degrees and not row.is_prismatic else 1.0
+        digits, unit = (1 if scale != 1.0 else 3), (" m" if row.is_prismatic else "")
+        effort_unit = " N" if row.is_prismatic else ""
+        is_paused = self.state.paused
+        with table.row(row.name, _tip(row)):
+            with table.cell():
+                position = widgets.figure()
+            with table.cell():
+                slider = widgets.slider(
+                    f"{row.name} {'position' if is_paused else 'reference'}",
+                    0.0,
+                    lambda value: self._move(row, float(value) / scale),
+                    low=row.low * scale,
+                    high=row.high * scale,
+                    unit=row.unit if scale == 1.0 else "deg",
+                    digits=digits,
+                    step=1.0 if scale != 1.0 else 0.01,
+                )
+                has_slider = row.is_actuated or is_paused
+                slider.enable(has_slider and not is_replay(self.clients.parameters))
+            with table.cell():
+                effort = widgets.bar(f"{row.name} torque")
+
+        def refresh() -> None:
+            data, robot = self.state.data, self._robot
+            assert robot is not None
+            q, torque = float(data.qpos[row.qpos]), float(data.qfrc_actuator[row.dof])
+            reference = q
+            if not is_paused:
+                columns = self.state.layout.columns[robot]
+                reference = float(self.state.references.of_joints(columns).q[index])
+            position.set(text=f"{format_decimals(q * scale, digits)}{unit}")
+            slider.show(reference * scale, mark=q * scale)
+            effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")
+
+        return refresh
+
+    def _move(self, row: JointRow, value: float) -> None:
+        value = min(max(value, row.low), row.high)
+        if self.state.paused:
+            self.clients.commands.set_joints(self._namespace, {row.name: value})
+        else:
+            self._command({row.name: value})
+
+    def _hold(self) -> None:
+        qpos = self.state.data.qpos
+        self._command({row.name: float(qpos[row.qpos]) for row in self._rows if row.is_actuated})
+
+    def _command(self, positions: Mapping[str, float]) -> None:
+        namespace = self._namespace
+        self._sent[namespace] = self.clients.commands.command_joints(namespace, positions)
+
+    def _gain_names(self) -> dict[str, Sequence[str]]:
+        """Return the parameters of the gains of each joint that has some."""
+        if self._robot is None:
+            return {}
+        prefix = f"{self._namespace.replace('/', '.')}." if self._namespace else ""
+        names = self.state.layout.robots[self._robot].joints.names
+        found = {name: [f"{prefix}gains.{name}.{gain}" for gain in _GAINS] for name in names}
+        known = self.clients.parameters.known
+        return {joint: gains for joint, gains in found.items() if gains[0] in known}
+
+    def _build_gains(self) -> None:
+        declared = self._gain_names()
+        if not declared:
+            widgets.text(self._reason(), "muted")
+            self._refresh_page = lambda: None
+            return
+        table = widgets.Table(
+            "Gains",
+            [
+                Column("Joint"),
+                Column("kp", "Nm/rad, N/m", wide=True),
+                Column("kd", "Nms/rad, Ns/m", wide=True),
+            ],
+        )
+        fields: dict[str, widgets.NumberField] = {}
+        for joint, gains in declared.items():
+            with table.row(joint):
+                for kind, gain in zip(_GAINS, gains, strict=True):
+                    with table.cell():
+                        info = self.clients.parameters.known[gain]
+                        fields[gain] = self._gain_field(f"{joint} {kind}", gain, info)
+
+        def refresh() -> None:
+            for gain, field in fields.items():
+                field.show(float(self.clients.parameters.known[gain].value))
+
+        self._refresh_page = refresh
+
+    def _gain_field(self, name: str, gain: str, info: ParameterInfo) -> widgets.NumberField:
+        def change(value: float) -> None:
+            self._sent[self._namespace] = self.clients.parameters.set({gain: float(value)})
+
+        tip = f"{info.description}\n{info.low:g} to {info.high:g}"
+        step = 10.0 ** np.floor(np.log10(max(abs(float(info.value)), 1e-3)) - 1.0)
+        value = float(info.value)
+        return widgets.number_field(
+            name, value, change, low=info.low, high=info.high, step=float(step), tip=tip
+        )
+
+    def _reason(self) -> str:
+        if not self.clients.parameters.known:
+            return f"{self.clients.parameters.simulator} does not respond"
+        if is_replay(self.clients.parameters):
+            return "A replay has no gains."
+        return "No joint has gains."
+
+
+def _tip(row: JointRow) -> str:
+    limits = f"{row.low:g} to {row.high:g} {row.unit}" if row.is_limited else "no limits"
+    effort = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "unlimited effort"
+    return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'no actuator'}"

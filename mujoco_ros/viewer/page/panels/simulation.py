@@ -1,0 +1,149 @@
+"""The panel "Simulation": run state, speed, resets and keyframes."""
+
+import time
+from collections.abc import Hashable
+
+from mujoco_ros.viewer.achieved_factor import AchievedFactor
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay, run_status
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.formats import format_speed
+from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.session import Session
+
+_SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
+"""Real-time factors to select; 0 is as fast as possible."""
+_TONES = {PLAYING: "good", PAUSED: "warning"}
+_KNOWN = "Known"
+_MOST_STEPS = 1_000_000
+
+
+class SimulationPanel(Panel):
+    """Time, speed, pause, steps, resets and keyframes, and the result of the latest request."""
+
+    title = "Simulation"
+    area = Area.LEFT
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._simulation = session.clients.simulation
+        self._achieved = AchievedFactor()
+        self._steps, self._keyframe = 1, ""
+        self._saves: list[tuple[str, Request]] = []
+
+    @property
+    def status(self) -> str:
+        return run_status(self._simulation, paused=self.state.paused)
+
+    @property
+    def keyframes(self) -> list[str]:
+        """Names of the model's keyframes and of those saved here."""
+        model = self.state.model
+        names = [model.key(key).name or f"key{key}" for key in range(model.nkey)]
+        return list(dict.fromkeys([*names, *(name for name, save in self._saves if save.ok)]))
+
+    def structure(self) -> Hashable:
+        return is_replay(self.clients.parameters)
+
+    def update(self) -> None:
+        self._achieved.add(time.monotonic(), self.state.peek()[0])
+
+    def build(self) -> None:
+        with widgets.row():
+            self._status = widgets.text(strong=True)
+            self._time = widgets.figure()
+        self._step_size = widgets.text(tone="muted")
+        with widgets.section("Run"):
+            self._build_run_controls()
+        with widgets.section("Keyframe"):
+            if is_replay(self.clients.parameters):
+                widgets.text("A replay has no keyframes.", "muted")
+            else:
+                self._build_keyframes()
+        self._result = widgets.request_result()
+
+    def refresh(self) -> None:
+        status, achieved = self.status, self._achieved.value
+        words = status or f"{self.clients.parameters.simulator} does not respond"
+        if status == PLAYING and achieved is not None:
+            words += f" at {achieved:.2f}×"
+        self._status.set(text=words, tone=_TONES.get(status, "bad"))
+        self._time.set(text=f"{self.state.time:.3f} s")
+        self._step_size.set(text=f"in steps of {1e3 * self.state.model.opt.timestep:g} ms")
+        is_paused = status == PAUSED
+        self._run.set(text="Play" if is_paused else "Pause")
+        self._run.enable(self.session.can_control or not is_paused)
+        self._step.enable(is_paused)
+        speed, speeds = format_speed(self.state.factor), list(map(format_speed, _SPEEDS))
+        self._speed.set(items=speeds if speed in speeds else [*speeds, speed], value=speed)
+        if not is_replay(self.clients.parameters):
+            for needs_name in (self._save, self._load):
+                needs_name.enable(bool(self._keyframe.strip()))
+            self._known.set(items=[_KNOWN, *self.keyframes])
+        self._result.show(self.clients.latest_request())
+
+    def _build_run_controls(self) -> None:
+        with widgets.row():
+            self._run = widgets.button(
+                "Pause", self._play_or_pause, look="main", tip="Space", is_safe=True
+            )
+            self._step = widgets.button(
+                "Step", self._make_steps, tip="Make the steps below while paused"
+            )
+            widgets.button(
+                "Reset",
+                lambda: self._simulation.reset("time", "state"),
+                tip="Time and state; spawned entities remain",
+            )
+            widgets.button(
+                "Reset all", self._simulation.reset, tip="Time and state; spawned entities go"
+            )
+        with widgets.line("Speed"):
+            self._speed = widgets.choice("Speed", [], "", self._set_speed)
+        with widgets.line("Steps"):
+            widgets.number_field("Steps", 1, self._set_steps, low=1, high=_MOST_STEPS, step=1)
+
+    def _build_keyframes(self) -> None:
+        with widgets.row():
+            self._name = widgets.text_field(
+                "Keyframe", self._set_keyframe, placeholder="name", eager=True
+            )
+            self._known = widgets.choice("Known keyframes", [_KNOWN], _KNOWN, self._select_keyframe)
+        with widgets.row():
+            self._save = widgets.button("Save", self._save_keyframe, tip="Save the current state")
+            self._load = widgets.button(
+                "Load",
+                lambda: self._simulation.load_keyframe(self._keyframe.strip()),
+                tip="Return to a saved state",
+            )
+
+    def _play_or_pause(self) -> None:
+        if self.status == PAUSED:
+            if self.session.can_control:
+                self._simulation.play()
+        else:
+            self._simulation.pause()
+
+    def _make_steps(self) -> None:
+        self._simulation.step(self._steps)
+
+    def _set_speed(self, label: str) -> None:
+        factors = {format_speed(factor): factor for factor in _SPEEDS}
+        if label in factors:
+            self._simulation.set_speed(factors[label])
+
+    def _set_steps(self, steps: float) -> None:
+        self._steps = min(max(round(steps), 1), _MOST_STEPS)
+
+    def _set_keyframe(self, name: str) -> None:
+        self._keyframe = str(name)
+        self._name.state["value"] = self._keyframe
+
+    def _select_keyframe(self, name: str) -> None:
+        if name != _KNOWN:
+            self._keyframe = name
+            self._name.set(value=name)
+
+    def _save_keyframe(self) -> None:
+        name = self._keyframe.strip()
+        self._saves = [(other, save) for other, save in self._saves if other != name]
+        self._saves.append((name, self._simulation.save_keyframe(name)))

@@ -1,0 +1,110 @@
+"""The panel "Targets": named frames that are dragged in the scene and published."""
+
+from collections.abc import Hashable
+from functools import partial
+
+import numpy as np
+from nicegui.element import Element
+
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.session import Session
+
+_STEP_M = 0.01  # of a coordinate, by an arrow key
+
+
+class TargetsPanel(Panel):
+    """The targets of all pages; their handles are in the scene."""
+
+    title = "Targets"
+    area = Area.LEFT
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._targets = session.shared.targets
+        self._name = "target"
+
+    def structure(self) -> Hashable:
+        return tuple(self._targets.poses)
+
+    def build(self) -> None:
+        with widgets.row():
+            self._field = widgets.text_field(
+                "Name of the target", self._set_name, value=self._name, eager=True
+            )
+            self._add = widgets.button("Add target", self._add_target)
+        self._conflict = widgets.text(tone="warning", tag="p")
+        self._fields: dict[str, list[widgets.NumberField]] = {}
+        if not self._targets.poses:
+            words = "A target is a frame to drag; its pose is published on target/<name>/pose."
+            widgets.text(words, "muted", tag="p")
+        for name in self._targets.poses:
+            with widgets.section(name):
+                self._build_target(name)
+        self._result = widgets.request_result()
+
+    def refresh(self) -> None:
+        name = self._name.strip()
+        other = self._targets.same_topic(name) if name else ""
+        self._add.enable(bool(name) and not other)
+        tips = {"": "At the selected body, or where the camera looks"}
+        self._add.set(tip=tips.get(other, f"'{other}' exists") if name else "It needs a name")
+        topic = f"target/{topic_token(name)}/pose" if other else ""
+        words = f"'{other}' has the topic of '{name}', {topic}."
+        self._conflict.set(text=words, hidden=other in ("", name))
+        for each, fields in self._fields.items():
+            pose = self._targets.poses.get(each)
+            for field, value in zip(fields, () if pose is None else pose.position, strict=False):
+                field.show(float(value))
+        if self._targets.poses:
+            self._result.show(self._targets.request)
+
+    def _build_target(self, name: str) -> None:
+        with Element("div").classes("pose-fields"):
+            self._fields[name] = []
+            widgets.text("xyz [m]", "muted")
+            for index, axis in enumerate("xyz"):
+                field = widgets.number_field(
+                    f"{name} {axis} [m]", 0.0, partial(self._move, name, index), step=_STEP_M
+                )
+                self._fields[name].append(field)
+        with widgets.row():
+            widgets.button(
+                "Upright",
+                partial(self._align, name),
+                tip="Align it with the world",
+                name=f"{name} upright",
+            )
+            widgets.button(
+                "Remove", partial(self._targets.remove, name), name=f"Remove {name}", look="danger"
+            )
+
+    def _set_name(self, name: str) -> None:
+        self._name = str(name)
+
+    def _add_target(self) -> None:
+        name = self._name.strip()
+        if not name or self._targets.same_topic(name):
+            return
+        self._targets.put(name, self._initial_pose())
+        self._name = self._targets.next_name(name)
+
+    def _initial_pose(self) -> Pose:
+        """Return the pose of the selected body, or of the point that the camera looks at."""
+        scene, data = self.session.scene, self.state.data
+        body = scene.selected
+        if 0 < body < self.state.model.nbody:
+            return Pose(position=data.xpos[body].copy(), quat_wxyz=data.xquat[body].copy())
+        return Pose(position=np.array(scene.pose.get("lookat", (0.0, 0.0, 0.0))))
+
+    def _move(self, name: str, index: int, value: float) -> None:
+        if (pose := self._targets.poses.get(name)) is not None:
+            position = pose.position.copy()
+            position[index] = float(value)
+            self._targets.put(name, Pose(position=position, quat_wxyz=pose.quat_wxyz))
+
+    def _align(self, name: str) -> None:
+        if (pose := self._targets.poses.get(name)) is not None:
+            self._targets.put(name, Pose(position=pose.position))

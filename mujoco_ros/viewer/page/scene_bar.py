@@ -1,0 +1,55 @@
+"""The buttons in the corner of the scene, which find the robot again."""
+
+from mujoco_ros.model.scene.entities import Entity, EntityKind
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.panel import Panel
+
+
+class SceneBar(Panel):
+    """Frames the robot of the selected link, else the first one, lets the camera follow it."""
+
+    title = "Scene"
+
+    @property
+    def entity(self) -> Entity | None:
+        """The entity of the selected link, else the first robot; None without either."""
+        known, selected = (
+            self.session.shared.displays.entities.values(),
+            self.session.scene.selected,
+        )
+        chosen = [entity for entity in known if selected and selected in entity.bodies]
+        robots = [entity for entity in known if entity.kind is EntityKind.ROBOT]
+        return next(iter([*chosen, *robots]), None)
+
+    def build(self) -> None:
+        """Create the buttons."""
+        with widgets.row():
+            self._frame = widgets.button("Frame robot", self.frame_entity, watch=True)
+            self._follow = widgets.button("Follow", self.follow_entity, watch=True)
+            widgets.button(
+                "Reset view",
+                self.session.scene.reset_camera,
+                tip="Return to the initial view",
+                watch=True,
+            )
+
+    def refresh(self) -> None:
+        """Show which entity they act on."""
+        entity = self.entity
+        name = "all" if entity is None else entity.name
+        self._frame.set(text=f"Frame {name}", tip=f"Move the camera so that {name} fills the view")
+        self._follow.enable(entity is not None and entity.root > 0)
+        is_followed = entity is not None and 0 < entity.root == self.session.scene.followed
+        self._follow.set(pressed=is_followed, tip=f"The camera moves with {name}")
+
+    def frame_entity(self) -> None:
+        """Show the entity."""
+        entity = self.entity
+        self.session.scene.frame(0 if entity is None else entity.root)
+
+    def follow_entity(self) -> None:
+        """Let the camera follow the entity, or no longer."""
+        entity, scene = self.entity, self.session.scene
+        if entity is not None:
+            followed = 0 if scene.followed == entity.root else entity.root
+            scene.set_camera(followed=followed, fixed=-1)

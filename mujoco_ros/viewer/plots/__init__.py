@@ -1,0 +1,1 @@
+"""The signals of a simulation over time: what can be plotted, and its samples."""

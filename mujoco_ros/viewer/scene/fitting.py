@@ -1,0 +1,67 @@
+"""The pose of a free camera that shows all bodies, or one of them."""
+
+import math
+from itertools import product
+from typing import Any
+
+import mujoco
+import numpy as np
+
+_MARGIN = 1.1  # distance of the camera, relative to that at which the bodies just fit
+_CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
+_VISIBLE_GROUPS = 3  # geom groups that are shown by default
+
+
+def fitted_pose(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    body: int,
+    *,
+    azimuth: float,
+    elevation: float,
+    aspect: float,
+) -> dict[str, Any]:
+    """Return a pose that shows the subtree of a body, or for 0 all but what is fixed in the world.
+
+    Angles are in degrees; `aspect` is the width of the picture in heights.
+    """
+    shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
+    if 0 < body < model.nbody:
+        shown &= _is_below(model, body)[model.geom_bodyid]
+    shown &= np.isfinite(data.geom_xpos).all(axis=1)
+    shown &= model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE
+    if not shown.any():
+        return {}
+    centres, sizes = np.split(model.geom_aabb[shown, None], 2, axis=2)
+    corners = centres + sizes * _CORNERS  # (n, 8, 3), in the frames of the geoms
+    corners = corners @ data.geom_xmat[shown].reshape(-1, 3, 3).transpose(0, 2, 1)
+    corners = (corners + data.geom_xpos[shown, None]).reshape(-1, 3)
+    lookat = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    right, up, forwards = _axes(math.radians(azimuth), math.radians(elevation))
+    offsets = corners - lookat
+    extents = np.maximum(np.abs(offsets @ right) / aspect, np.abs(offsets @ up))
+    tangent = math.tan(math.radians(model.vis.global_.fovy) / 2.0)
+    distance = _MARGIN * float((extents / tangent - offsets @ forwards).max())
+    return {
+        "lookat": [float(value) for value in lookat],
+        "distance": distance,
+        "azimuth": azimuth,
+        "elevation": elevation,
+    }
+
+
+def _is_below(model: mujoco.MjModel, body: int) -> np.ndarray:
+    """Return whether each body is a body or one of its descendants.  # (nbody,)"""
+    below = np.zeros(model.nbody, bool)
+    below[body] = True
+    for each in range(body + 1, model.nbody):  # parents come first
+        below[each] = below[model.body_parentid[each]]
+    return below
+
+
+def _axes(azimuth: float, elevation: float) -> np.ndarray:
+    """Return the directions to the right, upwards and forwards, in the world.  # (3, 3)"""
+    horizontal = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+    right = np.array([horizontal[1], -horizontal[0], 0.0])
+    forwards = math.cos(elevation) * horizontal + np.array([0.0, 0.0, math.sin(elevation)])
+    return np.stack([right, np.cross(right, forwards), forwards])

@@ -1,0 +1,114 @@
+"""The panel "Drive" in a browser."""
+
+from types import SimpleNamespace
+
+import pytest
+from eventually import eventually
+from playwright.sync_api import expect
+
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.page.panels.drive import DrivePanel
+from mujoco_ros.viewer.page.session import Shared
+
+TOPIC, TOOL = "/cmd_vel", "/arm/cartesian_controller/target_twist"
+ZERO = (0.0, 0.0, 0.0)
+# A gamepad with the standard mapping, whose left shoulder button is held
+GAMEPAD = """() => {
+    const button = (pressed) => ({ pressed, value: +pressed, touched: pressed });
+    const pad = { id: "pad", connected: true, mapping: "standard", axes: [0, -1, 0, 0],
+        buttons: [0, 1, 2, 3, 4, 5].map((it) => button(it === 4)) };
+    window.held = pad.buttons[4];
+    navigator.getGamepads = () => [pad];
+}"""
+
+
+@pytest.fixture
+def clients(clients):
+    clients.velocities.topics = (TOPIC,)
+    return clients
+
+
+def test_a_pad_that_is_held_drives_and_a_released_one_stops(page, panel, clients):
+    shown = panel("Drive")
+    pad = shown.get_by_role("application", name="Move")
+    expect(shown.get_by_role("application", name="Tilt")).to_be_hidden()
+    expect(shown.get_by_role("combobox")).to_be_hidden()
+    box = pad.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 200, steps=2)
+    expect(shown.get_by_text("0.30 m/s ahead, 0.00 m/s left, 0.00 rad/s")).to_be_visible()
+    page.wait_for_timeout(700)
+    held = clients.called("drive")
+    assert held[-1] == (TOPIC, (0.3, 0.0, 0.0), ZERO)
+    assert len(held) >= 3, "a still pad reports that it is held"
+    assert ("drive", *held[-1]) in clients.calls[-2:]
+    page.mouse.up()
+    eventually(lambda: clients.calls[-1] == ("stop", TOPIC), lambda: clients.calls)
+    expect(shown.get_by_text(f"Hold a pad to move {TOPIC}.")).to_be_visible()
+
+
+def test_the_arrow_keys_hold_a_pad_and_do_not_step(page, panel, clients, state):
+    state.paused = True
+    shown = panel("Drive")
+    shown.get_by_role("application", name="Turn").focus()
+    page.keyboard.down("ArrowRight")
+    eventually(lambda: clients.called("drive")[-1:] == [(TOPIC, ZERO, (0.0, 0.0, -0.35))])
+    page.keyboard.up("ArrowRight")
+    eventually(lambda: clients.called("stop") == [(TOPIC,)], lambda: clients.calls)
+    assert clients.called("step") == []
+
+
+def test_a_tool_has_more_pads_and_the_last_motion_its_command(page, panel, clients, monkeypatch):
+    clients.velocities.tool_topics = (TOOL,)
+    request = Request("drive", ok=True, message="published", command="ros2 topic pub")
+    command = clients.velocities.command
+    monkeypatch.setattr(clients.velocities, "command", lambda *call: (command(*call), request)[1])
+    shown = panel("Drive")
+    expect(shown.get_by_role("spinbutton", name="forwards [m/s]")).to_be_visible()
+    shown.get_by_role("combobox").select_option("tool /arm/cartesian_controller")
+    expect(shown.get_by_role("spinbutton", name="forwards [m/s]")).to_be_hidden()
+    shown.get_by_role("application", name="Tilt").focus()
+    page.keyboard.down("ArrowUp")
+    eventually(lambda: clients.called("drive")[-1:] == [(TOOL, ZERO, (0.0, 0.8, 0.0))])
+    page.keyboard.up("ArrowUp")
+    expect(shown.get_by_text("ros2 topic pub")).to_be_visible()
+
+
+def test_a_gamepad_drives_while_its_button_is_held_even_if_the_panel_is_hidden(page, clients):
+    expect(page.get_by_role("tab", name="Drive")).to_be_visible()
+    page.wait_for_timeout(500)
+    page.evaluate(GAMEPAD)
+    full = (TOPIC, (0.3, 0.0, 0.0), ZERO)
+    eventually(lambda: clients.called("drive")[-1:] == [full], lambda: clients.calls)
+    page.evaluate("window.held.pressed = false")
+    eventually(lambda: clients.called("stop") == [(TOPIC,)], lambda: clients.calls)
+    page.get_by_role("tab", name="Drive").click()
+    expect(page.get_by_text("Gamepad: hold LB to move, RB to rotate")).to_be_visible()
+
+
+def test_without_anything_to_move_the_panel_says_so_and_a_read_only_page_moves_nothing(
+    read_only_page, clients
+):
+    read_only_page.get_by_role("tab", name="Drive").click()
+    pad = read_only_page.get_by_role("application", name="Move")
+    expect(pad).to_have_attribute("aria-disabled", "true")
+    pad.focus()
+    read_only_page.keyboard.press("ArrowUp")
+    clients.velocities.topics = ()
+    read_only_page.wait_for_timeout(300)
+    assert clients.called("drive") == []
+
+
+def test_the_largest_velocities_are_kept(state, clients):
+    session = SimpleNamespace(
+        state=state,
+        clients=clients,
+        shared=Shared(state, clients, lambda _seconds: None),
+        client=SimpleNamespace(on_delete=lambda _: None),
+    )
+    panel = DrivePanel(session)
+    panel.restore({"fastest": {"forwards": 0.5}})
+    assert panel.settings() == {"fastest": {"forwards": 0.5, "left": 0.1, "turn": 0.35}}
+    panel.restore({"fastest": None})

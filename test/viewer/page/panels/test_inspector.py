@@ -1,0 +1,40 @@
+"""The panel "Inspector" in a browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def inspector(page):
+    page.locator("summary", has_text="Panels").click()
+    page.get_by_role("button", name="Inspector").click()
+    return page.get_by_role("tabpanel", name="Inspector")
+
+
+def test_fields_are_watched_until_they_are_removed(inspector, state):
+    field = inspector.get_by_role("textbox", name="Field to watch")
+    field.fill("ctrl[0]")
+    field.press("Enter")
+    remove = inspector.get_by_role("button", name="Stop watching ctrl[0]")
+    expect(remove).to_be_visible()
+    state.data.ctrl[0] = 0.25
+    expect(inspector.locator(".watched").get_by_text("0.25", exact=True)).to_be_visible()
+    field.fill("wings")
+    field.press("Enter")
+    problem = inspector.get_by_text("MjData has no field 'wings' with numbers")
+    expect(problem).to_be_visible()
+    inspector.get_by_role("combobox", name="Fields of MjData").select_option("time")
+    expect(inspector.get_by_role("button", name="Stop watching time")).to_be_visible()
+    expect(problem).to_be_hidden()
+    remove.click()
+    expect(remove).to_have_count(0)
+
+
+def test_sensors_sizes_and_counts_are_shown(inspector, state):
+    model = state.model
+    expect(inspector.get_by_text(f"ngeom {model.ngeom}")).to_be_visible()
+    expect(inspector.get_by_text("1 ms, implicitfast")).to_be_visible()
+    inspector.locator("summary", has_text="Sensors").click()
+    table = inspector.get_by_role("table", name="Sensors")
+    expect(table.get_by_role("row")).to_have_count(model.nsensor + 1)
+    expect(table.get_by_role("row", name="arm/wrist_ft_force")).to_contain_text("force")

@@ -1,0 +1,73 @@
+"""The panel "Robots" in a browser."""
+
+import pytest
+from eventually import eventually
+from playwright.sync_api import expect
+
+from mujoco_ros.viewer.clients import ParameterInfo
+
+
+def test_a_joint_has_its_position_reference_and_torque_with_units(panel, state):
+    row = panel("Robots").get_by_role("row", name="elbow_joint")
+    state.data.qpos[2], state.data.qfrc_actuator[2] = 0.25, -0.0001
+    expect(row.get_by_role("cell").first).to_have_text("0.250")
+    expect(row.get_by_role("meter", name="elbow_joint torque")).to_have_text("0.00")
+    expect(panel("Robots").get_by_role("columnheader").nth(1)).to_have_text("qrad")
+
+
+def test_a_slider_commands_a_reference_and_keeps_within_the_limits(panel, clients):
+    number = panel("Robots").get_by_role("spinbutton", name="elbow_joint reference, number")
+    number.fill("0.5")
+    number.press("Enter")
+    eventually(lambda: clients.called("command_joints"), lambda: clients.calls)
+    namespace, positions = clients.called("command_joints")[-1]
+    assert (namespace, positions) == ("", {"elbow_joint": pytest.approx(0.5)})
+    slider = panel("Robots").get_by_role("slider", name="elbow_joint reference")
+    slider.focus()
+    slider.press("ArrowRight")
+    eventually(lambda: clients.called("command_joints")[-1][1]["elbow_joint"] > 0.505)
+    number.fill("99")
+    number.press("Enter")
+    most = float(slider.get_attribute("max"))
+    eventually(
+        lambda: clients.called("command_joints")[-1][1]["elbow_joint"] == pytest.approx(most)
+    )
+
+
+def test_while_paused_a_slider_sets_the_position(panel, state, clients):
+    state.paused = True
+    number = panel("Robots").get_by_role("spinbutton", name="elbow_joint position, number")
+    number.fill("0.5")
+    number.press("Enter")
+    eventually(lambda: clients.called("set_joints"), lambda: clients.calls)
+    assert clients.called("set_joints")[-1][1] == {"elbow_joint": pytest.approx(0.5)}
+
+
+def test_angles_are_shown_in_degrees(panel, state):
+    state.data.qpos[2] = 0.5
+    shown = panel("Robots")
+    shown.get_by_role("checkbox", name="degrees").check()
+    row = shown.get_by_role("row", name="elbow_joint")
+    expect(row.get_by_role("cell").first).to_have_text("28.6")
+
+
+def test_an_edited_gain_is_set(panel, clients):
+    for gain, value in (("kp", 100.0), ("kd", 1.0)):
+        clients.parameters.known[f"gains.elbow_joint.{gain}"] = ParameterInfo(
+            value=value, low=0.0, high=1000.0
+        )
+    shown = panel("Robots")
+    shown.get_by_role("button", name="Gains").click()
+    field = shown.get_by_role("spinbutton", name="elbow_joint kp")
+    expect(field).to_have_value("100")
+    field.fill("250")
+    field.press("Enter")
+    expected = [({"gains.elbow_joint.kp": 250.0},)]
+    eventually(lambda: clients.called("set_parameters") == expected, lambda: clients.calls)
+
+
+def test_a_replay_accepts_no_references(panel, clients):
+    clients.parameters.known["at_end"] = ParameterInfo(value="pause")
+    shown = panel("Robots")
+    expect(shown.get_by_text("A replay accepts no references.")).to_be_visible()
+    expect(shown.get_by_role("slider", name="elbow_joint reference")).to_be_disabled()
