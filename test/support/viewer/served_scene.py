@@ -6,8 +6,8 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from still_state import StillState
 from starlette.responses import HTMLResponse
+from still_state import StillState
 
 from mujoco_ros.viewer.scene.entries import OverlayEntries
 from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer

@@ -142,6 +142,8 @@ def test_lights_of_the_model_are_sent_and_the_headlight_stays_with_the_page(stat
     page = PageGeoms()
     page.read_sections(packing.light_section(drawn.scene))
     head, sun = page.lights[0], page.lights[1]
-    assert head["is_headlight"] and not head["dir"].any()
-    assert sun["castshadow"] and sun["is_directional"]
+    assert head["is_headlight"]
+    assert not head["dir"].any()
+    assert sun["castshadow"]
+    assert sun["is_directional"]
     np.testing.assert_allclose(sun["dir"], state.data.light_xdir[0], atol=1e-6)

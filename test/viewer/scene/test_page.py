@@ -159,9 +159,7 @@ def test_views_look_as_in_mujocos_renderer(page, served, reference):
     differences = {}
     for name, view in VIEWS.items():
         show(page, served, view.scene)
-        page.evaluate(
-            "scene.setCamera({azimuth: %f, elevation: %f})" % (view.azimuth, view.elevation)
-        )
+        page.evaluate(f"scene.setCamera({{azimuth: {view.azimuth}, elevation: {view.elevation}}})")
         page.evaluate("scene.frame()")
         page.evaluate(
             "(options) => scene.setOption(options)", view.options | {"render": view.render}
@@ -217,9 +215,10 @@ def test_mouse_and_keys_act_on_the_scene(page, served):
     assert [pull.phase for pull in pulls] == [Phase.BEGIN, Phase.MOVE, Phase.MOVE, Phase.END]
     motion = np.subtract(pulls[-1].position, pulls[0].position)
     to_the_right = page.evaluate("scene.camera.aligned(1, 0, false).toArray()")
+    x, y, z = pulls[0].position
     pixel = page.evaluate(
-        "scene.camera.pixelSize(scene.camera.lookat.clone().set(%f, %f, %f), scene.marks.height)"
-        % pulls[0].position
+        "scene.camera.pixelSize("
+        f"scene.camera.lookat.clone().set({x}, {y}, {z}), scene.marks.height)"
     )
     np.testing.assert_allclose(motion, 40.0 * pixel * np.array(to_the_right), atol=2e-3)
     assert not any(pull.rotates for pull in pulls)
@@ -234,7 +233,8 @@ def test_mouse_and_keys_act_on_the_scene(page, served):
     grip = page.evaluate(
         """(() => {
           const entry = scene.marks.current(scene.slots.entries[0]);
-          const grip = scene.marks.grips(scene.camera, entry).find((g) => g.control.name === "move z");
+          const grips = scene.marks.grips(scene.camera, entry);
+          const grip = grips.find((g) => g.control.name === "move z");
           return scene.marks.pixel(scene.camera, grip.point);
         })()"""
     )
