@@ -73,8 +73,12 @@ class TopicPublisher:
         try:
             self._publish(message)
         except rclpy_implementation.RCLError as error:
-            self._lost += 1
-            self._warn(str(error))
+            self.note_lost(str(error))
+
+    def note_lost(self, reason: str) -> None:
+        """Count a message that the middleware rejected."""
+        self._lost += 1
+        self._warn(reason)
 
     def warn_of_losses(self) -> None:
         """Log the first messages that compiled code has lost."""
