@@ -9,7 +9,7 @@ _LONGEST = 200  # characters of the name of a view
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PageLink:
+class LinkedView:
     """What a link to the page names."""
 
     view: str = ""  # the view of the scene; empty for the usual one
@@ -17,7 +17,7 @@ class PageLink:
     problem: str = ""  # what is wrong with the link
 
     @classmethod
-    def parse(cls, query: Mapping[str, str]) -> "PageLink":
+    def parse(cls, query: Mapping[str, str]) -> "LinkedView":
         """Read the query of a request; what is not valid is left out, and named in `problem`."""
         view, text = query.get("view", "")[:_LONGEST], query.get("t", "")
         try:

@@ -27,7 +27,7 @@ from mujoco_ros.viewer.page.bounded_protocol import BoundedProtocol
 from mujoco_ros.viewer.page.compression import Compression
 from mujoco_ros.viewer.page.guard import PHONE_PAGE, ROLE, WATCH_PAGE, PageGuard
 from mujoco_ros.viewer.page.layout import Layout
-from mujoco_ros.viewer.page.link import PageLink
+from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.panels import PANELS
 from mujoco_ros.viewer.page.panels.declared import declared_panels
 from mujoco_ros.viewer.page.pictures import mount_pictures
@@ -206,7 +206,7 @@ class PageServer:
     def _scene_name(self) -> str:
         return str(self.shared.state.metadata["scene"])
 
-    def _build(self, role: Role, link: PageLink) -> None:
+    def _build(self, role: Role, link: LinkedView) -> None:
         """Build the page of a client, opened by a link."""
         if len(self._layouts) >= _MOST_PAGES:
             raise HTTPException(503, f"{_MOST_PAGES} pages are open; close one")
@@ -235,7 +235,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
+def _configure(api: FastAPI, build: Callable[[Role, LinkedView], None]) -> None:
     """Add the page to an application."""
     ui.add_head_html(_HEAD, shared=True)
     for name in ("gamepad.js", "space_mouse.js"):
@@ -246,7 +246,7 @@ def _configure(api: FastAPI, build: Callable[[Role, PageLink], None]) -> None:
     nicegui_app.add_static_files("/page", _STATIC, max_cache_age=0)
 
     def page(request: Request) -> None:
-        build(request.scope[ROLE], PageLink.parse(request.query_params))
+        build(request.scope[ROLE], LinkedView.parse(request.query_params))
 
     for path in ("/", PHONE_PAGE, WATCH_PAGE):
         ui.page(path)(page)

@@ -25,7 +25,7 @@ from mujoco_ros.viewer.history_saving import HistorySaving
 from mujoco_ros.viewer.marker_handles import MarkerHandles
 from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.overlays.drawn_overlays import DrawnOverlays
-from mujoco_ros.viewer.page.link import PageLink
+from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.live import LiveFeed
 from mujoco_ros.viewer.page.scene_view import SceneView
 from mujoco_ros.viewer.past_view import PastView
@@ -124,12 +124,12 @@ class Session:
     """One open page in a browser."""
 
     def __init__(
-        self, shared: Shared, client: Client, role: Role, link: PageLink | None = None
+        self, shared: Shared, client: Client, role: Role, link: LinkedView | None = None
     ) -> None:
         """Create what belongs to a page that was opened by a link."""
         self.state, self.clients, self.shared = shared.state, shared.clients, shared
         self.client = client  # NiceGUI's client
-        self.role, self.link = role, link or PageLink()
+        self.role, self.link = role, link or LinkedView()
         self.scene: SceneView  # created by the layout, as is what is shown over it
         self.stage: Element
         self.feed = LiveFeed(client, self._note_age)

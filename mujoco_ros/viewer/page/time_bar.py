@@ -12,7 +12,7 @@ from nicegui.element import Element
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.history_saving import BAG, FILM, IMAGE, KINDS, LOG, TABLE
 from mujoco_ros.viewer.page import widgets
-from mujoco_ros.viewer.page.link import PageLink
+from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.panel import Panel
 from mujoco_ros.viewer.page.popups import popup, question
 from mujoco_ros.viewer.page.session import Session
@@ -107,10 +107,10 @@ class TimeBar(Panel):
         self._slider.set(first=round(first, 3), now=round(now, 3), shown=time, text=words)
         self._live.enable(shown is not None)
         self._return.enable(self._past.obstacle)
-        self._link.set(link=PageLink(view=self.session.view(), time=time).text)
+        self._link.set(link=LinkedView(view=self.session.view(), time=time).text)
         self._refresh_saving()
 
-    def _open(self, link: PageLink) -> None:
+    def _open(self, link: LinkedView) -> None:
         """Show the time of a link."""
         self._problem = link.problem
         if link.time is not None and self.session.can_control:
