@@ -9,6 +9,7 @@ import numpy as np
 _CLEARANCE_M = 0.05  # height above what is below
 _ABOVE_M = 2.0  # height above the point from which the search for what is below starts
 _STEP_M, _MOST = 0.1, 600  # distance of places that are tried, and their number
+_MOST_RAYS = 50  # places above which nothing moves, whose floor is searched for
 _TURN = math.pi * (3.0 - math.sqrt(5.0))  # between two places: fills the plane evenly
 _INFINITE = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
 _DOWN = np.array([0.0, 0.0, -1.0])
@@ -28,9 +29,17 @@ def free_place(
     Returns:
         The middle of the box [m]; None if there is no place.  # (3,)
     """
-    low, high = _boxes(model, data)
+    low, high, moves = _boxes(model, data)
     start = max(float(near[2]), 0.0) + _ABOVE_M
+    left = _MOST_RAYS
     for x, y in _places(near[:2]):
+        flat = np.array([x, y])
+        above = (low[moves, :2] < flat + half) & (high[moves, :2] > flat - half)
+        if above.all(axis=1).any():
+            continue
+        left -= 1
+        if left < 0:  # each takes up to a millisecond
+            break
         floor = _floor(model, data, np.array([x, y, start]), half)
         if floor is None:
             continue
@@ -49,13 +58,17 @@ def _places(near: np.ndarray) -> Iterator[tuple[float, float]]:
         )
 
 
-def _boxes(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest corners of the boxes around all geoms [m].  # (n, 3) each"""
+def _boxes(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lowest and highest corners of the boxes around all geoms, and whether they move.
+
+    # (n, 3) [m], (n, 3) [m], (n,)
+    """
     finite = ~np.isin(model.geom_type, _INFINITE)
     axes = data.geom_xmat[finite].reshape(-1, 3, 3)
     centres = data.geom_xpos[finite] + np.einsum("gij,gj->gi", axes, model.geom_aabb[finite, :3])
     halves = np.einsum("gij,gj->gi", np.abs(axes), model.geom_aabb[finite, 3:])
-    return centres - halves, centres + halves
+    moves = model.body_weldid[model.geom_bodyid[finite]] > 0
+    return centres - halves, centres + halves, moves
 
 
 def _floor(

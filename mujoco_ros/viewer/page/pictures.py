@@ -1,4 +1,4 @@
-"""What the page loads as images: those of cameras, and of models that can be spawned."""
+"""The images of the page: those of cameras, and of models that can be spawned."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,9 @@ from starlette.responses import Response
 
 from mujoco_ros.viewer.camera_images import Picture, encoded, scale_picture
 from mujoco_ros.viewer.clients import ImageKey, ImageKind
-from mujoco_ros.viewer.page.session import Shared
+from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.live import LiveElement
+from mujoco_ros.viewer.page.session import Shared, current_session
 from mujoco_ros.viewer.web.access import Role
 
 _CAMERA, _MODEL = "/pictures/camera", "/pictures/model"
@@ -30,6 +32,20 @@ def camera_address(key: ImageKey, number: int) -> str:
 def model_address(uri: str) -> str:
     """Return the address of the image of a model."""
     return f"{_MODEL}?{urlencode({'uri': uri})}"
+
+
+def image(alt: str) -> LiveElement:
+    """Create an image that is loaded once; set `src`."""
+    return LiveElement(current_session().feed, "image", tag="img", options={"alt": alt})
+
+
+def picture(name: str, alt: str, scale: str, act: Callable[..., object]) -> widgets.Control:
+    """Create an image that changes, as a button; set `src`, `text`, `under` and `limits`.
+
+    `act` gets the position of the mouse in 0..1 as ``at``, or none, or ``press``.
+    """
+    options = {"name": name, "alt": alt, "scale": scale}
+    return widgets.Control("picture", act, watch=True, tag="figure", options=options)
 
 
 def mount_pictures(

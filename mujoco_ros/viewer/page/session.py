@@ -110,6 +110,11 @@ class Shared:
         """The images of models that can be spawned."""
         return ModelImages(files_of_clients(self.clients.parameters))
 
+    @cached_property
+    def spawned(self) -> dict[str, str]:
+        """URIs of the models of spawned entities, by name."""
+        return {}
+
     def close(self) -> None:
         """End the processes that read meshes and models."""
         self.overlays.close()

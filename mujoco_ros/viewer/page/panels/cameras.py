@@ -9,7 +9,7 @@ from nicegui.element import Element
 from mujoco_ros.viewer.clients import CameraKey, ImageKey, ImageKind
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
-from mujoco_ros.viewer.page.pictures import SCALE, camera_address
+from mujoco_ros.viewer.page.pictures import SCALE, camera_address, picture
 from mujoco_ros.viewer.page.session import Session
 
 _INITIALLY_SELECTED = 2
@@ -25,7 +25,7 @@ class _Shown:
         self._at: tuple[float, float] | None = None  # where the mouse is
         name = label_of(camera)
         is_large = width == _ENLARGED_WIDTH
-        self._picture = widgets.picture(
+        self._picture = picture(
             f"{'Close' if is_large else 'Enlarge'} {name}", name, SCALE, self._act
         )
 

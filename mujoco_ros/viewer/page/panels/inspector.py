@@ -10,10 +10,12 @@ from nicegui.element import Element
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.data_fields import field_names, sensors, value_of, written
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import details
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.sorted_table import sorted_table
 
 _MOST = 30  # watched fields
 _ADD = "field"
@@ -51,7 +53,7 @@ class InspectorPanel(Panel):
             self._solver = self._lines("Contacts", "Constraints", "Iterations", "Islands", "Energy")
         with widgets.section("Model"):
             self._build_model()
-        self._sensors_node = widgets.details("Sensors", self._build_sensors)
+        self._sensors_node = details("Sensors", self._build_sensors)
 
     def refresh(self) -> None:
         data = self.state.data
@@ -121,7 +123,7 @@ class InspectorPanel(Panel):
 
     def _build_sensors(self) -> None:
         columns = [("Sensor", "", False), ("Kind", "", False), ("Values", "", True)]
-        self._sensors = widgets.sorted_table("Sensors", columns, by=0, down=False)
+        self._sensors = sorted_table("Sensors", columns, by=0, down=False)
 
     def _show_watched(self) -> None:
         self._list.clear()

@@ -16,7 +16,7 @@ from mujoco_ros.viewer.marker_descriptions import (
 from mujoco_ros.viewer.marker_handles import MOST_HANDLES
 from mujoco_ros.viewer.marker_motion import allowed, moving_control
 from mujoco_ros.viewer.message_shapes import printable
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import details, widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
 
@@ -133,7 +133,7 @@ class InteractiveMarkersPanel(Panel):
         for entry in entries:
             title = printable(entry.title) or "(no title)"
             if entry.entries:
-                with widgets.group(title):
+                with details.group(title):
                     self._build_menu(key, control, entry.entries)
                 continue
             tip = "" if entry.is_selectable else "The viewer runs no commands."

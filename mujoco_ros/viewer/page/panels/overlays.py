@@ -13,10 +13,12 @@ from mujoco_ros.viewer.overlays.drawn_overlays import LENGTHS, TIPS
 from mujoco_ros.viewer.overlays.heat_map import Heat, JointLoad
 from mujoco_ros.viewer.overlays.shapes import viewed_scene
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import Details, details
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.sorted_table import sorted_table
 
 _MOST = 50  # contacts that are listed
 _MM = 1e3
@@ -34,7 +36,7 @@ class OverlaysPanel(Panel):
         super().__init__(session)
         self._overlays = session.shared.overlays
         self._drawings = self.clients.drawings
-        self._tables: list[tuple[widgets.Details, Any]] = []
+        self._tables: list[tuple[Details, Any]] = []
 
     def settings(self) -> dict[str, Any]:
         return self._overlays.settings()
@@ -95,7 +97,7 @@ class OverlaysPanel(Panel):
                 show()
 
     def _details(self, title: str, build: Any, show: Any) -> None:
-        self._tables.append((widgets.details(title, build), show))
+        self._tables.append((details(title, build), show))
 
     def _set(self, name: str, millimetres: float) -> None:
         setattr(self._overlays.scale, name, float(millimetres) / _MM)
@@ -107,7 +109,7 @@ class OverlaysPanel(Panel):
         columns = [("Joint", "", False), ("Torque", "Nm, N", True), ("Share", "%", True)]
         columns.append(("Error", "rad, m", True))
         widgets.text("Share: of the limit of the torque. Error: reference minus position.", "muted")
-        self._loads = widgets.sorted_table("Loads of joints", columns, by=2)
+        self._loads = sorted_table("Loads of joints", columns, by=2)
 
     def _show_loads(self) -> None:
         loads = self._overlays.heat.loads()
@@ -117,7 +119,7 @@ class OverlaysPanel(Panel):
     def _build_contacts(self) -> None:
         columns = [("Body", "", False), ("Body", "", False), ("Force", "N", True)]
         self._none = widgets.text("No contacts.", "muted")
-        self._contacts = widgets.sorted_table("Contacts", columns, by=2)
+        self._contacts = sorted_table("Contacts", columns, by=2)
         self._more = widgets.text(tone="muted")
 
     def _show_contacts(self) -> None:

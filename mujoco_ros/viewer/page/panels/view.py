@@ -7,6 +7,7 @@ from typing import Any
 from nicegui.element import Element
 
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import group
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.scene_view import AUTO, PICTURES, THREE, default_options
 from mujoco_ros.viewer.page.session import Session
@@ -61,11 +62,11 @@ class ViewPanel(Panel):
                     setattr(self, f"_{kind}", control)
         flags = [(name, key) for name, key in self._choices["flags"]]
         render = [(name, key) for name, key, _default in self._choices["render"]]
-        with widgets.group("Visual flags"):
+        with group("Visual flags"):
             self._flags = self._build_flags("flags", flags)
-        with widgets.group("Rendering"):
+        with group("Rendering"):
             self._render = self._build_flags("render", render)
-        with widgets.group("Groups"):
+        with group("Groups"):
             self._build_groups()
         with widgets.row():
             tip = "Flags, groups, labels and frames as at first"

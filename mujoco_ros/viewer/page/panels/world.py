@@ -4,6 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 from nicegui.element import Element
 
@@ -11,10 +12,14 @@ from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import Request, is_replay
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import details
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.world_entity import OpenEntity
 from mujoco_ros.viewer.page.panels.world_lists import OfferedList, SpawnList, WorldList
 from mujoco_ros.viewer.page.session import Session
+
+_SPAWN = "Spawn"
+_MOST_SENT = 5  # requests that are remembered
 
 
 class _Deleted(NamedTuple):
@@ -43,7 +48,9 @@ class WorldPanel(Panel):
         self._lists: dict[str, OfferedList] = {}
         self._deleted: _Deleted | None = None
         self._restored: tuple[_Deleted, Request] | None = None  # being spawned again
-        self._sent: list[Request] = []
+        self._sent: list[Request] = []  # latest requests of entities that were open
+        self._model: mujoco.MjModel | None = None  # the model whose entities are shown
+        self._names: set[str] = set()  # the names of these entities
 
     def settings(self) -> dict[str, Any]:
         return self._displays.settings()
@@ -52,7 +59,7 @@ class WorldPanel(Panel):
         self._displays.restore(settings)
 
     def structure(self) -> Hashable:
-        return id(self.state.model), is_replay(self.clients.parameters)
+        return is_replay(self.clients.parameters)
 
     def update(self) -> None:
         client = self.clients.entities
@@ -67,28 +74,20 @@ class WorldPanel(Panel):
         self._turn_restored()
 
     def build(self) -> None:
-        acts = not is_replay(self.clients.parameters)
-        opened = list(self._open)
-        self._open, self._lists = {}, {}
-        with Element("div"):
-            for entity in list(self._displays.entities.values()):
-                fill = partial(self._fill, entity, acts=acts)
-                toggled = partial(self._note, entity.name)
-                title = f"{entity.name} ({entity.kind})"
-                node = widgets.details(title, fill, toggled)
-                if entity.name in opened:
-                    node.show()
-        if not acts:
+        self._lists = {}
+        self._entities = Element("div")
+        self._build_entities()
+        if is_replay(self.clients.parameters):
             return
         with Element("div"):
-            for title, kind in (("Spawn", SpawnList), ("Load world", WorldList)):
-                widgets.details(
-                    title, partial(self._fill_list, title, kind), partial(self._note, title)
-                )
+            for title, kind in ((_SPAWN, SpawnList), ("Load world", WorldList)):
+                details(title, partial(self._fill_list, title, kind), partial(self._note, title))
         self._undo = widgets.button("Undo", self._bring_back)
         self._result = widgets.request_result()
 
     def refresh(self) -> None:
+        if self.state.model is not self._model:
+            self._build_entities()
         for entity in self._open.values():
             entity.refresh()
         for offered in self._lists.values():
@@ -102,9 +101,31 @@ class WorldPanel(Panel):
             self._undo.set(text=f"Undo: spawn {deleted.name} again", tip=deleted.uri)
         latest = self.clients.latest_request()
         sent = [*self._open.values(), *self._lists.values()]
-        own = [each.latest for each in sent if each.latest is not None] + self._sent
+        own = [*(each.latest for each in sent), *self._sent]
         if any(latest is request for request in own):
             self._result.show(latest)
+
+    def _build_entities(self) -> None:
+        """Create the titles of the entities, of which those stay open that were."""
+        self._model, names = self.state.model, set(self._displays.entities)
+        spawn = self._lists.get(_SPAWN)
+        if isinstance(spawn, SpawnList) and spawn.awaited and self._names:
+            new = names - self._names
+            self.session.shared.spawned.update(dict.fromkeys(new, spawn.awaited))
+            spawn.awaited = "" if new else spawn.awaited
+        self._names = names
+        opened, self._open = self._open, {}
+        self._sent = [*self._sent, *(each.latest for each in opened.values() if each.latest)]
+        del self._sent[:-_MOST_SENT]
+        acts = not is_replay(self.clients.parameters)
+        self._entities.clear()
+        with self.creating(), self._entities:
+            for entity in list(self._displays.entities.values()):
+                fill = partial(self._fill, entity, acts=acts)
+                toggled = partial(self._note, entity.name)
+                node = details(f"{entity.name} ({entity.kind})", fill, toggled)
+                if entity.name in opened:
+                    node.show()
 
     def _fill(self, entity: Entity, *, acts: bool) -> None:
         self._open[entity.name] = OpenEntity(self.session, entity, self._delete, acts=acts)
@@ -121,12 +142,10 @@ class WorldPanel(Panel):
         data, root, offset = self.state.data, entity.root, entity.offset
         is_body = root > 0
         request = self.clients.entities.delete(entity.name)
-        self._sent = [request]
-        config = self.state.assembly.config
-        models = {each.name: each.model for each in (*config.robots, *config.objects)}
+        self._sent.append(request)
         self._deleted = _Deleted(
             entity.name,
-            models.get(entity.name, ""),
+            self.session.shared.spawned.get(entity.name, ""),
             data.xpos[root].copy() if is_body else offset[:3],
             data.xquat[root].copy() if is_body else offset[3:],
             request,
@@ -137,7 +156,8 @@ class WorldPanel(Panel):
             deleted, self._deleted = self._deleted, None
             position = tuple(map(float, deleted.position))
             request = self.clients.entities.spawn(deleted.name, deleted.uri, position)
-            self._sent, self._restored = [request], (deleted, request)
+            self._sent.append(request)
+            self._restored = deleted, request
 
     def _turn_restored(self) -> None:
         """Turn an entity as before that was spawned again: it was spawned upright."""

@@ -11,6 +11,7 @@ from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_parts import depth, initial_values, sensors_of, trail_body
 from mujoco_ros.viewer.page import popups, widgets
+from mujoco_ros.viewer.page.details import details
 from mujoco_ros.viewer.page.session import Session
 
 _SWITCHES = (
@@ -143,7 +144,7 @@ class OpenEntity:
             if not is_open:
                 self._buttons = [each for each in self._buttons if not each[0].is_deleted]
 
-        widgets.details(title, fill, forget)
+        details(title, fill, forget)
 
     def _present(self) -> list[float]:
         """Return the present position [m] and roll, pitch and yaw [deg]."""

@@ -14,7 +14,7 @@ from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.free_place import free_place
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.live import LiveElement
-from mujoco_ros.viewer.page.pictures import model_address
+from mujoco_ros.viewer.page.pictures import image, model_address
 from mujoco_ros.viewer.page.session import Session
 
 _START = (0.0, 0.0, 0.5)
@@ -79,9 +79,9 @@ class OfferedList(ABC):
         for uri, button in self._buttons.items():
             button.set(pressed=self.chosen is not None and uri == self.chosen.uri)
         found = self.session.shared.model_images.found
-        for uri, image in self._images.items():
+        for uri, picture in self._images.items():
             if uri in found:
-                image.set(src=model_address(uri))
+                picture.set(src=model_address(uri))
         self.refresh_action()
 
     def _show(self, models: Sequence[OfferedModel]) -> None:
@@ -94,7 +94,7 @@ class OfferedList(ABC):
     def _build_item(self, model: OfferedModel) -> None:
         with Element("div").classes(f"{self.kind}"):
             if self.kind == SpawnList.kind:
-                self._images[model.uri] = widgets.image("")
+                self._images[model.uri] = image("")
             self._buttons[model.uri] = widgets.button(
                 model.file, partial(self.choose, model), look="plain", tip=model.uri
             )
@@ -123,6 +123,7 @@ class SpawnList(OfferedList):
     def build_action(self) -> None:
         self._position, self._is_entered = list(_START), False
         self._name, self._spawned = "", None
+        self.awaited = ""  # URI of the model that was spawned last, until it appears
         with Element("div").classes("fields"):
             widgets.text("xyz [m]", "muted")
             self._fields = [
@@ -177,6 +178,7 @@ class SpawnList(OfferedList):
         name = self._name.strip()
         if self.chosen is not None and name:
             position = tuple(round(value, 4) for value in self._position)
+            self.awaited = self.chosen.uri
             self.latest = self._spawned = self.client.spawn(name, self.chosen.uri, position)
 
 

@@ -1,5 +1,7 @@
 """The panel "World" in a browser."""
 
+import copy
+
 import mujoco
 import numpy as np
 import pytest
@@ -116,7 +118,8 @@ def test_a_robot_is_reset_to_its_initial_state(panel, clients, state):
     assert not [key for key in values if key.startswith("box")]
 
 
-def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, state):
+def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, state, served):
+    served[0].shared.spawned["box"] = BOX.uri
     before = start(state).body("box/box").xpos
     world = opened(panel, "box (object)")
     world.get_by_role("button", name="Delete", exact=True).click()
@@ -130,8 +133,7 @@ def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, st
     undo.click()
     eventually(lambda: clients.called("spawn"), lambda: clients.calls)
     ((name, uri, position),) = clients.called("spawn")
-    model = next(it.model for it in state.assembly.config.objects if it.name == "box")
-    assert (name, uri) == ("box", model)
+    assert (name, uri) == ("box", BOX.uri)
     np.testing.assert_allclose(position, before)
     expect(undo).to_be_hidden()
 
@@ -159,6 +161,13 @@ def test_a_model_is_listed_found_and_spawned_at_a_free_place(panel, clients, sta
     assert (name, uri) == ("crate", BOX.uri)
     box = start(state).body("box/box").xpos
     assert max(abs(x - box[0]), abs(y - box[1]), abs(z - box[2])) > 0.15, "it is beside the box"
+    clients.requests[-1].complete(True, "spawned crate_1")
+    model, state.model = state.model, copy.copy(state.model)  # as with the new entity
+    try:
+        expect(world.get_by_text("spawn: spawned crate_1")).to_be_visible()
+        expect(spawn).to_be_enabled()
+    finally:
+        state.model = model
     field.fill("1.5")
     field.press("Enter")
     spawn.click()
