@@ -45,8 +45,7 @@ def peer(durations: Durations) -> list[Row]:
         folder = Path(name)
         with simulator(_SCENE, folder, {"publish_rate.joint_states": _RATE_HZ}) as own:
             ours = rows("ours", run_trial("states", folder, _TIMEOUT_S + seconds, seconds, own.pid))
-        settings = folder / "peer.yaml"
-        settings.write_text(yaml.safe_dump(peer_parameters(_SCENE, folder)), encoding="utf-8")
+        settings, description = write_peer(_SCENE, folder)
         command = [binary, "--ros-args", "--params-file", str(settings)]
         # A pipe that nobody reads would stop the peer once it is full.
         with (
@@ -54,15 +53,15 @@ def peer(durations: Durations) -> list[Row]:
             Popen(command, env=environment(), stdout=log, stderr=STDOUT) as process,
         ):
             try:
-                arguments = (seconds, process.pid, _BROADCASTER)
+                arguments = (seconds, process.pid, _BROADCASTER, description)
                 records = run_trial("states", folder, _TIMEOUT_S + seconds, *arguments)
             finally:
                 process.kill()
     return [*ours, *rows("peer", records)]
 
 
-def peer_parameters(scene: str, folder: Path) -> dict[str, object]:
-    """Return the parameters of the peer for the single robot of a scene; its files are in `folder`.
+def write_peer(scene: str, folder: Path) -> tuple[Path, Path]:
+    """Write the parameters of the peer for the single robot of a scene, and its description.
 
     They are those of the peer's demonstrations, without its window: its loop wakes in simulated
     time.
@@ -80,6 +79,7 @@ def peer_parameters(scene: str, folder: Path) -> dict[str, object]:
         "mujoco_model": str(model),
         "override_start_position_file": str(start),
         "headless": "true",
+        "auto_register_cameras": "false",
     }
     for hardware in robot.iterfind("ros2_control/hardware"):
         hardware.clear()
@@ -89,10 +89,13 @@ def peer_parameters(scene: str, folder: Path) -> dict[str, object]:
     manager = {
         "update_rate": _RATE_HZ,
         "use_sim_time": True,
-        "robot_description": ET.tostring(robot, encoding="unicode"),
         _BROADCASTER: {"type": f"{_BROADCASTER}/JointStateBroadcaster"},
     }
-    return {"controller_manager": {"ros__parameters": manager}}
+    settings, description = folder / "peer.yaml", folder / "robot.urdf"
+    content = {"controller_manager": {"ros__parameters": manager}}
+    settings.write_text(yaml.safe_dump(content), encoding="utf-8")
+    description.write_text(ET.tostring(robot, encoding="unicode"), encoding="utf-8")
+    return settings, description
 
 
 def without_prefix(assembly: Assembly) -> Assembly:

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
 from benchmark.durations import CHECK
-from benchmark.measurements.peer import VARIABLE, peer, peer_parameters, rows
+from benchmark.measurements.peer import VARIABLE, peer, rows, write_peer
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def test_without_the_peer_the_row_says_why_it_is_skipped(
 
 
 def test_the_peer_holds_the_same_scene_with_all_joints(tmp_path: Path) -> None:
-    manager = peer_parameters("humanoid", tmp_path)["controller_manager"]["ros__parameters"]
-    robot = ET.fromstring(manager["robot_description"])
+    _, description = write_peer("humanoid", tmp_path)
+    robot = ET.parse(description).getroot()
     plugins = {found.text for found in robot.iterfind("ros2_control/hardware/plugin")}
     assert plugins == {"mujoco_ros2_control/MujocoSystemInterface"}
     joints = [joint.get("name") for joint in robot.iterfind("ros2_control/joint")]
