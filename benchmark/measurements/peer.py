@@ -3,21 +3,26 @@
 import os
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from subprocess import PIPE, STDOUT, Popen
+from subprocess import STDOUT, Popen
 from tempfile import TemporaryDirectory
 
+import mujoco
 import numpy as np
 import yaml
 
 from benchmark.durations import Durations
 from benchmark.processes.child_process import environment, run_trial, simulator
 from benchmark.report import Row, percentiles, result
+from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.robot.description import describe
-from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.assembly import Assembly, assemble
+from mujoco_ros.model.scene.asset_snapshot import restore_files
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.mjcf_files import silence_compiler
 from mujoco_ros.model.urdf.exporting.ros2_control import HardwareJoint, write_ros2_control
+from mujoco_ros.sim.plant import Plant
 
 VARIABLE = "MUJOCO_ROS2_CONTROL"
 """Environment variable with the path of the peer's ``ros2_control_node``."""
@@ -27,7 +32,10 @@ _BROADCASTER = "joint_state_broadcaster"
 
 
 def peer(durations: Durations) -> list[Row]:
-    """(peer) The humanoid at 1 kHz with one subscriber of joint_states, here and in the peer."""
+    """(peer) The humanoid at 1 kHz with one subscriber of joint_states, here and in the peer.
+
+    Both simulate the same compiled model, whose servos hold the start of the scene.
+    """
     binary = os.environ.get(VARIABLE, "")
     if not os.access(binary, os.X_OK):
         named = f"{VARIABLE} names '{binary}'" if binary else f"{VARIABLE} is not set"
@@ -37,39 +45,95 @@ def peer(durations: Durations) -> list[Row]:
         folder = Path(name)
         with simulator(_SCENE, folder, {"publish_rate.joint_states": _RATE_HZ}) as own:
             ours = rows("ours", run_trial("states", folder, _TIMEOUT_S + seconds, seconds, own.pid))
-        settings = folder / "peer.yaml"
-        settings.write_text(yaml.safe_dump(peer_parameters(_SCENE)), encoding="utf-8")
+        settings, description = write_peer(_SCENE, folder)
         command = [binary, "--ros-args", "--params-file", str(settings)]
-        with Popen(command, env=environment(), stdout=PIPE, stderr=STDOUT) as process:
+        # A pipe that nobody reads would stop the peer once it is full.
+        with (
+            (folder / "peer.log").open("wb") as log,
+            Popen(command, env=environment(), stdout=log, stderr=STDOUT) as process,
+        ):
             try:
-                arguments = (seconds, process.pid, _BROADCASTER)
+                arguments = (seconds, process.pid, _BROADCASTER, description)
                 records = run_trial("states", folder, _TIMEOUT_S + seconds, *arguments)
             finally:
                 process.kill()
     return [*ours, *rows("peer", records)]
 
 
-def peer_parameters(scene: str) -> dict[str, object]:
-    """Return the parameters of the peer for the single robot of a scene."""
-    config = load_scene(scene)
-    layout, (described,) = lay_out(assemble(config)), describe(scene)
-    robot = ET.fromstring(described.urdf)
+def write_peer(scene: str, folder: Path) -> tuple[Path, Path]:
+    """Write the parameters of the peer for the single robot of a scene, and its description.
+
+    They are those of the peer's demonstrations, without its window: its loop wakes in simulated
+    time.
+    """
+    plant = Plant(without_prefix(assemble(load_scene(scene))), emit=lambda _event: None)
+    robot = ET.fromstring(describe(scene)[0].urdf)
+    names = plant.layout.robots[0].joints.names
     joints = [
-        HardwareJoint(name=name, takes=frozenset({"effort"}), position=0.0)
-        for name in layout.robots[0].joints.names
+        HardwareJoint(name=name, takes=frozenset({"position"}), position=float(plant.data.qpos[at]))
+        for name, at in zip(names, plant.layout.robots[0].joints.qpos, strict=True)
     ]
     write_ros2_control(robot, joints, commands_topic="unused", states_topic="unused")
+    model, start = write_model(plant, folder)
+    parameters = {
+        "mujoco_model": str(model),
+        "override_start_position_file": str(start),
+        "headless": "true",
+        "auto_register_cameras": "false",
+    }
     for hardware in robot.iterfind("ros2_control/hardware"):
         hardware.clear()
         ET.SubElement(hardware, "plugin").text = _PLUGIN
-        path = config.path(config.robots[0].model)
-        ET.SubElement(hardware, "param", name="mujoco_model").text = str(path)
+        for name, value in parameters.items():
+            ET.SubElement(hardware, "param", name=name).text = value
     manager = {
         "update_rate": _RATE_HZ,
-        "robot_description": ET.tostring(robot, encoding="unicode"),
+        "use_sim_time": True,
         _BROADCASTER: {"type": f"{_BROADCASTER}/JointStateBroadcaster"},
     }
-    return {"controller_manager": {"ros__parameters": manager}}
+    settings, description = folder / "peer.yaml", folder / "robot.urdf"
+    content = {"controller_manager": {"ros__parameters": manager}}
+    settings.write_text(yaml.safe_dump(content), encoding="utf-8")
+    description.write_text(ET.tostring(robot, encoding="unicode"), encoding="utf-8")
+    return settings, description
+
+
+def without_prefix(assembly: Assembly) -> Assembly:
+    """Return a scene of one robot whose elements have their own names; the peer looks for those."""
+    (part,) = assembly.parts
+    assert assembly.base is not None
+    assert part.spec is not None
+    spec = assembly.base.copy()
+    restore_files(spec, assembly.base_files)
+    restore_files(part.spec, part.files)
+    pose = part.config.pose
+    frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose))
+    with silence_compiler():
+        spec.attach(part.spec, prefix="", frame=frame)
+        model = spec.compile()
+    return Assembly(
+        config=replace(assembly.config, merged=False),
+        model=model,
+        base=spec,
+        parts=(replace(part, prefix=""),),
+    )
+
+
+def write_model(plant: Plant, folder: Path) -> tuple[Path, Path]:
+    """Write the compiled model of a plant for the peer, and its start as a keyframe of the peer.
+
+    The servos have the same gains, and take positions of the joints, as the peer expects.
+    """
+    model, data = plant.model, plant.data
+    gears = model.actuator_gear[model.actuator_outadr, 0]
+    model.actuator_gainprm[:, 0] = -gears * model.actuator_biasprm[:, 1]
+    file, start = folder / "scene.mjb", folder / "start.xml"
+    mujoco.mj_saveModel(model, str(file))
+    targets = data.qpos[model.jnt_qposadr[model.actuator_trnid[:, 0]]]
+    key = {"qpos": data.qpos, "qvel": data.qvel, "ctrl": targets}
+    text = {name: " ".join(map(repr, values.tolist())) for name, values in key.items()}
+    start.write_text(ET.tostring(ET.Element("key", text), encoding="unicode"), encoding="utf-8")
+    return file, start
 
 
 def rows(name: str, records: Mapping[str, np.ndarray]) -> list[Row]:

@@ -2,12 +2,14 @@
 
 import struct
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from controller_manager_msgs.srv import ConfigureController, LoadController, SwitchController
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from benchmark.measurements.footprint import parts_mb
 from benchmark.processes.child_process import cpu_s
@@ -16,10 +18,11 @@ from benchmark.processes.simulator_client import SimulatorClient
 _STAMP = struct.Struct("<iI")
 _STAMP_AT = 4
 _SETTLE_S = 3.0
+_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def states(
-    client: SimulatorClient, seconds: float, pid: int, controller: str = ""
+    client: SimulatorClient, seconds: float, pid: int, controller: str = "", description: str = ""
 ) -> dict[str, Any]:
     """Record the joint_states of some seconds: arrival and stamp of each [ns].  # (n, 2).
 
@@ -28,7 +31,11 @@ def states(
         seconds: Duration.
         pid: Id of the simulator's process.
         controller: A controller that has to be activated before.
+        description: File with the description of the robot that its controller_manager waits for.
     """
+    if description:
+        publisher = client.node.create_publisher(String, "robot_description", _LATCHED)
+        publisher.publish(String(data=Path(description).read_text(encoding="utf-8")))
     if controller:
         _activate(client, controller)
     received: list[tuple[int, int]] = []

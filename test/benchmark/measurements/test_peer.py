@@ -1,13 +1,14 @@
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
 from benchmark.durations import CHECK
-from benchmark.measurements.peer import VARIABLE, peer, peer_parameters, rows
+from benchmark.measurements.peer import VARIABLE, peer, rows, write_peer
 
 
 @pytest.mark.parametrize(
@@ -26,14 +27,26 @@ def test_without_the_peer_the_row_says_why_it_is_skipped(
     assert reason in row.quantity
 
 
-def test_the_peer_gets_the_same_model_and_all_joints() -> None:
-    manager = peer_parameters("arm")["controller_manager"]["ros__parameters"]
-    robot = ET.fromstring(manager["robot_description"])
-    assert Path(robot.findtext("ros2_control/hardware/param")).is_file()
+def test_the_peer_holds_the_same_scene_with_all_joints(tmp_path: Path) -> None:
+    _, description = write_peer("humanoid", tmp_path)
+    robot = ET.parse(description).getroot()
     plugins = {found.text for found in robot.iterfind("ros2_control/hardware/plugin")}
     assert plugins == {"mujoco_ros2_control/MujocoSystemInterface"}
     joints = [joint.get("name") for joint in robot.iterfind("ros2_control/joint")]
-    assert len(joints) == len(set(joints)) >= 6
+    assert len(joints) == len(set(joints)) == 33
+    params = {
+        param.get("name"): param.text for param in robot.iterfind("ros2_control/hardware/param")
+    }
+    model = mujoco.MjModel.from_binary_path(params["mujoco_model"])
+    assert {model.joint(model.actuator_trnid[i, 0]).name for i in range(model.nu)} == set(joints)
+    data = mujoco.MjData(model)
+    start = ET.parse(params["override_start_position_file"]).getroot()
+    for name, value in start.items():
+        getattr(data, name)[:] = np.fromstring(value, sep=" ")
+    height = data.qpos[2]
+    mujoco.mj_step(model, data, nstep=2000)
+    assert data.ncon, "it stands on the ground of the scene"
+    assert data.qpos[2] == pytest.approx(height, abs=0.01)
 
 
 def test_rate_gaps_and_load_follow_from_the_records() -> None:
