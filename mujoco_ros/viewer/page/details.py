@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from nicegui.element import Element
 
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.session import current_session
 
 
@@ -66,3 +68,16 @@ def details(
 ) -> Details:
     """Create a title; `fill` creates what opens below it."""
     return Details(title, fill, on_toggle)
+
+
+class Foldable(NamedTuple):
+    """What is shown at a click."""
+
+    summary: LiveElement  # the text that is always shown
+    content: Element
+
+
+def foldable(words: str) -> Foldable:
+    """Create a closed area with a text above; its content is added inside."""
+    with Element("details").classes("foldable"):
+        return Foldable(widgets.text(words, tag="summary"), widgets.row())

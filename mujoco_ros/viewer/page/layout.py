@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui.element import Element
 
-from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.presets import PRESETS, Preset
@@ -294,7 +294,7 @@ class Layout:
             if place is not None:
                 self._move(place, goal, is_open=is_open)
 
-        with widgets.menu("\u22ef", name=f"Place of the selected {name} panel"):
+        with popups.menu("\u22ef", name=f"Place of the selected {name} panel"):
             for goal, words in _GOALS.items():
                 if goal is not area:
                     move = partial(act, goal, is_open=True)

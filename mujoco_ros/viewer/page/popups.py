@@ -67,3 +67,12 @@ class Question:
 def question(label: str, act: widgets.Act, *, answer: str, refuse: str) -> Question:
     """Create a button that asks before it acts; set the words of the question."""
     return Question(label, act, answer=answer, refuse=refuse)
+
+
+def menu(label: str, *, name: str = "") -> Element:
+    """Create a menu that opens at a click; its entries are added inside."""
+    with Element("details").classes("menu"):
+        summary = widgets.text(label, tag="summary")
+        if name:
+            summary._props["aria-label"] = name
+        return Element("div").classes("menu-items")

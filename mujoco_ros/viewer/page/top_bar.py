@@ -6,7 +6,7 @@ from functools import partial
 from nicegui.element import Element
 
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, run_status
-from mujoco_ros.viewer.page import key_help, widgets
+from mujoco_ros.viewer.page import key_help, popups, widgets
 from mujoco_ros.viewer.page.panel import Panel
 from mujoco_ros.viewer.page.search import Search
 from mujoco_ros.viewer.page.session import Session
@@ -52,9 +52,9 @@ class TopBar(Panel):
         Element("span").classes("space")
         self._build_control()
         self._search.build()
-        self.menu = widgets.menu("Panels")
+        self.menu = popups.menu("Panels")
         with Element("div").classes("wide-only tools"):
-            with widgets.menu("Layout"):
+            with popups.menu("Layout"):
                 for name, apply in self._layouts.items():
                     widgets.button(name, apply, look="plain", watch=True)
             key_help.build()

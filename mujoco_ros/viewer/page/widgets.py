@@ -337,44 +337,6 @@ class Table:
         self._body.clear()
 
 
-class Rows(LiveElement):
-    """A table of texts, whose rows change."""
-
-    def show(self, rows: Sequence[Sequence[str]]) -> None:
-        """Show rows: the tone of each, or ``strong``, and its texts."""
-        self.set(rows=[list(row) for row in rows])
-
-
-def rows_table(name: str, columns: Sequence[Column]) -> Rows:
-    """Create a table of texts."""
-    options = {"columns": [list(column) for column in columns]}
-    created = Rows(current_session().feed, "rows", tag="table", options=options, state={"rows": []})
-    created._props["aria-label"] = name
-    return created.classes("table rows")
-
-
-class Foldable(NamedTuple):
-    """What is shown at a click."""
-
-    summary: LiveElement  # the text that is always shown
-    content: Element
-
-
-def foldable(words: str) -> Foldable:
-    """Create a closed area with a text above; its content is added inside."""
-    with Element("details").classes("foldable"):
-        return Foldable(text(words, tag="summary"), row())
-
-
-def menu(label: str, *, name: str = "") -> Element:
-    """Create a menu that opens at a click; its entries are added inside."""
-    with Element("details").classes("menu"):
-        summary = text(label, tag="summary")
-        if name:
-            summary._props["aria-label"] = name
-        return Element("div").classes("menu-items")
-
-
 @contextmanager
 def section(title: str) -> Iterator[Element]:
     """Create a group with a heading."""

@@ -5,10 +5,12 @@ from collections.abc import Hashable, Iterable
 
 from mujoco_ros.viewer.clients import ControllerInfo, Request
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import foldable
 from mujoco_ros.viewer.page.formats import format_decimals, format_stamp, is_simulated
 from mujoco_ros.viewer.page.graph import StateGraph, state_graph, state_tone
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.rows_table import rows_table
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.timeline import timeline
 from mujoco_ros.viewer.page.widgets import Column
@@ -76,7 +78,7 @@ class ControllersPanel(Panel):
         with widgets.section(f"Last {_SPAN_S:g} s"):
             self._timeline = timeline()
         with widgets.section("History"):
-            self._history = widgets.rows_table(
+            self._history = rows_table(
                 "History of states",
                 [
                     Column("State", wide=True),
@@ -131,7 +133,7 @@ class ControllersPanel(Panel):
         """Build two buttons for each label, of which the one is shown that applies."""
         with widgets.row() as offered:
             self._nothing = widgets.text("none available", "muted")
-        self._others = widgets.foldable("")
+        self._others = foldable("")
         self._buttons = {}
         for label in _labels(controller):
             with offered:

@@ -11,6 +11,7 @@ from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.chart import Chart
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.rows_table import rows_table
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.setting_fields import SettingElements, setting_field
 from mujoco_ros.viewer.page.widgets import Column
@@ -213,9 +214,7 @@ class DeclaredPanel(Panel):
     def _build_table(self, item: ItemInfo) -> None:
         count = len(item.columns)
         with widgets.section(item.label):
-            table = widgets.rows_table(
-                item.label, [Column(name, wide=True) for name in item.columns]
-            )
+            table = rows_table(item.label, [Column(name, wide=True) for name in item.columns])
 
         def refresh() -> None:
             table.show([("", *row[:count]) for row in self._displays.rows(item.topic)])

@@ -8,6 +8,7 @@ import yaml
 
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.details import foldable
 from mujoco_ros.viewer.page.formats import format_value
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
@@ -51,7 +52,7 @@ class ParametersPanel(Panel):
                 "Restore all", self._restore_all, tip="Set all to the values at the start"
             )
         self._result = widgets.request_result()
-        self._file = widgets.foldable("Changes as a parameter file")
+        self._file = foldable("Changes as a parameter file")
         with self._file.content:
             self._changes = widgets.text(tag="pre")
             widgets.copy_button(self._changes, "Copy the parameter file")

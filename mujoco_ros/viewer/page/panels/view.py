@@ -54,12 +54,13 @@ class ViewPanel(Panel):
                 self._drawing = widgets.choice(
                     "Drawing", list(_DRAWINGS), "", self._set_drawing, tip=tip, watch=True
                 )
-            self._marks: dict[str, widgets.Control] = {}
+            self._choosers: dict[str, widgets.Control] = {}
             for kind, names in (("label", "labels"), ("frame", "frames")):
                 with widgets.line(kind.capitalize() + "s"):
                     items, words = self._choices[names], kind.capitalize() + "s"
                     change = partial(self._set, kind)
-                    self._marks[kind] = widgets.choice(words, items, items[0], change, watch=True)
+                    control = widgets.choice(words, items, items[0], change, watch=True)
+                    self._choosers[kind] = control
         flags = [(name, key) for name, key in self._choices["flags"]]
         render = [(name, key) for name, key, _default in self._choices["render"]]
         with group("Visual flags"):
@@ -82,8 +83,8 @@ class ViewPanel(Panel):
         self._drawing.set(value=drawing)
         present = "pictures of the viewer" if scene.shows_pictures else "drawn in the browser"
         self._drawing.set(tip=f"Now: {present}")
-        for kind, control in self._marks.items():
-            control.set(value=options[kind])
+        for kind, chooser in self._choosers.items():
+            chooser.set(value=options[kind])
         for kind, checks in (("flags", self._flags), ("render", self._render)):
             for name, check in checks.items():
                 check.set(value=bool(options[kind][name]))
