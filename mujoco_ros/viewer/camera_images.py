@@ -25,7 +25,7 @@ class Picture(NamedTuple):
     media_type: str
 
 
-class CameraImages:
+class EncodedImages:
     """The images of the cameras of a state."""
 
     def __init__(self, state: SharedState, images: ImageClient) -> None:

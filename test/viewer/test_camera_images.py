@@ -6,7 +6,7 @@ import pytest
 from fake_clients import FakeImages
 from still_state import StillState
 
-from mujoco_ros.viewer.camera_images import CameraImages
+from mujoco_ros.viewer.camera_images import EncodedImages
 from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
 
 CAMERA = ("", "wrist_camera")
@@ -27,7 +27,7 @@ def client():
 
 @pytest.fixture
 def images(arm, client):
-    return CameraImages(arm, client)
+    return EncodedImages(arm, client)
 
 
 def thumbnail(number=1, *, values=None, limits=None):

@@ -7,7 +7,7 @@ from fake_clients import FakeClients
 from still_state import StillState
 
 from mujoco_ros.viewer.dragged_bodies import DraggedBodies
-from mujoco_ros.viewer.scene.inputs import Phase, Pulled
+from mujoco_ros.viewer.scene.inputs import DragPhase, Pulled
 
 SCENE = """
 <mujoco>
@@ -60,7 +60,7 @@ def dragged(state: StillState, name: str, quat=None) -> Pulled:
     held = data.xpos[body] + data.xmat[body].reshape(3, 3) @ LOCAL
     return Pulled(
         body=body,
-        phase=Phase.MOVE,
+        phase=DragPhase.MOVE,
         rotates=quat is not None,
         local=tuple(LOCAL),
         position=tuple(held + (AWAY if quat is None else 0.0)),

@@ -40,7 +40,7 @@ def build() -> None:
     with popups.popup("Keys", TITLE) as window:
         window.opener.classes("plain")
         window.element._props["data-window"] = "keys"
-        table = widgets.Table(TITLE, [widgets.Column("To"), widgets.Column("Do", wide=True)])
+        table = widgets.WidgetTable(TITLE, [widgets.Column("To"), widgets.Column("Do", wide=True)])
         table.element.classes("keys")
         for purpose, keys in KEYS:
             with table.row(purpose), table.cell():

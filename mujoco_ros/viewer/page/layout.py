@@ -31,8 +31,8 @@ class _Place:
         self.is_needed = panel.is_needed
         self.number = 0  # place among all panels at first
         self.laid: Area | None = None  # where its elements are
-        self.tab: widgets.Control
-        self.entry: widgets.Control  # in the menu of panels
+        self.tab: widgets.Widget
+        self.entry: widgets.Widget  # in the menu of panels
         self.body: Element
 
 
@@ -349,7 +349,7 @@ class Layout:
                 place.panel.tick(is_visible=True)
 
 
-class _Tab(widgets.Control):
+class _Tab(widgets.Widget):
     """The tab of a panel."""
 
     def __init__(self, session: Session, title: str, select: Callable[[], None]) -> None:

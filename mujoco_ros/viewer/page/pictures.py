@@ -39,13 +39,13 @@ def image(alt: str) -> LiveElement:
     return LiveElement(current_session().feed, "image", tag="img", options={"alt": alt})
 
 
-def picture(name: str, alt: str, scale: str, act: Callable[..., object]) -> widgets.Control:
+def picture(name: str, alt: str, scale: str, act: Callable[..., object]) -> widgets.Widget:
     """Create an image that changes, as a button; set `src`, `text`, `under` and `limits`.
 
     `act` gets the position of the mouse in 0..1 as ``at``, or none, or ``press``.
     """
     options = {"name": name, "alt": alt, "scale": scale}
-    return widgets.Control("picture", act, watch=True, tag="figure", options=options)
+    return widgets.Widget("picture", act, watch=True, tag="figure", options=options)
 
 
 def mount_pictures(

@@ -14,7 +14,7 @@ class Popup(NamedTuple):
     """Content above the page, and the button that opens it."""
 
     element: Element
-    opener: widgets.Control
+    opener: widgets.Widget
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from mujoco_ros.viewer.dragged_bodies import DraggedBodies
 from mujoco_ros.viewer.dragged_frames import DraggedFrames
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.scene.inputs import HandleDragged, KeyPressed, Phase, Pulled, SceneInput
+from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Pulled, SceneInput
 
 _LOG = logging.getLogger(__name__)
 _SILENT_S = 2.0  # a drag ends if its page has sent nothing for so long
@@ -78,14 +78,14 @@ class SceneActions:
         dragged = shared.bodies if isinstance(given, Pulled) else shared.handles
         if self._drag not in (None, (number, dragged)):
             self.end()
-        elif self._drag is None and given.phase is not Phase.BEGIN:
+        elif self._drag is None and given.phase is not DragPhase.BEGIN:
             return  # this drag has ended already
         self._drag = number, dragged
         if isinstance(given, HandleDragged):
             shared.handles.drag(given)
         else:
             shared.bodies.drag(given)
-        if given.phase is Phase.END:
+        if given.phase is DragPhase.END:
             self.end()
 
 

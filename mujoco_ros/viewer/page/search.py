@@ -46,7 +46,7 @@ class Search:
         self._session, self._layout = session, layout
         self._words = ""
         self._results: list[Found] = []
-        self._buttons: list[widgets.Control] = []
+        self._buttons: list[widgets.Widget] = []
 
     def build(self) -> None:
         """Create the button that opens the window."""

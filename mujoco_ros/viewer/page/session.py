@@ -13,7 +13,7 @@ from nicegui.client import Client
 from nicegui.element import Element
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.camera_images import CameraImages
+from mujoco_ros.viewer.camera_images import EncodedImages
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.declared_displays import DeclaredDisplays
@@ -101,9 +101,9 @@ class Shared:
         return FrameMotion(self.state, self.clients.commands, self.targets.poses, self.targets.put)
 
     @cached_property
-    def camera_images(self) -> CameraImages:
+    def camera_images(self) -> EncodedImages:
         """The images of cameras."""
-        return CameraImages(self.state, self.clients.images)
+        return EncodedImages(self.state, self.clients.images)
 
     @cached_property
     def model_images(self) -> ModelImages:

@@ -12,7 +12,7 @@ from nicegui.element import Element
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entered_angles import EnteredAngles
 from mujoco_ros.viewer.page import widgets
-from mujoco_ros.viewer.page.widgets import Control
+from mujoco_ros.viewer.page.widgets import Widget
 
 Change = Callable[[Any], object]
 Show = Callable[[Any], object]
@@ -27,7 +27,7 @@ class SettingElements:
     """The elements for a parameter. They show what was entered until that value arrives."""
 
     def __init__(
-        self, controls: Sequence[Control], show: Show, choices: list[str] | None = None
+        self, controls: Sequence[Widget], show: Show, choices: list[str] | None = None
     ) -> None:
         """Show values by a function, which may read the `choices`."""
         self.controls, self._show, self._choices = controls, show, choices

@@ -70,7 +70,7 @@ class TimeBar(Panel):
             self._return = question(
                 "Continue from here", self._past.continue_from, answer="Continue", refuse="Stay"
             )
-            self._slider = widgets.Control(
+            self._slider = widgets.Widget(
                 "past",
                 self._move,
                 watch=False,

@@ -18,7 +18,7 @@ Act = Callable[..., object]
 _MOST_LINES = 1000
 
 
-class Control(LiveElement):
+class Widget(LiveElement):
     """An element that the user operates."""
 
     def __init__(
@@ -84,9 +84,9 @@ def button(
     look: str = "",
     watch: bool = False,
     is_safe: bool = False,
-) -> Control:
+) -> Widget:
     """Create a button; `look` is ``main``, ``danger``, ``plain``, or empty."""
-    control = Control(
+    control = Widget(
         "button",
         lambda _value: act(),
         watch=watch,
@@ -101,9 +101,9 @@ def button(
 
 def check(
     label: str, value: bool, change: Act, *, tip: str = "", name: str = "", watch: bool = False
-) -> Control:
+) -> Widget:
     """Create a check box; set `value`. `name` is for screen readers, if it is not the label."""
-    return Control(
+    return Widget(
         "check",
         change,
         watch=watch,
@@ -116,9 +116,9 @@ def check(
 
 def choice(
     name: str, items: Sequence[str], value: str, change: Act, *, tip: str = "", watch: bool = False
-) -> Control:
+) -> Widget:
     """Create a list of which one item is selected; set `value`, and `items`."""
-    return Control(
+    return Widget(
         "choice",
         change,
         watch=watch,
@@ -138,9 +138,9 @@ def text_field(
     tip: str = "",
     eager: bool = False,
     watch: bool = False,
-) -> Control:
+) -> Widget:
     """Create a field for text; an `eager` one calls `change` while the user types."""
-    return Control(
+    return Widget(
         "field",
         change,
         watch=watch,
@@ -151,7 +151,7 @@ def text_field(
     )
 
 
-class NumberField(Control):
+class NumberField(Widget):
     """A field for a number; arrow keys change it by a step, with Shift by ten."""
 
     def show(self, value: float) -> None:
@@ -181,7 +181,7 @@ def number_field(
     )
 
 
-class Slider(Control):
+class Slider(Widget):
     """A slider with the number beside it."""
 
     low = high = 0.0
@@ -243,21 +243,21 @@ def copy_button(source: Element, name: str) -> LiveElement:
     return LiveElement(session.feed, "copy", tag="button", options=options).classes("control copy")
 
 
-def joystick(name: str, hold: Act, *, axes: str = "both", tip: str = "") -> Control:
+def joystick(name: str, hold: Act, *, axes: str = "both", tip: str = "") -> Widget:
     """Create a pad; `hold` gets ``x`` and ``y`` in -1..1 while it is held, and then None.
 
     `axes` is ``both``, ``horizontal`` or ``vertical``. A still pad sends 5 times a second.
     """
     options = {"name": name, "axes": axes}
-    return Control("joystick", hold, watch=False, tag="div", tip=tip, options=options)
+    return Widget("joystick", hold, watch=False, tag="div", tip=tip, options=options)
 
 
-def devices(hold: Act) -> Control:
+def devices(hold: Act) -> Widget:
     """Create the place of gamepads; `hold` gets ``linear`` and ``angular`` in -1..1, then None.
 
     Set `target`, the name of what they move; empty for nothing.
     """
-    return Control("devices", hold, watch=False, tag="div", state={"target": ""})
+    return Widget("devices", hold, watch=False, tag="div", state={"target": ""})
 
 
 def link_button(label: str, name: str) -> LiveElement:
@@ -300,7 +300,7 @@ class Column(NamedTuple):
     wide: bool = False  # whether it takes what the others leave
 
 
-class Table:
+class WidgetTable:
     """Rows of cells: ``with table.row(): with table.cell(): ...``."""
 
     def __init__(self, name: str, columns: Sequence[Column]) -> None:

@@ -17,7 +17,7 @@ _LONGEST = 200  # characters of a name
 Vector = tuple[float, ...]
 
 
-class Phase(StrEnum):
+class DragPhase(StrEnum):
     """Part of a drag."""
 
     BEGIN = "begin"
@@ -54,7 +54,7 @@ class Pulled:
     """A drag of the selected body with Ctrl: a pull, or a motion while the simulation is paused."""
 
     body: int
-    phase: Phase
+    phase: DragPhase
     rotates: bool
     local: Vector  # the point that is pulled, in the frame of the body [m] (3,)
     position: Vector  # where to, in the world [m] (3,)
@@ -67,7 +67,7 @@ class HandleDragged:
 
     frame: str  # name of the `HandleEntry`
     handle: str  # name of the handle
-    phase: Phase
+    phase: DragPhase
     position: Vector  # of the frame after the drag [m] (3,)
     quat_wxyz: Vector  # its orientation (4,)
 
@@ -133,7 +133,7 @@ def pulled(message: Mapping[str, Any]) -> Pulled:
     """Return the pull in a message; raise `ValueError` if it is not valid."""
     return Pulled(
         body=_integer(message, "body", 1, 1 << 24),
-        phase=Phase(str(message.get("phase"))),
+        phase=DragPhase(str(message.get("phase"))),
         rotates=message.get("rotates") is True,
         local=_vector(message, "local", 3),
         position=_vector(message, "position", 3),
@@ -146,7 +146,7 @@ def handle_dragged(message: Mapping[str, Any]) -> HandleDragged:
     return HandleDragged(
         frame=_name(message, "frame"),
         handle=_name(message, "handle"),
-        phase=Phase(str(message.get("phase"))),
+        phase=DragPhase(str(message.get("phase"))),
         position=_vector(message, "position", 3),
         quat_wxyz=_quat(message),
     )

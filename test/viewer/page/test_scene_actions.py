@@ -12,7 +12,7 @@ from mujoco_ros.viewer.dragged_frames import DraggedFrames
 from mujoco_ros.viewer.page.scene_actions import OpenPage, SceneActions
 from mujoco_ros.viewer.page.session import Shared
 from mujoco_ros.viewer.scene.entries import HandleEntry
-from mujoco_ros.viewer.scene.inputs import HandleDragged, KeyPressed, Phase, Picked, Pulled
+from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Picked, Pulled
 
 ORIGIN, UPRIGHT = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
@@ -63,7 +63,7 @@ class Pages:
         layout = SimpleNamespace(handle_key=lambda key: key in self.taken)
         return OpenPage(self.sessions[number], layout, self.heard[number])
 
-    def pull(self, number: int = 1, phase: Phase = Phase.BEGIN) -> None:
+    def pull(self, number: int = 1, phase: DragPhase = DragPhase.BEGIN) -> None:
         body = self.shared.state.model.body("arm/wrist_3_link").id
         self.actions.handle(
             number,
@@ -77,7 +77,7 @@ class Pages:
             ),
         )
 
-    def drag(self, number: int = 1, phase: Phase = Phase.BEGIN) -> None:
+    def drag(self, number: int = 1, phase: DragPhase = DragPhase.BEGIN) -> None:
         self.actions.handle(
             number,
             HandleDragged(
@@ -107,11 +107,11 @@ def pages(state) -> Pages:
 
 def test_a_pull_lasts_from_the_press_to_the_release(pages):
     pages.pull()
-    pages.pull(phase=Phase.MOVE)
+    pages.pull(phase=DragPhase.MOVE)
     pages.actions.tick()
     assert (len(pages.clients.called("pull")), pages.releases) == (2, 0)
-    pages.pull(phase=Phase.END)
-    pages.pull(phase=Phase.MOVE)  # late
+    pages.pull(phase=DragPhase.END)
+    pages.pull(phase=DragPhase.MOVE)  # late
     assert (len(pages.clients.called("pull")), pages.releases) == (3, 1)
 
 
@@ -174,14 +174,14 @@ def test_the_newest_drag_ends_the_one_before(pages):
     pages.pull()
     pages.drag(number=2)
     assert (pages.releases, len(pages.frame.moves)) == (1, 1)
-    pages.pull(phase=Phase.MOVE)
+    pages.pull(phase=DragPhase.MOVE)
     assert pages.frame.releases == 1
 
 
 def test_a_handle_that_is_held_moves_its_frame_again_and_again(pages):
     pages.drag()
     pages.actions.tick()
-    pages.drag(phase=Phase.END)
+    pages.drag(phase=DragPhase.END)
     pages.actions.tick()
     assert [move[:2] for move in pages.frame.moves] == [("goal", "move x")] * 3
     assert pages.frame.moves[0][2].position.tolist() == [1.0, 2.0, 3.0]

@@ -251,7 +251,7 @@ def test_a_state_machine_is_discovered_monitored_and_changed(connected):
     assert refused.message == f"state machine '/missing' not found; there are: {name}"
 
 
-class CameraImages:
+class EncodedImages:
     """Publishes one image of a camera and returns what arrives of it."""
 
     def __init__(self, connected, kind):
@@ -282,7 +282,7 @@ class CameraImages:
 def test_a_downsampled_image_arrives_while_it_is_subscribed(connected):
     image = Image(height=2, width=640, step=1920, encoding="rgb8", data=bytes(range(240)) * 16)
     image.header.stamp.sec = 3
-    thumbnail = CameraImages(connected, ImageKind.COLOUR).received("image_raw", image)
+    thumbnail = EncodedImages(connected, ImageKind.COLOUR).received("image_raw", image)
     assert thumbnail.pixels.shape == (1, 320, 3)
     assert thumbnail.pixels[0, 1].tolist() == [6, 7, 8]
     assert thumbnail.time == 3.0
@@ -298,7 +298,7 @@ def test_a_downsampled_image_arrives_while_it_is_subscribed(connected):
 def test_depth_arrives_in_metres_and_false_colours(connected, encoding, values):
     image = Image(height=2, width=2, step=2 * values.itemsize, encoding=encoding)
     image.data = values.tobytes()
-    got = CameraImages(connected, ImageKind.DEPTH).received("depth/image_rect_raw", image)
+    got = EncodedImages(connected, ImageKind.DEPTH).received("depth/image_rect_raw", image)
     np.testing.assert_allclose(got.values, [[0.5, 1.0], [2.0, np.inf]])
     assert got.limits == pytest.approx((0.505, 1.99), abs=0.02)
     assert got.pixels[1, 1].tolist() == [0, 0, 0]
@@ -308,7 +308,7 @@ def test_depth_arrives_in_metres_and_false_colours(connected, encoding, values):
 def test_segmentation_arrives_as_numbers_and_colours(connected):
     values = np.array([[0, 1], [2, 2]], np.uint16)
     image = Image(height=2, width=2, step=4, encoding="16UC1", data=values.tobytes())
-    got = CameraImages(connected, ImageKind.SEGMENTATION).received("segmentation/image_raw", image)
+    got = EncodedImages(connected, ImageKind.SEGMENTATION).received("segmentation/image_raw", image)
     np.testing.assert_array_equal(got.values, values)
     assert got.limits is None
     colours = [tuple(pixel) for pixel in got.pixels.reshape(4, 3).tolist()]

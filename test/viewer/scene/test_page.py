@@ -16,7 +16,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.rendering import gl
 from mujoco_ros.viewer.scene.drawn_scene import DrawnScene
 from mujoco_ros.viewer.scene.entries import HandleEntry, OverlayEntries
-from mujoco_ros.viewer.scene.inputs import HandleDragged, KeyPressed, Phase, Picked, Pulled
+from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Picked, Pulled
 from mujoco_ros.viewer.scene.options import ViewOptions
 
 WIDTH, HEIGHT = 480, 270
@@ -212,7 +212,12 @@ def test_mouse_and_keys_act_on_the_scene(page, served):
     page.keyboard.up("Control")
     settle(page)
     pulls = of_type(served, Pulled)
-    assert [pull.phase for pull in pulls] == [Phase.BEGIN, Phase.MOVE, Phase.MOVE, Phase.END]
+    assert [pull.phase for pull in pulls] == [
+        DragPhase.BEGIN,
+        DragPhase.MOVE,
+        DragPhase.MOVE,
+        DragPhase.END,
+    ]
     motion = np.subtract(pulls[-1].position, pulls[0].position)
     to_the_right = page.evaluate("scene.camera.aligned(1, 0, false).toArray()")
     x, y, z = pulls[0].position
@@ -242,8 +247,8 @@ def test_mouse_and_keys_act_on_the_scene(page, served):
     settle(page)
     drags = of_type(served, HandleDragged)
     assert [(each.handle, each.phase) for each in drags[:1] + drags[-1:]] == [
-        ("move z", Phase.BEGIN),
-        ("move z", Phase.END),
+        ("move z", DragPhase.BEGIN),
+        ("move z", DragPhase.END),
     ]
     x, y, z = drags[-1].position
     assert (x, y) == pytest.approx((0.0, 0.0), abs=1e-6)

@@ -19,7 +19,7 @@ from still_state import StillState
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.scene import packing
 from mujoco_ros.viewer.scene.entries import HandleEntry, OverlayEntries
-from mujoco_ros.viewer.scene.inputs import HandleDragged, KeyPressed, Phase, Picked, Pulled
+from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Picked, Pulled
 from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
 from mujoco_ros.viewer.web.access import Role
 
@@ -200,7 +200,7 @@ def test_pulls_handles_and_keys_reach_who_asked_for_them(pages):
         page.send({"key": {"key": "Space"}})
     pull, handle, key = pages.given
     assert isinstance(pull, Pulled)
-    assert (pull.body, pull.phase, pull.position) == (2, Phase.MOVE, (1.0, 0.0, 1.0))
+    assert (pull.body, pull.phase, pull.position) == (2, DragPhase.MOVE, (1.0, 0.0, 1.0))
     assert isinstance(handle, HandleDragged)
     assert (handle.frame, handle.position, handle.quat_wxyz) == (
         "target",

@@ -32,8 +32,8 @@ class ControllersPanel(Panel):
         self._selected = ""
         self._request: Request | None = None
         self._graph: StateGraph | None = None
-        self._buttons: dict[str, tuple[widgets.Control, widgets.Control]] = {}
-        self._picks: dict[str, tuple[widgets.Control, LiveElement]] = {}
+        self._buttons: dict[str, tuple[widgets.Widget, widgets.Widget]] = {}
+        self._picks: dict[str, tuple[widgets.Widget, LiveElement]] = {}
 
     @property
     def _controller(self) -> ControllerInfo | None:
@@ -116,7 +116,7 @@ class ControllersPanel(Panel):
         return self.state.time if not events or is_simulated(events[-1][0]) else time.time()
 
     def _build_choice(self, names: Iterable[str]) -> None:
-        table = widgets.Table("State machines", [Column("Node", wide=True), Column("State")])
+        table = widgets.WidgetTable("State machines", [Column("Node", wide=True), Column("State")])
         for name in names:
             with table.row():
                 with table.cell().classes("wide"):

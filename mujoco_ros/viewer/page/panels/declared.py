@@ -101,9 +101,7 @@ class DeclaredPanel(Panel):
         button = widgets.button(item.label, press, tip=item.tip)
         self._refreshes.append(lambda: self._enable(button, group, item.tip))
 
-    def _enable(
-        self, button: widgets.Control, group: str, tip: str = "", problem: str = ""
-    ) -> None:
+    def _enable(self, button: widgets.Widget, group: str, tip: str = "", problem: str = "") -> None:
         """Enable a button while its group is active and there is no problem."""
         if not problem and not self._is_active(group):
             problem = f"{group} is not active"

@@ -61,7 +61,7 @@ class DrivePanel(Panel):
     def build(self) -> None:
         self._note = widgets.text(_NOTHING, "muted", tag="p")
         self._choice = widgets.choice("What the pads move", [], "", self.driver.select)
-        self._pads: dict[str, tuple[widgets.Control, Element]] = {}
+        self._pads: dict[str, tuple[widgets.Widget, Element]] = {}
         with Element("div").classes("pads"):
             for name, (axes, _, shares) in _PADS.items():
                 with Element("div") as place:

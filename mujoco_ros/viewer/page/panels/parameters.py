@@ -57,7 +57,7 @@ class ParametersPanel(Panel):
             self._changes = widgets.text(tag="pre")
             widgets.copy_button(self._changes, "Copy the parameter file")
         columns = [Column("Parameter", wide=True), Column("Value")]
-        self._table = widgets.Table("Parameters", columns)
+        self._table = widgets.WidgetTable("Parameters", columns)
         self._table.element.classes("parameters")
 
     def refresh(self) -> None:
@@ -140,7 +140,7 @@ class _Row:
         self,
         field: SettingElements | None,
         value: LiveElement | None,
-        restore: widgets.Control,
+        restore: widgets.Widget,
     ) -> None:
         self._field, self._value, self._restore = field, value, restore
 

@@ -25,7 +25,7 @@ class PlotChoices:
         self._opened: dict[str, None] = {}  # headings of open groups, and open topics
         self._paths: dict[str, Sequence[str]] = {}  # fields of topics
         self._built: Hashable = None
-        self._checks: list[tuple[widgets.Control, Hashable]] = []
+        self._checks: list[tuple[widgets.Widget, Hashable]] = []
         self._field = widgets.text_field(
             "Search", self._set_search, placeholder="joint, sensor, topic", eager=True, watch=True
         )
@@ -93,7 +93,7 @@ class PlotChoices:
     def _build_signals(self, heading: str, group: Sequence[Signal]) -> None:
         labels = list(dict.fromkeys(signal.label for signal in group))
         columns = [widgets.Column("name"), *map(widgets.Column, labels)]
-        created = widgets.Table(heading, columns)
+        created = widgets.WidgetTable(heading, columns)
         rows = groupby(group, lambda signal: signal.row)
         for row, of_row in islice(rows, _MOST):
             by_label = {signal.label: signal for signal in of_row}

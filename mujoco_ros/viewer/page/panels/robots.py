@@ -110,7 +110,7 @@ class RobotsPanel(Panel):
                 widgets.text("A replay accepts no references.", "muted")
         unit = "deg" if self._degrees else "rad"
         command = "Set q" if self.state.paused else "Reference"
-        table = widgets.Table(
+        table = widgets.WidgetTable(
             "Joints",
             [
                 Column("Joint"),
@@ -127,7 +127,9 @@ class RobotsPanel(Panel):
 
         self._refresh_page = refresh
 
-    def _build_joint(self, table: widgets.Table, index: int, row: JointRow) -> Callable[[], None]:
+    def _build_joint(
+        self, table: widgets.WidgetTable, index: int, row: JointRow
+    ) -> Callable[[], None]:
         """Build the row of a joint; return what refreshes it."""
         scale = _DEGREES if self._degrees and not row.is_prismatic else 1.0
         digits, unit = (1 if scale != 1.0 else 3), (" m" if row.is_prismatic else "")
@@ -197,7 +199,7 @@ class RobotsPanel(Panel):
             widgets.text(self._reason(), "muted")
             self._refresh_page = lambda: None
             return
-        table = widgets.Table(
+        table = widgets.WidgetTable(
             "Gains",
             [
                 Column("Joint"),

@@ -54,7 +54,7 @@ class ViewPanel(Panel):
                 self._drawing = widgets.choice(
                     "Drawing", list(_DRAWINGS), "", self._set_drawing, tip=tip, watch=True
                 )
-            self._choosers: dict[str, widgets.Control] = {}
+            self._choosers: dict[str, widgets.Widget] = {}
             for kind, names in (("label", "labels"), ("frame", "frames")):
                 with widgets.line(kind.capitalize() + "s"):
                     items, words = self._choices[names], kind.capitalize() + "s"
@@ -114,7 +114,7 @@ class ViewPanel(Panel):
 
     def _build_flags(
         self, kind: str, flags: Sequence[tuple[str, str]]
-    ) -> dict[str, widgets.Control]:
+    ) -> dict[str, widgets.Widget]:
         with Element("div").classes("grid-checks"):
             return {
                 name: widgets.check(
@@ -129,8 +129,8 @@ class ViewPanel(Panel):
 
     def _build_groups(self) -> None:
         columns = [widgets.Column("Kind"), *(widgets.Column(str(at)) for at in range(_GROUPS))]
-        table = widgets.Table("Groups", columns)
-        self._groups: dict[str, list[widgets.Control]] = {}
+        table = widgets.WidgetTable("Groups", columns)
+        self._groups: dict[str, list[widgets.Widget]] = {}
         for kind in self._choices["groups"]:
             self._groups[kind] = []
             with table.row(kind):

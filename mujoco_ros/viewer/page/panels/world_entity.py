@@ -41,7 +41,7 @@ class OpenEntity:
         self._displays = session.shared.displays
         self._edited: list[float] | None = None  # entered position [m], roll, pitch, yaw [deg]
         self._fields: list[widgets.NumberField] = []
-        self._buttons: list[tuple[widgets.Control, int]] = []  # those that select a body
+        self._buttons: list[tuple[widgets.Widget, int]] = []  # those that select a body
         self._build_switches()
         if acts and (entity.free is not None or entity.mocap is not None):
             self._build_pose()
@@ -72,7 +72,7 @@ class OpenEntity:
             self._forget.enable(self._edited is not None)
 
     def _build_switches(self) -> None:
-        entity, self._switches = self._entity, list[tuple[widgets.Control, str]]()
+        entity, self._switches = self._entity, list[tuple[widgets.Widget, str]]()
         switches = list(_SWITCHES)
         if entity.kind is EntityKind.ROBOT:
             switches.append(("References", "references", _GHOST_TIP))

@@ -34,7 +34,7 @@ class OfferedList(ABC):
         self._search = ""
         self._built: Hashable = None
         self._images: dict[str, LiveElement] = {}
-        self._buttons: dict[str, widgets.Control] = {}
+        self._buttons: dict[str, widgets.Widget] = {}
         self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
         self._found = Element("div").classes("inner")
         with self._found:
