@@ -71,7 +71,8 @@ def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[in
     ],
 )
 def test_a_node_ends_without_an_error_during_its_imports(name, number, tmp_path):
-    arguments = {"viewer": ["--state", "none"], "cameras": ["--state", "none"]}
+    state = ["--state", "none"]
+    arguments = {"viewer": state, "cameras": state, "replay": ["run.mjlog"]}
     started = command(name, *arguments.get(name, []))
     if (name, number) == ("viewer", signal.SIGTERM):
         started = [sys.executable, "-c", "from mujoco_ros.cli import viewer; viewer.main()"]

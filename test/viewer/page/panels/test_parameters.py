@@ -77,7 +77,7 @@ def test_a_value_that_is_refused_is_shown_no_longer(known, shown, clients):
     rate.press("Enter")
     watchdog = shown.get_by_role("checkbox", name="watchdog")
     watchdog.uncheck()
-    eventually(lambda: len(clients.requests) == 2, lambda: clients.calls)
+    eventually(lambda: len(clients.called("set_parameters")) == 2, lambda: clients.calls)
     expect(rate).to_have_value("5")
     expect(watchdog).to_be_checked()
 
