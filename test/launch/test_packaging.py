@@ -44,7 +44,8 @@ ROSDEP_KEYS = {
 }
 WITHOUT_KEY = {
     *("av", "coacd", "daqp", "jax", "mink", "ompl", "onnx", "onnxruntime"),
-    *("qpsolvers", "ray", "toppra", "unitree_go"),
+    *("fastapi", "nicegui", "starlette", "uvicorn"),  # of the extra viewer
+    *("playwright", "qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
