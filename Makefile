@@ -31,7 +31,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension plugin demo demo-check test test-programs chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test test-programs test-page chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -87,9 +87,14 @@ demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 PYTEST = $(RUN_TESTS) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 # They run whole programs for minutes.
 PROGRAMS := $(addprefix test/,chaos examples benchmark/measurements benchmark/soak)
-test test-programs: MODELS := --models
+# Tests in a browser of the page that will replace the viewer's present one, which takes them over.
+PAGE := test/viewer/page test/viewer/scene/test_page.py
+test test-programs test-page: MODELS := --models
 test: setup ## run the tests, several files at a time
-	@$(PYTEST) $(or $(TESTS),$(PROGRAMS:%=--ignore=%)) $(ARGS)
+	@$(PYTEST) $(or $(TESTS),$(foreach part,$(PROGRAMS) $(PAGE),--ignore=$(part))) $(ARGS)
+
+test-page: setup ## test the page of viewer:=page in a browser, one file at a time
+	@$(PYTEST) --numprocesses=1 $(PAGE) $(ARGS)
 
 test-programs: setup ## test the examples, the benchmark, and a simulator under random attacks
 	@$(PYTEST) $(PROGRAMS) $(ARGS)

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from typing import Any
 
@@ -42,7 +43,10 @@ def answer(application: Any, path: str = "/", **headers: str) -> tuple[int, dict
     path, _, query = path.partition("?")
     pairs = [(n.replace("_", "-").encode(), v.encode()) for n, v in headers.items()]
     scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode()}
-    asyncio.run(application({**scope, "headers": pairs}, None, send))
+    # In a thread: playwright has a running loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        answer = application({**scope, "headers": pairs}, None, send)
+        thread.submit(asyncio.run, answer).result()
     start = sent[0]
     found = {n.decode(): v.decode() for n, v in start["headers"]}
     return start["status"], found, b"".join(each.get("body", b"") for each in sent[1:])
