@@ -5,6 +5,7 @@ The environment variable ``MUJOCO_ROS_NATIVE=0`` selects the counterparts.
 
 import ctypes
 import os
+import sys
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -45,9 +46,8 @@ def steps_type(engine_version: int) -> "type[Steps] | None":
 
 def flush() -> None:
     """Wait until the middleware has all messages that compiled code has sent."""
-    if messages_type() is not None:
-        from mujoco_ros.native import compiled
-
+    compiled = sys.modules.get(f"{__name__}.compiled")
+    if compiled is not None:
         compiled.flush()
 
 
