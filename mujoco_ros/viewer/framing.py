@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 import mujoco
@@ -10,11 +9,9 @@ import numpy as np
 from mujoco.studio import messages, ux
 
 from mujoco_ros.viewer.docks import Rectangle
+from mujoco_ros.viewer.scene.fitting import fitted_pose
 
 _MIN_SLOPE = 0.2
-_MARGIN = 1.1  # distance of the camera, relative to that at which the bodies just fit
-_CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
-_VISIBLE_GROUPS = 3  # geom groups that are shown by default
 
 
 def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
@@ -22,31 +19,12 @@ def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvC
 
     The look-at point and the distance change; azimuth and elevation do not.
     """
-    shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
-    shown &= np.isfinite(data.geom_xpos).all(axis=1)
-    shown &= model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE
-    if not shown.any():
-        return
-    centres, sizes = np.split(model.geom_aabb[shown, None], 2, axis=2)
-    corners = centres + sizes * _CORNERS  # (n, 8, 3), in the frames of the geoms
-    corners = corners @ data.geom_xmat[shown].reshape(-1, 3, 3).transpose(0, 2, 1)
-    corners = (corners + data.geom_xpos[shown, None]).reshape(-1, 3)
-    camera.lookat[:] = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-    right, up, forwards = _axes(camera)
-    offsets = corners - camera.lookat
     # Of a square, because the scene is rarely higher than wide.
-    extents = np.maximum(np.abs(offsets @ right), np.abs(offsets @ up))
-    tangent = math.tan(math.radians(model.vis.global_.fovy) / 2.0)
-    camera.distance = _MARGIN * float((extents / tangent - offsets @ forwards).max())
-
-
-def _axes(camera: mujoco.MjvCamera) -> np.ndarray:
-    """Return the directions to the right, upwards and forwards, in the world.  # (3, 3)."""
-    azimuth, elevation = math.radians(camera.azimuth), math.radians(camera.elevation)
-    horizontal = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
-    right = np.array([horizontal[1], -horizontal[0], 0.0])
-    forwards = math.cos(elevation) * horizontal + np.array([0.0, 0.0, math.sin(elevation)])
-    return np.stack([right, np.cross(right, forwards), forwards])
+    pose = fitted_pose(
+        model, data, 0, azimuth=camera.azimuth, elevation=camera.elevation, aspect=1.0
+    )
+    if pose:
+        camera.lookat[:], camera.distance = pose["lookat"], pose["distance"]
 
 
 def fit_camera(
