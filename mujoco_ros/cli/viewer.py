@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
     from mujoco_ros.sim.shared_memory.reader import SharedState
-    from mujoco_ros.viewer.page.address import PageAddress
     from mujoco_ros.viewer.ros.node import ViewerNode
+    from mujoco_ros.viewer.web.page_address import PageAddress
     from mujoco_ros.wire.log_handler import forward_log
 
     state = SharedState(options.state)

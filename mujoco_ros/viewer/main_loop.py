@@ -102,7 +102,7 @@ def _announce(guard: WebServerGuard, log: Callable[[str], object]) -> None:
         control = guard.tokens.link(guard.url, Role.CONTROL)
         watch = guard.tokens.link(f"{guard.url}watch", Role.WATCH)
         sys.stderr.write(f"page: {control}\nread-only page: {watch}\n")
-    log(f"the viewer is at {guard.address_text}")
+    log(f"the viewer is at {guard.text}")
 
 
 def show_window(state: SharedState, clients: Clients) -> None:

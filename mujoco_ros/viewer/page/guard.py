@@ -8,8 +8,8 @@ from typing import Any
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from mujoco_ros.viewer.page.address import PageAddress
 from mujoco_ros.viewer.web.access import Role
+from mujoco_ros.viewer.web.page_address import PageAddress
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -54,7 +54,7 @@ class PageGuard:
         headers = Headers(
             [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         )
-        if reason := self._address.rejection(headers):
+        if reason := self._address.refusal(headers):
             await _respond(scope, send, _text(403, f"{reason}\n"))
             return
         role: Role | None = Role.CONTROL

@@ -22,7 +22,6 @@ from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.viewer.client_set import Clients
-from mujoco_ros.viewer.page.address import PageAddress
 from mujoco_ros.viewer.page.bounded_protocol import BoundedProtocol
 from mujoco_ros.viewer.page.compression import Compression
 from mujoco_ros.viewer.page.guard import PHONE_PAGE, ROLE, WATCH_PAGE, PageGuard
@@ -38,6 +37,7 @@ from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
 from mujoco_ros.viewer.scene_title import scene_title
 from mujoco_ros.viewer.settings_file import SettingsFile
 from mujoco_ros.viewer.web.access import Role
+from mujoco_ros.viewer.web.page_address import PageAddress
 
 _LOG = logging.getLogger(__name__)
 _STATIC = Path(__file__).with_name("static")

@@ -1,7 +1,6 @@
 """The address of the page, and which requests to it are accepted."""
 
 import socket
-from collections.abc import Iterable
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -64,13 +63,13 @@ class PageAddress:
         """Name of the cookie with the token; browsers share cookies between ports."""
         return f"mujoco_ros_{self.port}"
 
-    def rejection(self, headers: Headers) -> str:
+    def refusal(self, headers: Headers) -> str:
         """Return the reason to reject a request; empty to accept it."""
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         if len(hosts) != 1 or not self._is_own(hosts[0]):
             return f"{', '.join(hosts) or 'an empty name'} is not a name of this server"
-        if foreign := _foreign(origins, hosts[0]):
-            return f"pages of {', '.join(foreign)} have no access to this server"
+        if any(origin.partition("://")[2] != hosts[0] for origin in origins):
+            return f"pages of {', '.join(origins)} have no access to this server"
         return ""
 
     def _is_own(self, host: str) -> bool:
@@ -80,7 +79,3 @@ class PageAddress:
             return name in self._names or bool(ip_address(name))
         except ValueError:
             return False
-
-
-def _foreign(origins: Iterable[str], host: str) -> list[str]:
-    return [origin for origin in origins if origin.partition("://")[2] != host]

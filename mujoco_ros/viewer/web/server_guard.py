@@ -1,14 +1,11 @@
-"""The address of the web server and the requests that it accepts."""
+"""The requests that the web server accepts."""
 
 import asyncio
 import logging
-import socket
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
@@ -16,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
-from mujoco_ros.viewer.web.access import AccessTokens, Role
+from mujoco_ros.viewer.web.access import Role
 from mujoco_ros.viewer.web.bounded_connection import (
     BoundedConnection,
     OpenConnections,
@@ -24,8 +21,8 @@ from mujoco_ros.viewer.web.bounded_connection import (
     message_compression,
     path_of,
 )
-from mujoco_ros.viewer.web.listening import address_of, listen, obstacle, own_name
 from mujoco_ros.viewer.web.marked_connection import DrawnFrames, MarkedConnection
+from mujoco_ros.viewer.web.page_address import PageAddress
 from mujoco_ros.viewer.web.page_files import PAGES
 
 _LOG = logging.getLogger(__name__)
@@ -50,12 +47,10 @@ Handler = Callable[[ServerConnection, Role], Awaitable[None]]
 """Handles a WebSocket connection of a client with a role."""
 
 
-class WebServerGuard:
+class WebServerGuard(PageAddress):
     """A listening socket and the checks of requests to it.
 
-    Any page in a browser may send requests to this machine. So the Host header must be a name of
-    this server, which DNS rebinding cannot fake, and the Origin header must be this server. A
-    server that other machines can reach accepts only clients with a token.
+    A server that other machines can reach accepts only clients with a token.
     """
 
     def __init__(
@@ -67,68 +62,22 @@ class WebServerGuard:
         token_folder: Path | None = None,
     ) -> None:
         """Bind to the first free port from `port` on, 0 is any; keep tokens in a folder, if any."""
-        self.socket = listen(host, port)  # the listening socket
-        self._name, self._open = own_name(self.socket), OpenConnections()
-        self._requested_port = port
+        super().__init__(host, port, token_folder)
+        self._open = OpenConnections()
         # Numbers of open WebSocket connections: to Studio, those with panels, and to others
         self.connections = self.panel_connections = self.further_connections = 0
-        # The tokens that clients need; None if only this machine can reach the server
-        self.tokens: AccessTokens | None = None
         self.frames = DrawnFrames()  # the frames of the panels that the page in control has drawn
         # What the page in control shows of the scene, see `MarkedConnection`
         self.uncovered: Sequence[float] = ()
         self._panels: MarkedConnection | None = None  # of the page in control
         self._on_lag = on_lag
         self._compression = ResponseCompression()
-        self._names = {"localhost", host.lower()}
-        # Another machine may claim the other names in the network and map them to loopback.
-        if not address_of(self.socket).is_loopback:
-            name = socket.gethostname().lower()
-            short = name.partition(".")[0]
-            self._names |= {name, short, f"{short}.local"}
-            self.tokens = AccessTokens.kept(token_folder) if token_folder else AccessTokens()
-
-    @property
-    def port(self) -> int:
-        """The bound port."""
-        return int(self.socket.getsockname()[1])
-
-    @property
-    def url(self) -> str:
-        """URL of the page for a browser on this machine."""
-        return f"http://{self._name}:{self.port}/"
-
-    @property
-    def obstacle(self) -> str:
-        """Why no browser on this machine can reach the page; empty if one can."""
-        return obstacle(self.socket)
-
-    @property
-    def address_text(self) -> str:
-        """The address of the page, and what to know about its port and its tokens."""
-        text = self.url
-        if self._requested_port not in (0, self.port):
-            text += f" (port {self._requested_port} is taken)"
-        if self.tokens is not None:
-            text += "; the terminal has links with tokens"
-            text += f", which are kept in {self.tokens.file}" if self.tokens.file else ""
-        return text
-
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie with the token; browsers share cookies between ports."""
-        return f"mujoco_ros_{self.port}"
 
     def rejection(self, path: str, headers: Headers) -> str:
         """Return the reason to reject a request; empty to accept it."""
         if path.partition("?")[0] == _UPLOADS:
             return "models are loaded over ROS, not by dropping files on the page"
-        hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
-        if len(hosts) != 1 or not self._is_own(hosts[0]):
-            return f"{', '.join(hosts) or 'an empty name'} is not a name of this server"
-        if any(origin.partition("://")[2] != hosts[0] for origin in origins):
-            return f"pages of {', '.join(origins)} have no access to this server"
-        return ""
+        return self.refusal(headers)
 
     def serve(
         self,
@@ -282,14 +231,6 @@ class WebServerGuard:
     def close(self) -> None:
         """Close the socket."""
         self.socket.close()
-
-    def _is_own(self, host: str) -> bool:
-        """Return whether a Host header names this server; any IP address does."""
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-            return name in self._names or bool(ip_address(name))
-        except ValueError:
-            return False
 
 
 def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

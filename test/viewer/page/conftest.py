@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 from still_state import StillState, no_past
 
 from mujoco_ros.control.references import References
-from mujoco_ros.viewer.page.address import PageAddress
 from mujoco_ros.viewer.page.server import PageServer
 from mujoco_ros.viewer.page.session import Shared
+from mujoco_ros.viewer.web.page_address import PageAddress
 
 _LIMIT_MS = 30_000
 expect.set_options(timeout=_LIMIT_MS)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from mujoco_ros.viewer.page import bounded_protocol
-from mujoco_ros.viewer.page.address import PageAddress
 from mujoco_ros.viewer.page.compression import Compression
 from mujoco_ros.viewer.page.guard import ROLE, PageGuard
 from mujoco_ros.viewer.web.access import AccessTokens, Role
+from mujoco_ros.viewer.web.page_address import PageAddress
 
 TEXT = b"text of a script; " * 200
 

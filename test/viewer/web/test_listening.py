@@ -46,8 +46,8 @@ def test_the_next_port_is_used_if_one_is_taken():
     first = WebServerGuard("127.0.0.1", 0)
     second = WebServerGuard("127.0.0.1", first.port)
     assert first.port < second.port < first.port + 20
-    assert first.address_text == first.url
-    assert second.address_text == f"{second.url} (port {first.port} is taken)"
+    assert first.text == first.url
+    assert second.text == f"{second.url} (port {first.port} is taken)"
     first.close()
     second.close()
 
