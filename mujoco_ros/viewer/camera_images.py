@@ -1,18 +1,16 @@
 """The camera images that pages show: each is subscribed while a page wants it, and encoded once."""
 
-import math
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from threading import Lock
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 
-from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.rendering.false_colour import depth_scale
-from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
+from mujoco_ros.viewer.image_legend import ImageLegend
 
 _QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
 _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
@@ -34,7 +32,7 @@ class EncodedImages:
         self._subscribed: set[ImageKey] = set()
         self._encoded: dict[ImageKey, tuple[int, Picture]] = {}
         self._lock = Lock()  # of `_encoded`, which requests for files fill in threads
-        self._labels: tuple[ModelLayout, Mapping[int, Label]] | None = None
+        self._legend = ImageLegend(state)
 
     @property
     def cameras(self) -> list[CameraKey]:
@@ -74,22 +72,7 @@ class EncodedImages:
     def under(self, key: ImageKey, right: float, down: float) -> str:
         """Return the distance or the name at a place of an image, in 0..1 from its upper left."""
         image = self.newest(key)
-        if image is None or image.values is None:
-            return ""
-        rows, columns = image.values.shape
-        row = min(max(int(rows * down), 0), rows - 1)
-        column = min(max(int(columns * right), 0), columns - 1)
-        value = image.values[row, column]
-        if image.limits is not None:
-            return f"{value:.3f} m" if math.isfinite(value) else "nothing"
-        label = self._legend().get(int(value))
-        return (label.frame or label.name or label.kind) if label else "nothing"
-
-    def _legend(self) -> Mapping[int, Label]:
-        layout = self._state.layout
-        if self._labels is None or self._labels[0] is not layout:
-            self._labels = layout, Segmentation(self._state.model).legend(layout)
-        return self._labels[1]
+        return "" if image is None else self._legend.under(image, right, down)
 
 
 def encoded(pixels: np.ndarray, *, lossless: bool) -> Picture:

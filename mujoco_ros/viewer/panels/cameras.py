@@ -8,12 +8,11 @@ import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.rendering.false_colour import depth_scale
-from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.image_legend import ImageLegend
 from mujoco_ros.viewer.overlays.robot_overlays import image_corners
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
@@ -52,7 +51,7 @@ class CamerasPanel(Panel):
         self._textures: dict[ImageKey, int] = {}
         self._uploaded: dict[ImageKey, int] = {}
         self._scale = 0
-        self._labels: tuple[ModelLayout, Mapping[int, Label]] | None = None
+        self._legend = ImageLegend(state)
         self._is_visible = False
 
     def update(self) -> None:
@@ -225,23 +224,9 @@ class CamerasPanel(Panel):
         imgui.TextUnformatted(right)
 
     def _under_mouse(self, image: Thumbnail) -> str:
-        if image.values is None:
-            return ""
         mouse, corner, size = imgui.GetMousePos(), imgui.GetItemRectMin(), imgui.GetItemRectSize()
-        rows, columns = image.values.shape
-        row = min(max(int(rows * (mouse.y - corner.y) / size.y), 0), rows - 1)
-        column = min(max(int(columns * (mouse.x - corner.x) / size.x), 0), columns - 1)
-        value = image.values[row, column]
-        if image.limits is not None:
-            return f"{value:.3f} m" if math.isfinite(value) else "nothing"
-        label = self._legend().get(int(value))
-        return (label.frame or label.name or label.kind) if label else "nothing"
-
-    def _legend(self) -> Mapping[int, Label]:
-        layout = self.state.layout
-        if self._labels is None or self._labels[0] is not layout:
-            self._labels = layout, Segmentation(self.state.model).legend(layout)
-        return self._labels[1]
+        right, down = (mouse.x - corner.x) / size.x, (mouse.y - corner.y) / size.y
+        return self._legend.under(image, right, down)
 
     def _upload(self, key: ImageKey, image: Thumbnail) -> None:
         rows, columns = image.pixels.shape[:2]
