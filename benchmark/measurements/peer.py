@@ -63,7 +63,7 @@ def peer(durations: Durations) -> list[Row]:
 def write_peer(scene: str, folder: Path) -> tuple[Path, Path]:
     """Write the parameters of the peer for the single robot of a scene, and its description.
 
-    They are those of the peer's demonstrations, without its window: its loop wakes in simulated
+    As in the demonstrations of the peer, without its window: its loop wakes in simulated
     time.
     """
     plant = Plant(without_prefix(assemble(load_scene(scene))), emit=lambda _event: None)

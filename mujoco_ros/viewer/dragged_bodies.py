@@ -33,7 +33,7 @@ class DraggedBodies:
 
     @property
     def follows_model(self) -> bool:
-        """Whether the bodies are those of the present model, so that the pull may go on."""
+        """Whether the model is still the same, so that the pull may go on."""
         return self._model is self._state.model
 
     def drag(self, given: Pulled) -> None:

@@ -86,7 +86,7 @@ class EntityDisplays:
         return shown
 
     def paint(self, colours: Mapping[int, Colour]) -> None:
-        """Give geoms of the present model other colours, instead of those of the last call."""
+        """Give geoms of the present model other colours, instead of the last call's colours."""
         if colours != self._paint:
             self._paint = dict(colours)
             self.changes += 1

@@ -68,7 +68,7 @@ class TopicPublisher:
         self.subscriptions = self._subscriptions
 
     def send(self, message: Any) -> None:
-        """Publish a message after those of compiled code, or count it as lost."""
+        """Publish a message after compiled code's messages, or count it as lost."""
         native.flush()
         try:
             self._publish(message)

@@ -83,7 +83,7 @@ class FrameTopics(ModelParameters[ParameterSpec]):
         self._find(zip(specs, specs, strict=True), strict=False)
 
     def finish(self) -> None:
-        """Open the topics of the next model, and close those of the previous one."""
+        """Open the topics of the next model, and close the previous model's topics."""
         super().finish()
         layout, model = self._simulation.layout, self._simulation.model
         if not self._is_on:

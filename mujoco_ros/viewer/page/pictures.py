@@ -1,4 +1,4 @@
-"""The images of the page: those of cameras, and of models that can be spawned."""
+"""The images of the page: of cameras, and of models that can be spawned."""
 
 import asyncio
 from collections.abc import Callable

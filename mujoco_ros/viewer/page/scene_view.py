@@ -98,7 +98,7 @@ class SceneView(Element, component="static/scene_view.js"):
         self.run_method("setOption", options)
 
     def restore(self, options: Mapping[str, Any], drawing: str) -> None:
-        """Set options that were kept, as soon as there is a scene; those of no use are left out."""
+        """Set options that were kept, as soon as there is a scene; unknown ones are left out."""
         render = options.get("render", {})
         try:
             render_flags(render)
