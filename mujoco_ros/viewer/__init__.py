@@ -1,1 +1,1 @@
-"""The viewer: MuJoCo Studio fed from shared memory, with panels. No ROS."""
+"""The viewer: a page with the scene and panels, fed from shared memory."""

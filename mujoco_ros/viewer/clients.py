@@ -1,14 +1,11 @@
-"""Interfaces of the clients that connect panels to the simulator and other nodes; no ROS."""
+"""What the clients of a simulator report: requests, parameters, controllers, images and more."""
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from mujoco_ros.control.pull import Pull
-from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
 
 PLAYING, PAUSED = "playing", "paused"
 STALE_S = 0.5
@@ -37,7 +34,7 @@ class ImageKey(NamedTuple):
 
 @dataclass(slots=True)
 class Request:
-    """A request to a node and its result, or a published message; panels read it in every frame."""
+    """A request to a node and its result, or a published message; panels read it as it changes."""
 
     name: str  # the request as it is displayed
     ok: bool | None = None  # none until the response arrives, then whether the request succeeded
@@ -128,154 +125,36 @@ class LogLine:
     text: str  # the message
 
 
-class SimulationClient(Protocol):
-    """Services that play, pause, step and reset the simulation."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OfferedModel:
+    """A model that can be spawned, or a world that can be loaded."""
 
-    # ``playing``, ``paused``, ``no world`` …; empty while the simulator does not respond
-    status: str
-
-    def play(self) -> Request:
-        """Start or continue the simulation."""
-
-    def pause(self) -> Request:
-        """Pause the simulation."""
-
-    def step(self, steps: int = 1) -> Request:
-        """Advance a paused simulation by `steps` steps."""
-
-    def reset(self, *scopes: str) -> Request:
-        """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
-
-    def save_keyframe(self, name: str) -> Request:
-        """Save the current state as a keyframe."""
-
-    def load_keyframe(self, name: str) -> Request:
-        """Load a keyframe of the model or a saved one."""
-
-    def load_past(self, time: float) -> Request:
-        """Pause in the last past state not later than `time` [s]."""
-
-    def set_speed(self, factor: float) -> Request:
-        """Set the real-time factor; 0 is as fast as possible."""
-
-
-class ParameterClient(Protocol):
-    """Parameters of the simulator."""
-
-    simulator: str  # full name of the simulator's node
-    # Parameters by name; empty while the simulator does not respond
-    known: Mapping[str, ParameterInfo]
-
-    def set(self, values: Mapping[str, Any]) -> Request:
-        """Set parameters atomically."""
-
-
-class CommandClient(Protocol):
-    """Topics that command robots and move bodies; messages of one drag have the same request."""
-
-    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
-        """Publish position references of joints of a robot [rad or m]."""
-
-    def pull(self, frame: str, pull: Pull) -> None:
-        """Pull at a TF frame until `release`; a pull at another frame ends."""
-
-    def release(self) -> None:
-        """End the pull."""
-
-    def move_mocap(
-        self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
-    ) -> Request:
-        """Set the pose of a mocap body in the world; names as in `MocapBody`."""
-
-    def set_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
-        """Set the positions of joints of a robot themselves [rad or m]."""
-
-    def set_pose(self, frame: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
-        """Set the pose in the world of a free body, by its TF frame."""
-
-    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
-        """Publish the pose of a target frame in the world, latched."""
-
-    def remove_target(self, name: str) -> None:
-        """Close the topic of a target frame."""
-
-
-class ControllerClient(Protocol):
-    """State machines of controllers."""
-
-    known: Mapping[str, ControllerInfo]  # controllers by the full name of their node
-
-    def change_state(self, controller: str, transition: str) -> Request:
-        """Request a transition of a controller."""
-
-
-class ImageClient(Protocol):
-    """Camera images."""
+    uri: str  # its URI
+    description: str  # what it is
 
     @property
-    def newest(self) -> Mapping[ImageKey, Thumbnail]:
-        """The newest image of each subscription."""
-
-    def subscribe(self, key: ImageKey) -> None:
-        """Subscribe to images of a camera."""
-
-    def unsubscribe(self, key: ImageKey) -> None:
-        """End the subscription."""
-
-
-class DrawingClient(Protocol):
-    """Topics whose messages can be drawn."""
-
-    topics: Mapping[str, str]  # types of the topics by name
+    def file(self) -> str:
+        """Name of its file."""
+        return PurePosixPath(self.uri).name
 
     @property
-    def frames(self) -> Mapping[str, TfFrame]:
-        """TF frames by name: all of /tf_static, and of /tf what is needed."""
-
-    def is_shown(self, topic: str) -> bool:
-        """Return whether a topic is subscribed."""
-
-    def show(self, topic: str, shown: bool) -> None:
-        """Subscribe to a topic, now or when it appears, or end the subscription."""
-
-    def shapes(self) -> Mapping[str, Sequence[Shape]]:
-        """Return the newest shapes of each subscribed topic."""
-
-    def joint_paths(self) -> Mapping[str, JointPath]:
-        """Return the newest trajectory of each subscribed topic, until its end."""
-
-    def need_frames(self, names: Collection[str] | None) -> None:
-        """Set the names of the frames of /tf that shapes need; None for all."""
+    def name(self) -> str:
+        """Name of its file without suffix."""
+        return PurePosixPath(self.uri).stem
 
 
-class VelocityClient(Protocol):
-    """Topics of commanded velocities: of walking and driving robots, and of frames of robots."""
+class FieldKey(NamedTuple):
+    """A numeric field."""
 
-    topics: Sequence[str]  # the topics ``cmd_vel`` that something subscribes to
-    tool_topics: Sequence[str]  # topics ``target_twist`` of Cartesian controllers
-
-    def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
-        """Publish a velocity until `stop` or until a second after the last call, as one request.
-
-        A robot moves forwards, left and up, a tool along the axes of ``world`` [m/s, rad/s].
-        """
-
-    def stop(self, topic: str) -> None:
-        """Publish a velocity of zero, once, if another one is commanded on the topic."""
+    topic: str  # full name of the topic
+    # Names from the message to the field, as ``pose.position.x``, ``data[2]`` or, of a message with
+    # names of its elements, ``position[left_knee]``
+    path: str
 
 
-def run_status(simulation: SimulationClient, *, paused: bool) -> str:
-    """Return the run state; the shared state reports a pause before the services."""
-    present = PAUSED if paused else PLAYING
-    return present if simulation.status in (PLAYING, PAUSED) else simulation.status
+class FieldSample(NamedTuple):
+    """Values of fields of one message."""
 
-
-def is_replay(parameters: ParameterClient) -> bool:
-    """Return whether the node replays a log, so that no command has an effect."""
-    return "at_end" in parameters.known
-
-
-def wrench_sign(parameters: ParameterClient) -> float:
-    """Return 1 if wrenches are published as in MuJoCo, parent on child; else -1."""
-    sign = parameters.known.get("wrench_sign")
-    return 1.0 if sign is not None and sign.value == "parent_on_child" else -1.0
+    topic: str  # full name of the topic
+    time: float  # simulated time of the stamp, or of the reception of a message without one [s]
+    values: dict[str, float]  # values by path; NaN for an element that the message does not have

@@ -1,11 +1,14 @@
 """What declared panels display, received while a page shows it."""
 
 from collections.abc import Iterable, Sequence
+from math import nan
 from typing import TypeVar
 
-from mujoco_ros.viewer.client_set import FieldClient, FieldKey
-from mujoco_ros.viewer.panel_descriptions import FieldInfo, ItemInfo, PanelClient, PanelInfo
+from mujoco_ros.viewer.clients import FieldKey
+from mujoco_ros.viewer.panel_descriptions import FieldInfo, ItemInfo, PanelInfo
 from mujoco_ros.viewer.plots.curves import Curve, FieldCurves
+from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
+from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 
 K = TypeVar("K")
 _KEPT_S = 1.0  # how long is received what no page shows any more
@@ -15,7 +18,7 @@ _WITH_ROWS = ("table", "value", "choice")  # kinds of items whose topic has rows
 class DeclaredDisplays:
     """Receives rows and curves for all pages; `update` is called at all times."""
 
-    def __init__(self, panels: PanelClient, fields: FieldClient) -> None:
+    def __init__(self, panels: DeclaredPanels, fields: FieldSubscriber) -> None:
         self._panels, self._curves = panels, FieldCurves(fields)
         self._rows: dict[str, float] = {}  # until when topics are received, monotonic [s]
         self._keys: dict[FieldKey, float] = {}
@@ -29,13 +32,24 @@ class DeclaredDisplays:
             for key in plot_keys(item):
                 self._keys[key] = now + _KEPT_S
 
+    def receive(self, keys: Iterable[FieldKey], now: float) -> None:
+        """Receive fields of messages for a while from now on [s]."""
+        self._keys.update(dict.fromkeys(keys, now + _KEPT_S))
+
+    def newest(self, key: FieldKey) -> tuple[float, float]:
+        """Return the newest value of a received field and its time [s]; NaN before the first."""
+        history = self._curves.histories.get(key)
+        if history is None or not len(history.times):
+            return nan, nan
+        return float(history.curve(0)[-1]), float(history.times[-1])
+
     def update(self, now: float) -> None:
         """Receive what is shown, and no more; `now` is monotonic [s]."""
         topics, keys = _later(self._rows, now), _later(self._keys, now)
         if topics != self._watched:
             self._watched = topics
             self._panels.watch(topics)
-        if keys != list(self._curves.selected):
+        if keys != self._curves.selected:
             self._curves.keep(keys)
         self._curves.update()
 
@@ -45,13 +59,8 @@ class DeclaredDisplays:
 
     def curves(self, item: ItemInfo) -> list[Curve]:
         """Return the curves of a plot that is shown."""
-        own = dict(zip(plot_keys(item), item.columns, strict=True))
-        shown = zip(self._curves, self._curves.selected, strict=True)
-        return [
-            Curve(item.unit, own[key], curve.history, curve.index)
-            for curve, key in shown
-            if key in own
-        ]
+        received, names = self._curves.histories, zip(plot_keys(item), item.columns, strict=True)
+        return [Curve(item.unit, name, received[key], 0) for key, name in names if key in received]
 
 
 def plot_keys(item: FieldInfo) -> list[FieldKey]:

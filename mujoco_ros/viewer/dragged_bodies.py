@@ -9,7 +9,7 @@ from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, named_frames
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import CommandClient
+from mujoco_ros.viewer.ros.commands import CommandPublisher
 from mujoco_ros.viewer.scene.inputs import Pulled
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
@@ -23,7 +23,7 @@ class DraggedBodies:
     paused; no force would. All others with a frame are pulled as by a spring.
     """
 
-    def __init__(self, state: SharedState, commands: CommandClient) -> None:
+    def __init__(self, state: SharedState, commands: CommandPublisher) -> None:
         self._state, self._commands = state, commands
         self._model: mujoco.MjModel | None = None
         self._mocap: dict[int, MocapBody] = {}

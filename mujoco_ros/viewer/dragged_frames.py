@@ -1,6 +1,6 @@
 """Frames with handles in the scene, and who is told when the user drags them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -26,16 +26,14 @@ class HandleOwner(Protocol):
 class DraggedFrames:
     """The frames of all owners, and the drag of one of them."""
 
-    def __init__(self, owners: Callable[[], tuple[HandleOwner, ...]]) -> None:
+    def __init__(self, owners: Sequence[HandleOwner]) -> None:
         self._owners = owners
         self._of: dict[str, HandleOwner] = {}  # owner of each frame by its name
         self._held: tuple[HandleOwner, HandleDragged] | None = None
 
     def entries(self) -> list[HandleEntry]:
         """Return the frames with their handles."""
-        found = {
-            entry.name: (owner, entry) for owner in self._owners() for entry in owner.entries()
-        }
+        found = {entry.name: (owner, entry) for owner in self._owners for entry in owner.entries()}
         self._of = {name: owner for name, (owner, _) in found.items()}
         return [entry for _, entry in found.values()]
 

@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from mujoco_ros.viewer.clients import Request, Vector, VelocityClient
-from mujoco_ros.viewer.teleop.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameMotion
-from mujoco_ros.viewer.teleop.status import is_tool, tool_name, velocity_topic
+import numpy as np
+
+from mujoco_ros.viewer.clients import Request, Vector
+from mujoco_ros.viewer.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameMotion
+from mujoco_ros.viewer.ros.commands import VelocityPublisher
 
 FASTEST = {"forwards": 0.3, "left": 0.1, "turn": 0.35}
 """Velocities of a robot at full deflection, at first [m/s, m/s, rad/s]."""
@@ -13,9 +15,11 @@ LARGEST, SMALLEST = 10.0, 0.01
 """Bounds of these velocities."""
 _SILENT_S = 1.0  # what is held counts as released if its page has sent nothing for so long
 
+_TOOL, _TOPIC = "tool ", "/target_twist"
+"""Prefix of the names of tools, and the end of their topics, which the names lack."""
+
 Shares = tuple[Vector, Vector]
 """Linear and angular velocity: forwards, left and up, as shares of the largest ones in -1..1."""
-_ZERO: Vector = (0.0, 0.0, 0.0)
 
 
 class Driver:
@@ -23,7 +27,7 @@ class Driver:
 
     def __init__(
         self,
-        velocities: VelocityClient,
+        velocities: VelocityPublisher,
         motion: FrameMotion,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -37,23 +41,22 @@ class Driver:
     @property
     def names(self) -> Sequence[str]:
         """What can be moved."""
-        tools = map(tool_name, self._velocities.tool_topics)
+        tools = map(_tool_name, self._velocities.tool_topics)
         return [*self._velocities.topics, *tools, *self._motion.names]
 
     @property
     def is_robot(self) -> bool:
         """Whether it moves a robot, which has no velocity upwards."""
-        return bool(velocity_topic(self.selected)) and not is_tool(self.selected)
+        return self.selected.startswith("/")
 
     @property
     def velocity(self) -> Shares:
         """The commanded velocity [m/s, rad/s]."""
-        forwards, left, turn = (self.fastest[name] for name in FASTEST)
-        fastest: Shares = ((forwards, left, 0.0), (0.0, 0.0, turn))
-        if not self.is_robot:
-            fastest = ((SPEED_M_S,) * 3, (SPEED_RAD_S,) * 3)
-        linear, angular = self._shares()
-        return _scaled(linear, fastest[0]), _scaled(angular, fastest[1])
+        fastest = np.array([[SPEED_M_S] * 3, [SPEED_RAD_S] * 3])
+        if self.is_robot:
+            forwards, left, turn = (self.fastest[name] for name in FASTEST)
+            fastest = np.array([[forwards, left, 0.0], [0.0, 0.0, turn]])
+        return _vectors(fastest * self._shares())
 
     @property
     def is_driving(self) -> bool:
@@ -97,30 +100,37 @@ class Driver:
             if isinstance(value, float) and SMALLEST <= value <= LARGEST:
                 self.fastest[name] = value
 
-    def _shares(self) -> Shares:
-        """Return the sum of all that is held."""
-        held = [shares for shares, _ in self._held.values()]
-        linear, angular = (_limited([each[part] for each in held]) for part in (0, 1))
-        return linear, angular
+    def _shares(self) -> np.ndarray:
+        """Return the sum of all that is held.  # (2, 3)"""
+        held = (np.array(shares) for shares, _ in self._held.values())
+        return np.clip(sum(held, np.zeros((2, 3))), -1.0, 1.0)
 
     def _command(self) -> None:
-        topic = velocity_topic(self.selected)
+        topic = _velocity_topic(self.selected)
         if topic and self._held:
             self.request = self._velocities.command(topic, *self.velocity)
         elif topic:
             self._velocities.stop(topic)
         elif self._held:
             until = self._now() + _SILENT_S
-            self._motion.command(self.selected, *self._shares(), until)
+            self._motion.command(self.selected, *_vectors(self._shares()), until)
         else:
             self._motion.stop()
 
 
-def _limited(vectors: Sequence[Vector]) -> Vector:
-    x, y, z = (max(-1.0, min(1.0, sum(v[i] for v in vectors))) for i in range(3))
-    return x, y, z
+def _tool_name(topic: str) -> str:
+    """Return the name of the tool with a topic."""
+    return f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
 
 
-def _scaled(shares: Vector, fastest: Vector) -> Vector:
-    x, y, z = (share * speed for share, speed in zip(shares, fastest, strict=True))
-    return x, y, z
+def _velocity_topic(name: str) -> str:
+    """Return the topic of the velocity of a robot or tool; empty for a frame."""
+    if name.startswith(_TOOL):
+        return f"{name.removeprefix(_TOOL).rstrip('/')}{_TOPIC}"
+    return name if name.startswith("/") else ""
+
+
+def _vectors(values: np.ndarray) -> Shares:
+    """Return two vectors without a negative zero."""
+    (x, y, z), (roll, pitch, yaw) = (values + 0.0).tolist()
+    return (x, y, z), (roll, pitch, yaw)

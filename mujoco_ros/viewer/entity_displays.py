@@ -10,9 +10,11 @@ import numpy as np
 
 from mujoco_ros.model.scene.entities import Entity, entities
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.state.model_edits import APPEARANCE_FIELDS
 from mujoco_ros.viewer.colours import Colour
 
-_VISIBLE_GROUPS = 3  # groups that MuJoCo shows by default; geoms in the others are for collisions
+VISIBLE_GROUPS = 3
+"""Groups that MuJoCo shows by default; geoms in the others are for collisions."""
 _SHOWN, _HIDDEN = 0, 5
 
 
@@ -40,7 +42,7 @@ class EntityDisplays:
         self._entities: dict[str, Entity] = {}
         self._shown: dict[str, EntityDisplay] = {}
         self._paint: dict[int, Colour] = {}
-        self._painted: mujoco.MjModel | None = None  # a copy with other colours
+        self._copied: mujoco.MjModel | None = None  # a copy with other groups and colours
         self._source: mujoco.MjModel | None = None  # the model of that copy
 
     @property
@@ -62,7 +64,10 @@ class EntityDisplays:
         self.changes += _parts(after) != _parts(before)
 
     def displayed_model(self) -> mujoco.MjModel:
-        """Return the present model, or a copy with other groups for the parts that are switched."""
+        """Return the present model, or a copy with other groups for the parts that are switched.
+
+        Call it again after edits of the model, which the copy lacks.
+        """
         model = self._state.model
         switched = {
             name: display
@@ -73,7 +78,7 @@ class EntityDisplays:
             return model
         shown = self._copy()
         collides = (model.geom_contype | model.geom_conaffinity) != 0
-        of_visual = model.geom_group < _VISIBLE_GROUPS
+        of_visual = model.geom_group < VISIBLE_GROUPS
         for name, display in switched.items():
             entity = self.entities[name]
             own = np.zeros(model.ngeom, bool)
@@ -92,18 +97,16 @@ class EntityDisplays:
             self.changes += 1
 
     def _copy(self) -> mujoco.MjModel:
-        """Return a copy of the present model with other colours, the same one while they change."""
+        """Return a copy of the present model as it looks now, with other colours."""
         model = self._state.model
-        if not self._paint:
-            return copy.copy(model)
-        if self._painted is None or self._source is not model:
-            self._painted, self._source = copy.copy(model), model
-        shown = self._painted
-        for name in ("geom_group", "site_group", "geom_rgba", "geom_matid"):
+        if self._copied is None or self._source is not model:
+            self._copied, self._source = copy.copy(model), model
+        shown = self._copied
+        for name in (*APPEARANCE_FIELDS, "geom_group", "site_group", "geom_matid"):
             getattr(shown, name)[:] = getattr(model, name)
-        geoms = [geom for geom in self._paint if geom < model.ngeom]
-        shown.geom_matid[geoms] = -1
-        shown.geom_rgba[geoms] = [self._paint[geom] for geom in geoms]
+        for geom, colour in self._paint.items():
+            if geom < model.ngeom:
+                shown.geom_matid[geom], shown.geom_rgba[geom] = -1, colour
         return shown
 
     def settings(self) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from mujoco_ros.model.output_files import create_folder
 from mujoco_ros.process import child_process
 from mujoco_ros.sim.shared_memory import past_files
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import ParameterClient, Request
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 LOG, TABLE, BAG = "State log", "Joints as CSV", "Topics as MCAP"
 FILM, IMAGE = "Film (MP4)", "Image of the shown state (PNG)"
@@ -36,7 +37,7 @@ class HistorySaving:
     def __init__(
         self,
         state: SharedState,
-        parameters: ParameterClient,
+        parameters: SimulatorParameters,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
         # The last request; while it is in progress, its message is the finished share

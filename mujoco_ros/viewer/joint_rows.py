@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
+from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort, takes_velocities
 from mujoco_ros.model.robot.layout import Joints
 
 _UNLIMITED_ANGLE = np.pi
 _UNLIMITED_TRAVEL = 1.0  # half the slider range of joints without limits [rad], [m]
+FASTEST = 10.0
+"""Half the slider range of a velocity [rad/s or m/s]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +27,7 @@ class JointRow:
     is_limited: bool  # whether the model has these limits; otherwise they are slider ranges
     effort: float  # effort limit of its actuators [Nm or N]; infinite if unlimited
     is_actuated: bool  # whether an actuator drives it
+    takes_velocities: bool  # whether its actuators take velocities alone
 
     @property
     def unit(self) -> str:
@@ -58,4 +61,5 @@ def _row(model: mujoco.MjModel, name: str, joint: int) -> JointRow:
         is_limited=is_limited,
         effort=joint_effort(model, joint),
         is_actuated=bool(joint_actuators(model, joint)),
+        takes_velocities=takes_velocities(model, joint),
     )

@@ -1,15 +1,17 @@
-"""Interactive markers as visualization_msgs describes them, their shapes, and their client."""
+"""Interactive markers as visualization_msgs describes them, and their shapes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Attachment, Carrier, Shape, ShapeKind
+from mujoco_ros.viewer.colours import AXES, WHITE
+from mujoco_ros.viewer.message_shapes import Attachment, Carrier, Shape, ShapeKind, arrow, line
 
 
 class InteractionMode(IntEnum):
@@ -69,7 +71,7 @@ class MarkerMenuEntry:
     entries: tuple["MarkerMenuEntry", ...] = ()  # the entries below it
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class InteractiveMarkerInfo:
     """An interactive marker."""
 
@@ -83,6 +85,16 @@ class InteractiveMarkerInfo:
     controls: tuple[MarkerControl, ...] = ()  # its controls
     menu: tuple[MarkerMenuEntry, ...] = ()  # the entries of its menu
 
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """What its server describes, as if no control faced the camera, and its description."""
+        return tuple(_described_shapes(self))
+
+    @cached_property
+    def default_shapes(self) -> tuple[Shape, ...]:
+        """What is drawn for the controls for which the server describes nothing."""
+        return tuple(_added_shapes(self))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkerServerInfo:
@@ -92,32 +104,8 @@ class MarkerServerInfo:
     problems: tuple[str, ...] = ()  # what is wrong with it, or with markers that it refused
 
 
-class InteractiveMarkerClient(Protocol):
-    """Interactive markers of the servers on the graph; any thread may call the methods."""
-
-    known: Mapping[str, MarkerServerInfo]  # the servers by their namespace; replaced, never changed
-    left_out: int  # number of servers that are too many, and not followed
-
-    def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
-        """Move a marker in its frame until `release`, or until some seconds after the last call."""
-
-    def release(self) -> None:
-        """End the motion."""
-
-    def place(self, key: MarkerKey, control: str, pose: Pose) -> None:
-        """Move a marker in its frame at once."""
-
-    def click(self, key: MarkerKey, control: str) -> None:
-        """Press a button."""
-
-    def select(self, key: MarkerKey, control: str, entry: int) -> None:
-        """Select an entry of the menu of a marker, by its id."""
-
-
 _LABEL_HEIGHT = 1.2  # height of the description above the marker, as a share of its scale
-_WHITE = (1.0, 1.0, 1.0, 1.0)
 _SIDES = 16  # lines of a circle
-_COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
 _LINES = {InteractionMode.MOVE_AXIS}
 _CIRCLES = {InteractionMode.MOVE_PLANE, InteractionMode.ROTATE_AXIS, InteractionMode.MOVE_ROTATE}
 
@@ -129,8 +117,7 @@ def default_count(control: MarkerControl) -> int:
     return 2 if control.mode in _LINES else _SIDES if control.mode in _CIRCLES else 0
 
 
-def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
-    """Yield what its server describes, as if no control faced the camera, and its description."""
+def _described_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
     for control in marker.controls:
         pose = _pose(marker, control)
         rotation = pose.matrix
@@ -144,13 +131,12 @@ def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
         kind=ShapeKind.TEXT,
         frame=marker.frame,
         position=marker.pose.position + np.array([0.0, 0.0, _LABEL_HEIGHT * marker.scale]),
-        colour=_WHITE,
+        colour=WHITE,
         text=marker.description or marker.name,
     )
 
 
-def default_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
-    """Yield what is drawn for the controls for which the server describes nothing."""
+def _added_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
     for control in marker.controls:
         pose = _pose(marker, control)
         rotation = pose.matrix
@@ -169,15 +155,12 @@ def _default_shapes(control: MarkerControl, scale: float) -> Iterator[Shape]:
     if not default_count(control):
         return
     axes = Pose(quat_wxyz=control.quat_wxyz).matrix
-    colour = _COLOURS[int(np.abs(axes[:, 0]).argmax())]
+    colour = AXES[int(np.abs(axes[:, 0]).argmax())]
     if control.mode in _LINES:
-        kind, width = ShapeKind.ARROW, 0.1 * scale
-        x = scale * axes[:, 0]
-        ends = [(0.5 * x, 0.9 * x), (-0.5 * x, -0.9 * x)]
-    else:
-        kind, width = ShapeKind.LINE, 0.05 * scale
-        angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
-        circle = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
-        ends = list(pairwise(0.75 * scale * circle @ axes.T))
-    for start, end in ends:
-        yield Shape(kind=kind, frame="", position=start, end=end, width=width, colour=colour)
+        for x in (scale * axes[:, 0], -scale * axes[:, 0]):
+            yield from arrow("", 0.5 * x, 0.4 * x, 0.1 * scale, colour)
+        return
+    angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
+    circle = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
+    for start, end in pairwise(0.75 * scale * circle @ axes.T):
+        yield from line("", start, end, 0.05 * scale, colour)

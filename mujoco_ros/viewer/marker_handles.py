@@ -7,10 +7,8 @@ import numpy as np
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import DrawingClient
 from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
-    InteractiveMarkerClient,
     InteractiveMarkerInfo,
     MarkerControl,
     MarkerKey,
@@ -18,7 +16,8 @@ from mujoco_ros.viewer.marker_descriptions import (
 from mujoco_ros.viewer.marker_motion import FREE, LINES, PLANES, TURNS, control_axes
 from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.overlays.drawn import Frames
-from mujoco_ros.viewer.overlays.shapes import viewed_scene
+from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
+from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.scene.entries import AXIS_COLOURS, HandleControl, HandleEntry
 
 MOST_HANDLES = 40
@@ -30,9 +29,7 @@ _CENTRE = (0.95, 0.8, 0.2)  # colour of handles that belong to no axis
 class MarkerHandles:
     """One marker is selected, for all pages of a viewer."""
 
-    def __init__(
-        self, state: SharedState, markers: InteractiveMarkerClient, drawings: DrawingClient
-    ) -> None:
+    def __init__(self, state: SharedState, markers: MarkerServers, drawings: DrawnTopics) -> None:
         self.selected: MarkerKey | None = None  # the selected marker
         self.is_unplaced = False  # whether the TF frame of the marker is not known
         self.has_more = False  # whether it has more handles than are shown
@@ -57,11 +54,10 @@ class MarkerHandles:
     def entries(self) -> Iterator[HandleEntry]:
         """Yield the marker with its handles, if it can be placed."""
         marker, state = self.marker, self._state
-        scene = None if marker is None else viewed_scene(state.model, state.data, state)
-        if marker is None or scene is None:
+        if marker is None:
             self.release()
             return
-        reference = Frames(scene, self._drawings.frames).pose(marker.frame)
+        reference = Frames(state, self._drawings.frames).pose(marker.frame)
         self.is_unplaced = reference is None
         if reference is None or state.shown is not None:
             self.release()  # frames of a past state are elsewhere now

@@ -1,19 +1,21 @@
 """Shapes, triangles, frames and texts of messages, without ROS."""
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import IntEnum
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.colours import Colour
 
 
 def printable(text: str, *, keep: str = "") -> str:
-    """Return a text without characters at which Dear ImGui may break a line, but for `keep`."""
+    """Return a text in one line, without characters that have no glyph, but for `keep`."""
     return "".join(
         character if character.isprintable() or character in keep else "\N{REPLACEMENT CHARACTER}"
         for character in text
@@ -79,22 +81,20 @@ def _merged(
 
 
 MOST_DRAWN = 1024
-"""Shapes that the page can draw, by Studio's protocol."""
+"""Shapes that are drawn: more would slow a page down."""
 
 
-class ShapeKind(StrEnum):
-    """What is drawn for a message."""
+class ShapeKind(IntEnum):
+    """What is drawn for a message, as the type of a geom."""
 
-    SPHERE = "sphere"
-    BOX = "box"
-    CYLINDER = "cylinder"
-    ARROW = "arrow"
-    LINE = "line"
-    TEXT = "text"
-    TRIANGLE = "triangle"
-    MESH = "mesh"
-    FORCE = "force"
-    TORQUE = "torque"
+    SPHERE = int(mujoco.mjtGeom.mjGEOM_ELLIPSOID)
+    BOX = int(mujoco.mjtGeom.mjGEOM_BOX)
+    CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
+    ARROW = int(mujoco.mjtGeom.mjGEOM_ARROW)
+    LINE = int(mujoco.mjtGeom.mjGEOM_CAPSULE)
+    TRIANGLE = int(mujoco.mjtGeom.mjGEOM_TRIANGLE)
+    MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
+    TEXT = int(mujoco.mjtGeom.mjGEOM_LABEL)
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
@@ -130,18 +130,17 @@ class Shape:
 
     kind: ShapeKind  # what it is
     frame: str  # TF frame of everything below
-    # Middle, begin of an arrow or line, first corner of a triangle, or origin of a mesh [m] (3,)
+    # Middle, begin of an arrow, first corner of a triangle, or origin of a mesh [m] (3,)
     position: np.ndarray
-    # Rotation matrix; columns are the axes of a box, cylinder or mesh. Of a triangle, the edges at
-    # its first corner [m] and its normal (3, 3)
+    # Rotation matrix; columns are the axes, of which arrows and lines have the third one as their
+    # direction. Of a triangle, the edges at its first corner [m] and its normal (3, 3)
     axes: np.ndarray = field(default_factory=lambda: np.eye(3))
-    # Lengths of a box, or diameters and height [m]; of a mesh, the factors of its coordinates (3,)
-    size: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    # End of an arrow or line [m]; of a force or torque, the position plus the vector [N or Nm] (3,)
-    end: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    width: float = 0.0  # diameter of an arrow or line [m]
+    # As the size of a geom [m]: half lengths of a box; radius and half length of a cylinder or
+    # line; radius, radius and length of an arrow. Of a mesh, the factors of its coordinates (3,)
+    size: np.ndarray = field(default_factory=lambda: np.ones(3))
+    scale: str = ""  # for a length in N or Nm: the attribute of `Scale` with its unit
     # Red, green, blue and opacity in 0..1
-    colour: tuple[float, float, float, float] = (0.2, 0.6, 1.0, 0.9)
+    colour: Colour = (0.2, 0.6, 1.0, 0.9)
     text: str = ""  # a text, whose middle is the position
     mesh: str = ""  # URI of the file of a mesh
     has_file_colour: bool = False  # whether a mesh has the colour of its file, if that has one
@@ -154,7 +153,6 @@ class Shape:
             frame=frame,
             position=origin + rotation @ self.position,
             axes=rotation @ self.axes,
-            end=origin + rotation @ self.end,
         )
 
     def pose(self, find: Callable[[str], Pose | None]) -> Pose | None:
@@ -166,6 +164,43 @@ class Shape:
         if carrying is None or relative is None:
             return None
         return carrying @ self.carrier.pose @ relative
+
+
+_SHORTEST_M = 1e-4  # length of an arrow or line below which it has no direction
+
+
+def arrow(
+    frame: str, start: np.ndarray, vector: np.ndarray, width: float, colour: Colour, scale: str = ""
+) -> Iterator[Shape]:
+    """Yield an arrow of a diameter from a point along a vector [m]; none if it is too short."""
+    length = float(np.linalg.norm(vector))
+    if _SHORTEST_M <= length < np.inf:  # also rejects NaN
+        yield Shape(
+            kind=ShapeKind.ARROW,
+            frame=frame,
+            position=start,
+            axes=_axes_along(vector),
+            size=np.array([0.5 * width, 0.5 * width, length]),
+            colour=colour,
+            scale=scale,
+        )
+
+
+def line(
+    frame: str, start: np.ndarray, end: np.ndarray, width: float, colour: Colour
+) -> Iterator[Shape]:
+    """Yield a line of a diameter between two points [m]; none if it is too short."""
+    for shape in arrow(frame, start, end - start, width, colour):
+        radius, _, length = shape.size
+        size = np.array([radius, 0.5 * length, 0.0])
+        yield replace(shape, kind=ShapeKind.LINE, position=0.5 * (start + end), size=size)
+
+
+def _axes_along(vector: np.ndarray) -> np.ndarray:
+    quat, matrix = np.zeros(4), np.zeros(9)
+    mujoco.mju_quatZ2Vec(quat, vector)
+    mujoco.mju_quat2Mat(matrix, quat)
+    return matrix.reshape(3, 3)
 
 
 class JointPath(NamedTuple):
@@ -180,5 +215,4 @@ class TfFrame(NamedTuple):
     """A frame of /tf or /tf_static."""
 
     parent: str  # its parent
-    position: np.ndarray  # in the parent [m] (3,)
-    quat_wxyz: np.ndarray  # in the parent (4,)
+    pose: Pose  # in the parent

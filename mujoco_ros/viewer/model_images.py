@@ -1,22 +1,15 @@
 """Images of models that can be spawned, rendered once by a process with limits."""
 
 import logging
-import threading
 from collections.abc import Mapping, Sequence
-from queue import SimpleQueue
+from concurrent.futures import Future
+from functools import partial
 
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.process.limits import (
-    WorkerDiedError,
-    WorkerLimitError,
-    WorkerLimits,
-    share_of_memory,
-)
-from mujoco_ros.process.worker_process import WorkerProcess
-from mujoco_ros.viewer.file_request import FileRequest
+from mujoco_ros.process.limits import WorkerLimits, share_of_memory
+from mujoco_ros.viewer.file_request import FileAnswer, FileReader
 from mujoco_ros.viewer.message_shapes import printable
 
 _LOG = logging.getLogger(__name__)
@@ -39,48 +32,32 @@ class ModelImages:
     def __init__(self, files: FileAccess) -> None:
         # Images by URI; replaced, never changed.  # (height, width, 3) uint8
         self.found: Mapping[str, np.ndarray] = {}
-        self._files = files
-        self._lists: SimpleQueue[Sequence[str]] = SimpleQueue()
-        self._worker = WorkerProcess(_RENDERER, lambda: None, limits=LIMITS)
-        self._thread: threading.Thread | None = None
-        self._is_closed = False
+        self._reader = FileReader(_RENDERER, LIMITS, files)
+        self._waiting: list[Future[None]] = []
 
     def request(self, uris: Sequence[str]) -> None:
         """Have the images of a list made, instead of the rest of an earlier one."""
-        self._lists.put(uris)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="model images", daemon=True)
-            self._thread.start()
+        _cancel(self._waiting)
+        waiting: list[Future[None]] = []
+        self._waiting = waiting
+        for uri in uris:
+            waiting.append(self._reader.read(uri, partial(self._add, uri, waiting)))
 
     def close(self) -> None:
         """End the process."""
-        self._is_closed = True
-        self._worker.close()
+        self._reader.close()
 
-    def _run(self) -> None:
-        while not self._is_closed:
-            uris = self._lists.get()
-            try:
-                self._make(uris)
-            except NoImagesError as error:
-                _LOG.warning("images of models cannot be rendered: %s", error)
-            except Exception:  # the list has texts, too
-                if not self._is_closed:
-                    _LOG.exception("the images of models are incomplete")
+    def _add(self, uri: str, waiting: "list[Future[None]]", answer: FileAnswer) -> None:
+        if isinstance(answer.error, NoImagesError):
+            _LOG.warning("images of models cannot be rendered: %s", answer.error)
+            _cancel(waiting)  # the list has texts, too
+        elif answer.error is not None:
+            names = printable(uri), printable(answer.problem)
+            _LOG.warning("the model '%s' has no image: %s", *names)
+        else:
+            self.found = {**self.found, uri: answer.content}
 
-    def _make(self, uris: Sequence[str]) -> None:
-        for uri in uris:
-            if self._is_closed or not self._lists.empty():
-                return
-            try:
-                request = FileRequest.of_client(uri, self._files)
-                image = self._worker.submit(request).result()
-                self.found = {**self.found, uri: image}
-            except WorkerLimitError as error:
-                self._log(uri, f"it exceeds {error}")
-            except (UserInputError, WorkerDiedError, OSError) as error:
-                self._log(uri, str(error))
 
-    def _log(self, uri: str, problem: str) -> None:
-        if not self._is_closed:
-            _LOG.warning("the model '%s' has no image: %s", printable(uri), printable(problem))
+def _cancel(waiting: "list[Future[None]]") -> None:
+    for future in waiting:
+        future.cancel()

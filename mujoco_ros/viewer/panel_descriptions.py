@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mujoco_ros.model.errors import UserInputError, shortened
 from mujoco_ros.model.panel_items import MOST_COLUMNS
 from mujoco_ros.model.strict import from_dict
-from mujoco_ros.viewer.clients import ParameterInfo, Request
 
 _MOST_ROWS, _MOST_ITEMS = 200, 500
 _MOST_CHARACTERS = 200  # characters of a name; the middleware has no longer ones with what it adds
@@ -57,33 +55,15 @@ class GroupInfo:
 class PanelInfo:
     """A declared panel."""
 
-    title: str  # title of its window
+    title: str  # title of its tab
     node: str  # full name of the node with the parameters
     groups: tuple[GroupInfo, ...]  # what it has
 
-
-class PanelClient(Protocol):
-    """Declared panels, their settings, buttons and displays."""
-
-    known: Mapping[str, PanelInfo]  # panels by the topic of their description
-
-    def setting(self, node: str, parameter: str) -> ParameterInfo | None:
-        """Return a parameter of the node of a panel; None while it is unknown."""
-
-    def set(self, node: str, parameter: str, value: Any) -> Request:
-        """Set a parameter of the node of a panel."""
-
-    def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
-        """Set parameters of the node of a panel atomically, and then call a service, if any."""
-
-    def press(self, label: str, service: str) -> Request:
-        """Call the service of a button."""
-
-    def watch(self, tables: Collection[str]) -> None:
-        """Receive these tables, values and alternatives, by their topics, and no others."""
-
-    def rows(self, table: str) -> Sequence[Sequence[str]]:
-        """Return the rows of what is watched, by its topic."""
+    @property
+    def has_settings(self) -> bool:
+        """Whether it shows parameters of the node."""
+        items = (item for group in self.groups for item in group.items)
+        return any(field.parameter for item in items for field in (item, *item.fields))
 
 
 def panel_info(text: str) -> PanelInfo:

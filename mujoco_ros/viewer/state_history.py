@@ -1,8 +1,8 @@
 """The history of a state machine: in which state it was, for how long, and why."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from mujoco_ros.viewer.clients import ControllerInfo
 
@@ -30,24 +30,17 @@ def state_periods(controller: ControllerInfo) -> tuple[StatePeriod, ...]:
     """Return the states that a controller has been in, oldest first."""
     events = controller.events
     if not events:
-        if not controller.state:
-            return ()
-        return (_present(controller, None),)
-    first_time, first = events[0]
-    periods = [StatePeriod(state=first.start, begin=None, end=first_time)]
-    for (time, made), (next_time, _) in pairwise(events):
+        present = StatePeriod(state=controller.state, begin=None, end=None, is_present=True)
+        return (replace(present, reason=controller.reason),) if controller.state else ()
+    first, made = events[0]
+    periods = [StatePeriod(state=made.start, begin=None, end=first)]
+    for (begin, made), following in zip_longest(events, events[1:]):
+        end = following[0] if following is not None and following[0] >= begin else None
         periods.append(
-            StatePeriod(
-                state=made.goal,
-                begin=time,
-                end=next_time if next_time >= time else None,
-                label=made.label,
-                reason=made.reason,
-            )
+            StatePeriod(state=made.goal, begin=begin, end=end, label=made.label, reason=made.reason)
         )
-    last_time, last = events[-1]
-    periods.append(_present(controller, last_time, last.label))
-    return tuple(periods)
+    present = replace(periods[-1], state=controller.state, is_present=True)
+    return (*periods[:-1], replace(present, reason=controller.reason))
 
 
 def recent_periods(controller: ControllerInfo, low: float, high: float) -> Iterator[StatePeriod]:
@@ -62,14 +55,3 @@ def recent_periods(controller: ControllerInfo, low: float, high: float) -> Itera
         ends_early = not period.is_present and (period.end is None or period.end < low)
         if not (begins_late or ends_early):
             yield period
-
-
-def _present(controller: ControllerInfo, begin: float | None, label: str = "") -> StatePeriod:
-    return StatePeriod(
-        state=controller.state,
-        begin=begin,
-        end=None,
-        label=label,
-        reason=controller.reason,
-        is_present=True,
-    )

@@ -1,146 +1,92 @@
-"""Positions of the boxes and arrows of a graph of states, computed by Graphviz."""
+"""The graph of states as SVG: boxes and arrows, placed by Graphviz."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from unicodedata import east_asian_width
 
+_CHARACTER, _PADDING, _HEIGHT = 7.3, 18.0, 26.0  # of a box [px]; 12 px letters of equal width
+_GAP, _HEAD, _MARGIN = 18.0, 8.0, 4.0  # between boxes, of arrows, and around the graph [px]
+_LONGEST = 40  # characters of a name
 _PIXELS_PER_INCH = 72.0
 """Graphviz has sizes in inches and positions in points; a pixel of a diagram is a point."""
-_MOST_BOXES, _MOST_LINKS = 60, 160
+_MOST_BOXES, _MOST_ARROWS = 60, 160
 """Larger graphs, which other programs may offer, would take Graphviz seconds: they are a list."""
 _MIN_ASIDE = 4
 """A state with this many incoming transitions, from half of the states or more, is drawn aside."""
 _WEIGHT = 10  # how much shorter and straighter arrows are that are not aside
 
 
-class Point(NamedTuple):
-    """A point of the diagram [px]; y points down."""
+class StateBox(NamedTuple):
+    """A state, with the upper left corner of its box [px]; y points down."""
 
+    state: str
+    label: str
     x: float
     y: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiagramBox:
-    """A state, with the size of its box, and its upper left corner in a layout [px]."""
-
-    name: str
     width: float
-    height: float
-    x: float = 0.0
-    y: float = 0.0
-
-    @property
-    def right(self) -> float:
-        """Right edge."""
-        return self.x + self.width
-
-    @property
-    def bottom(self) -> float:
-        """Lower edge."""
-        return self.y + self.height
-
-    @property
-    def middle(self) -> Point:
-        """Centre."""
-        return Point(self.x + 0.5 * self.width, self.y + 0.5 * self.height)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiagramLink:
-    """An arrow between two boxes, by name; one that is `aside` may be long and bent."""
+class StateArrow(NamedTuple):
+    """An arrow from a state to another one."""
 
     start: str
     goal: str
-    aside: bool = False
+    curve: str  # the line, as the data of an SVG path
+    head: str  # the arrow head, as the points of an SVG polygon
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Route:
-    """The course of an arrow: its start, then three control points for each cubic Bézier curve.
-
-    The arrow head is from the end of the curve to `tip`.
-    """
-
-    link: DiagramLink
-    points: tuple[Point, ...]
-    tip: Point
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiagramLayout:
-    """A complete layout with its upper left corner at 0, 0 [px]."""
+class StateLayout(NamedTuple):
+    """A complete graph with its upper left corner at 0, 0 [px]."""
 
     width: float
     height: float
-    places: Mapping[str, DiagramBox]
-    routes: tuple[Route, ...]
+    boxes: list[StateBox]
+    arrows: list[StateArrow]
 
 
-def lay_out(
-    boxes: Sequence[DiagramBox], links: Sequence[DiagramLink], *, gap: float, head: float
-) -> DiagramLayout:
-    """Return positions of boxes, one or more, and arrows; rows and boxes are `gap` apart [px].
+def lay_out(states: Sequence[str], transitions: Iterable[tuple[str, str]]) -> StateLayout:
+    """Return the graph of states and of the transitions between them; see `StateLayout`.
 
     Without the extra ``diagrams``, and of a very large graph, it is a list: all boxes below each
-    other, without arrows. `head` is the length of arrow heads.
+    other, without arrows.
     """
-    if len(boxes) > _MOST_BOXES or len(links) > _MOST_LINKS:
-        return _column(boxes, gap)
+    pairs = [pair for pair in dict.fromkeys(transitions) if {*pair} <= {*states}]
+    widths = {state: _width(_label(state)) for state in states}
+    if len(widths) > _MOST_BOXES or len(pairs) > _MOST_ARROWS:
+        return _listed(widths)
     try:
         from pygraphviz import AGraph
     except ImportError:
-        return _column(boxes, gap)
-    graph = AGraph(directed=True, strict=False)
-    graph.graph_attr.update(nodesep=gap / _PIXELS_PER_INCH, ranksep=gap / _PIXELS_PER_INCH)
-    graph.node_attr.update(shape="box", fixedsize=True, label="")
-    graph.edge_attr.update(arrowsize=head / 10.0)  # Graphviz's own head has a length of 10
-    numbers = {box.name: str(number) for number, box in enumerate(boxes)}
-    for box in boxes:
-        width, height = box.width / _PIXELS_PER_INCH, box.height / _PIXELS_PER_INCH
-        graph.add_node(numbers[box.name], width=width, height=height)
-    ends = [(numbers[link.start], numbers[link.goal], str(key)) for key, link in enumerate(links)]
-    for link, edge in zip(links, ends, strict=True):
-        graph.add_edge(*edge, weight=0 if link.aside else _WEIGHT)
+        return _listed(widths)
+    numbers = {state: str(number) for number, state in enumerate(widths)}
+    edges = [(numbers[start], numbers[goal], f"{start}\n{goal}") for start, goal in pairs]
+    graph, aside = AGraph(directed=True, strict=False), states_aside(states, pairs)
+    _set_sizes(graph)
+    for state, width in widths.items():
+        graph.add_node(numbers[state], width=width / _PIXELS_PER_INCH)
+    for (_, goal), edge in zip(pairs, edges, strict=True):
+        graph.add_edge(*edge, weight=0 if goal in aside else _WEIGHT)
     graph.layout(prog="dot")  # pygraphviz 1 replaces the graph here, with its nodes and edges
     left, bottom, right, top = _floats(graph.graph_attr["bb"])
 
-    def point(position: str) -> Point:
+    def point(position: str) -> tuple[float, float]:
         x, y = _floats(position)
-        return Point(x - left, top - y)
+        return x - left + _MARGIN, top - y + _MARGIN
 
-    places, routes = {}, []
-    for box in boxes:
-        x, y = point(graph.get_node(numbers[box.name]).attr["pos"])
-        places[box.name] = replace(box, x=x - 0.5 * box.width, y=y - 0.5 * box.height)
-    for link, edge in zip(links, ends, strict=True):
-        end, *curve = graph.get_edge(*edge).attr["pos"].split()
-        points = tuple(map(point, curve))
-        routes.append(Route(link=link, points=points, tip=point(end.removeprefix("e,"))))
-    return DiagramLayout(
-        width=right - left, height=top - bottom, places=places, routes=tuple(routes)
-    )
-
-
-def lay_out_states(
-    states: Sequence[str],
-    transitions: Iterable[tuple[str, str]],
-    size: Callable[[str], tuple[float, float]],
-    *,
-    gap: float,
-    head: float,
-) -> DiagramLayout:
-    """Return the layout of states and of the transitions between them; see `lay_out`.
-
-    `size` returns width and height of the box of a state [px].
-    """
-    pairs = [pair for pair in dict.fromkeys(transitions) if {*pair} <= {*states}]
-    aside = states_aside(states, pairs)
-    sizes = {state: size(state) for state in states}
-    boxes = [DiagramBox(name=state, width=w, height=h) for state, (w, h) in sizes.items()]
-    links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
-    return lay_out(boxes, links, gap=gap, head=head)
+    boxes = []
+    for state, width in widths.items():
+        x, y = point(graph.get_node(numbers[state]).attr["pos"])
+        corner = round(x - 0.5 * width, 1), round(y - 0.5 * _HEIGHT, 1)
+        boxes.append(StateBox(state, _label(state), *corner, width))
+    arrows = []
+    for pair, edge in zip(pairs, edges, strict=True):
+        end, *course = graph.get_edge(*edge).attr["pos"].split()
+        tip, points = point(end.removeprefix("e,")), [point(each) for each in course]
+        curve = f"M{_svg(points[:1])}C{_svg(points[1:])}"
+        arrows.append(StateArrow(*pair, curve, _head(points[-1], tip)))
+    width, height = right - left + 2.0 * _MARGIN, top - bottom + 2.0 * _MARGIN
+    return StateLayout(round(width, 1), round(height, 1), boxes, arrows)
 
 
 def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
@@ -156,14 +102,43 @@ def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set
     }
 
 
+def _set_sizes(graph: Any) -> None:
+    """Set the sizes that all boxes and arrows have."""
+    graph.graph_attr.update(nodesep=_GAP / _PIXELS_PER_INCH, ranksep=_GAP / _PIXELS_PER_INCH)
+    graph.node_attr.update(shape="box", fixedsize=True, label="", height=_HEIGHT / _PIXELS_PER_INCH)
+    graph.edge_attr.update(arrowsize=_HEAD / 10.0)  # Graphviz's own head has a length of 10
+
+
+def _listed(widths: Mapping[str, float]) -> StateLayout:
+    """Return the boxes below each other."""
+    widest, step = max(widths.values()), _HEIGHT + _GAP
+    boxes = [
+        StateBox(
+            state, _label(state), _MARGIN + 0.5 * (widest - width), _MARGIN + row * step, width
+        )
+        for row, (state, width) in enumerate(widths.items())
+    ]
+    return StateLayout(widest + 2.0 * _MARGIN, boxes[-1].y + _HEIGHT + _MARGIN, boxes, [])
+
+
+def _label(state: str) -> str:
+    return state if len(state) <= _LONGEST else f"{state[: _LONGEST - 1]}…"
+
+
+def _width(label: str) -> float:
+    cells = sum(2 if east_asian_width(each) in "WF" else 1 for each in label)
+    return round(cells * _CHARACTER + _PADDING, 1)
+
+
+def _head(foot: tuple[float, float], tip: tuple[float, float]) -> str:
+    """Return the corners of an arrow head."""
+    dx, dy = 0.4 * (tip[0] - foot[0]), 0.4 * (tip[1] - foot[1])
+    return _svg([tip, (foot[0] - dy, foot[1] + dx), (foot[0] + dy, foot[1] - dx)])
+
+
+def _svg(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
 def _floats(text: str) -> list[float]:
     return [float(number) for number in text.split(",")]
-
-
-def _column(boxes: Sequence[DiagramBox], gap: float) -> DiagramLayout:
-    """Return the boxes below each other."""
-    width, y, places = max(box.width for box in boxes), 0.0, {}
-    for box in boxes:
-        places[box.name] = replace(box, x=0.5 * (width - box.width), y=y)
-        y += box.height + gap
-    return DiagramLayout(width=width, height=y - gap, places=places, routes=())

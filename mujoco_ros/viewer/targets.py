@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.clients import CommandClient, Request
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.ros.commands import CommandPublisher
 from mujoco_ros.viewer.scene.entries import HandleEntry
 
 _PREFIX = "target/"  # of the names of their handles
@@ -13,7 +14,7 @@ _PREFIX = "target/"  # of the names of their handles
 class Targets:
     """The targets of a viewer; each has a topic of its own."""
 
-    def __init__(self, commands: CommandClient) -> None:
+    def __init__(self, commands: CommandPublisher) -> None:
         self.poses: dict[str, Pose] = {}  # pose of each target in the world by its name
         self.request: Request | None = None  # the last message
         self._commands = commands

@@ -48,6 +48,16 @@ def test_collision_shapes_replace_visual_ones_of_one_entity_alone(displays, stat
     assert displays.displayed_model() is model
 
 
+def test_the_displayed_model_has_the_edits_of_the_present_one(displays, state):
+    displays.set("arm", collision=True)
+    displays.displayed_model()
+    before = state.model.mat_rgba[0].copy()
+    state.model.mat_rgba[0] = 0.25
+    displayed = displays.displayed_model()
+    state.model.mat_rgba[0] = before
+    np.testing.assert_array_equal(displayed.mat_rgba[0], [0.25] * 4)
+
+
 def test_switches_of_entities_of_another_scene_are_kept(displays, state):
     displays.restore({"entities": {"crane": {"visual": False, "trail": 5, "wings": True}}})
     assert displays.displayed_model() is state.model

@@ -75,7 +75,7 @@ def trials(tmp_path, monkeypatch, images) -> ModelImages:
     # The time in which the host runs something else counts as processor time of its guest.
     limits = WorkerLimits(processor_s=1.5, wall_s=LIMIT_S, memory_bytes=300 << 20)
     worker = WorkerProcess("image_trials", lambda: None, limits=limits)
-    monkeypatch.setattr(images, "_worker", worker)
+    monkeypatch.setattr(images._reader, "_worker", worker)
     return images
 
 
@@ -153,7 +153,7 @@ def test_another_list_precedes_the_rest_of_an_earlier_one(trials):
 
 def test_the_end_does_not_wait_for_a_model(trials, caplog):
     trials.request(["file:///hanging", "file:///a"])
-    until(lambda: trials._worker.pid)
+    until(lambda: trials._reader._worker.pid)
     trials.close()
-    until(lambda: not trials._thread.is_alive())
+    until(lambda: all(future.done() for future in trials._waiting))
     assert not caplog.text

@@ -66,17 +66,63 @@ def test_the_simulation_returns_to_the_shown_state_and_the_page_to_the_present(
     assert view.obstacle == ""
     view.continue_from()
     view.continue_from()
+    assert not clients.called("load_past"), "the present state is saved first"
+    clients.requests[-1].complete(True)
+    view.update()
+    view.continue_from()
     assert clients.called("load_past") == [(pytest.approx(1.5),)], "once"
     view.update()
     assert state.shown is not None, "until the simulation has returned"
     clients.requests[-1].complete(True)
     view.update()
     assert state.shown is None
+    state.time = 1.5
+    assert view.undo_time == 2.0
+    view.undo()
+    assert clients.called("load_keyframe") == clients.called("save_keyframe")
+    assert view.undo_time is None, "once"
+
+
+def test_a_state_that_is_shown_after_the_press_is_not_returned_to(view, clients):
+    view.show(1.5)
+    view.continue_from()
+    view.show(1.2)
+    clients.requests[-1].complete(True)
+    view.update()
+    assert clients.called("load_past") == [(pytest.approx(1.5),)]
+
+
+@pytest.mark.parametrize("change", [{"time": 40.0}, {"time": 1.0}, {"model": None}])
+def test_a_return_cannot_be_undone_long_after_it_or_after_a_reset_or_in_another_world(
+    view, state, clients, monkeypatch, change
+):
+    view.show(1.5)
+    view.continue_from()
+    for _ in range(2):
+        clients.requests[-1].complete(True)
+        view.update()
+    for name, value in {"time": 1.6, **change}.items():
+        monkeypatch.setattr(state, name, value)
+    assert view.undo_time is None
+    view.undo()
+    assert not clients.called("load_keyframe")
+
+
+def test_a_return_without_a_saved_state_cannot_be_undone(view, state, clients):
+    view.show(1.5)
+    view.continue_from()
+    clients.requests[-1].fail("at most 100 keyframes")
+    view.update()
+    assert clients.called("load_past")
+    state.time = 1.6
+    assert view.undo_time is None
 
 
 def test_a_failed_return_leaves_the_past_state_in_sight(view, state, clients):
     view.show(1.5)
     view.continue_from()
+    clients.requests[-1].complete(True)
+    view.update()
     clients.requests[-1].fail("no")
     view.update()
     assert state.shown is not None

@@ -5,16 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.viewer.state_layout import (
-    DiagramBox,
-    DiagramLink,
-    Point,
-    lay_out,
-    states_aside,
-)
+from mujoco_ros.viewer.state_layout import StateBox, StateLayout, lay_out, states_aside
 
-SIZES = {"gap": 20.0, "head": 8.0}
-ABC = [DiagramBox(name=name, width=50.0, height=30.0) for name in "ABC"]
+HEIGHT = 26.0
 
 
 @pytest.fixture
@@ -23,76 +16,78 @@ def graphviz() -> None:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[DiagramBox], list[DiagramLink]]:
-    names = [f"S{number}" for number in range(draw(st.integers(1, 9)))]
-    boxes = [
-        DiagramBox(name=name, width=draw(st.floats(30, 120)), height=draw(st.floats(20, 60)))
-        for name in names
-    ]
+def graphs(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, str]]]:
+    names = [f"S{number}" * draw(st.integers(1, 25)) for number in range(draw(st.integers(1, 9)))]
     name = st.sampled_from(names)
-    drawn = draw(st.sets(st.tuples(name, name, st.booleans()), max_size=24))
-    links = [
-        DiagramLink(start=start, goal=goal, aside=aside) for start, goal, aside in sorted(drawn)
-    ]
-    return boxes, links
+    return names, sorted(draw(st.sets(st.tuples(name, name), max_size=24)))
 
 
-def overlap(one: DiagramBox, other: DiagramBox, by: float = 0.5) -> bool:
+def boxes_of(layout: StateLayout) -> dict[str, StateBox]:
+    return {box.state: box for box in layout.boxes}
+
+
+def overlap(one: StateBox, other: StateBox, by: float = 0.5) -> bool:
     return (
-        min(one.right, other.right) - max(one.x, other.x) > by
-        and min(one.bottom, other.bottom) - max(one.y, other.y) > by
+        min(one.x + one.width, other.x + other.width) - max(one.x, other.x) > by
+        and min(one.y, other.y) + HEIGHT - max(one.y, other.y) > by
     )
 
 
-def distance(point: Point, place: DiagramBox) -> float:
+def distance(point: str, box: StateBox) -> float:
     """Return the distance of a point from the edge of a box."""
-    outside = max(place.x - point.x, point.x - place.right, place.y - point.y)
-    return abs(max(outside, point.y - place.bottom))
+    x, y = map(float, point.split(","))
+    outside = max(box.x - x, x - box.x - box.width, box.y - y)
+    return abs(max(outside, y - box.y - HEIGHT))
 
 
 @pytest.mark.usefixtures("graphviz")
 @settings(max_examples=30, deadline=None)
 @given(graphs())
 def test_boxes_of_any_graph_do_not_overlap_and_arrows_connect_them(graph):
-    boxes, links = graph
-    layout = lay_out(boxes, links, **SIZES)
-    assert layout.places.keys() == {box.name for box in boxes}
-    assert [route.link for route in layout.routes] == links
-    for box in boxes:
-        place = layout.places[box.name]
-        assert (place.width, place.height) == (box.width, box.height)
-    for one, other in combinations(layout.places.values(), 2):
+    states, pairs = graph
+    layout = lay_out(states, pairs)
+    boxes = boxes_of(layout)
+    assert list(boxes) == states
+    assert [(arrow.start, arrow.goal) for arrow in layout.arrows] == pairs
+    for one, other in combinations(layout.boxes, 2):
         assert not overlap(one, other)
-    for place in layout.places.values():
-        assert min(place.x, place.y) >= -1.0
-        assert place.right <= layout.width + 1.0
-        assert place.bottom <= layout.height + 1.0
-    for route in layout.routes:
-        assert len(route.points) % 3 == 1, "cubic curves"
-        assert distance(route.points[0], layout.places[route.link.start]) < 2.0
-        assert distance(route.tip, layout.places[route.link.goal]) < 2.0
+    for box in layout.boxes:
+        assert min(box.x, box.y) >= 0.0
+        assert box.x + box.width <= layout.width
+        assert box.y + HEIGHT <= layout.height
+    for arrow in layout.arrows:
+        first, *rest = arrow.curve.removeprefix("M").replace("C", " ").split()
+        assert len(rest) % 3 == 0, "cubic curves"
+        assert distance(first, boxes[arrow.start]) < 2.0
+        assert distance(arrow.head.split()[0], boxes[arrow.goal]) < 2.0
 
 
 @pytest.mark.usefixtures("graphviz")
 def test_a_chain_is_vertical_in_the_order_of_its_arrows():
-    links = [DiagramLink(start=start, goal=goal) for start, goal in pairwise("ABC")]
-    a, b, c = (lay_out(ABC, links, **SIZES).places[name] for name in "ABC")
+    a, b, c = lay_out("ABC", pairwise("ABC")).boxes
     assert a.x == pytest.approx(b.x, abs=1.0) == pytest.approx(c.x, abs=1.0)
-    assert a.bottom < b.y < b.bottom < c.y
+    assert a.y + HEIGHT < b.y < b.y + HEIGHT < c.y
+
+
+@pytest.mark.usefixtures("graphviz")
+def test_a_long_name_is_shortened_and_names_have_no_meaning_for_graphviz():
+    states = ["a" * 200, '\\N<b>"', "graph"]
+    boxes = boxes_of(lay_out(states, pairwise(states)))
+    assert list(boxes) == states
+    assert boxes[states[0]].label == "a" * 39 + "…"
 
 
 def test_without_graphviz_boxes_are_a_list(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    layout = lay_out(ABC, [DiagramLink(start="A", goal="B")], **SIZES)
-    a, b, c = (layout.places[name] for name in "ABC")
-    assert a.bottom < b.y < b.bottom < c.y
-    assert (layout.height, layout.routes) == (c.bottom, ())
+    layout = lay_out("ABC", [("A", "B")])
+    a, b, c = layout.boxes
+    assert a.y + HEIGHT < b.y < b.y + HEIGHT < c.y < layout.height
+    assert layout.arrows == []
 
 
 def test_a_graph_too_large_for_graphviz_is_a_list():
-    boxes = [DiagramBox(name=str(number), width=10.0, height=10.0) for number in range(200)]
-    links = [DiagramLink(start=start, goal=goal) for start in "123" for goal in "456"]
-    assert lay_out(boxes, links, **SIZES).routes == ()
+    states = [str(number) for number in range(200)]
+    assert lay_out(states, [(start, goal) for start in "123" for goal in "456"]).arrows == []
 
 
 def test_states_to_which_most_others_lead_or_none_are_drawn_aside():

@@ -3,13 +3,13 @@
 import math
 from dataclasses import dataclass
 
+import cv2
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.observer import contact_forces
-from mujoco_ros.viewer.overlays.robot_overlays import centre_of_mass, convex_hull, inside
-from mujoco_ros.viewer.overlays.shapes import OverlayScene
+from mujoco_ros.sim.shared_memory.reader import SharedState
 
 _LEAST_M = 0.05  # height of the centre of mass from which on it falls like a pendulum [m]
 _LEAST_N = 1.0  # force from which on there is a centre of pressure [N]
@@ -20,6 +20,8 @@ class Balance:
     """Positions in the horizontal plane of ``world`` [m]."""
 
     centre: np.ndarray  # centre of mass (2,)
+    height: float  # of the centre of mass [m]
+    ground: float  # height of the highest contact that pushes the robot up; 0 without one [m]
     support: np.ndarray  # corners of the support polygon, counterclockwise (n, 2)
     capture: np.ndarray | None  # divergent component of motion (2,); None close to the ground
     pressure: np.ndarray | None  # centre of pressure, the ZMP (2,); None without a force
@@ -31,10 +33,12 @@ class Balance:
         return inside(self.support, point)
 
 
-def balance_of(scene: OverlayScene, robot: RobotLayout) -> Balance:
+def balance_of(state: SharedState, robot: RobotLayout) -> Balance:
     """Return the balance of a robot with a floating base, after ``mj_forward``."""
-    model, data = scene.model, scene.data
-    centre = centre_of_mass(scene, robot)
+    model, data = state.model, state.data
+    bodies = list(robot.bodies)
+    masses = model.body_mass[bodies]
+    centre = masses @ data.xipos[bodies] / masses.sum()
     found = contact_forces(model, data)
     own = np.isin(found.bodies, robot.bodies)  # (n, 2)
     upwards = np.where(own[:, 1], 1.0, -1.0) * found.forces[:, 2]
@@ -52,7 +56,22 @@ def balance_of(scene: OverlayScene, robot: RobotLayout) -> Balance:
         capture = centre[:2] + velocity * math.sqrt(height / gravity)
     return Balance(
         centre=centre[:2],
+        height=float(centre[2]),
+        ground=float(points[:, 2].max()) if len(points) else 0.0,
         support=convex_hull(points[:, :2]),
         capture=capture,
         pressure=pressure,
     )
+
+
+def convex_hull(points: np.ndarray) -> np.ndarray:
+    """Return the corners of the convex polygon around points, counterclockwise.  # (n, 2)"""
+    if not len(points):
+        return np.zeros((0, 2))
+    return np.asarray(cv2.convexHull(points.astype(np.float32)).reshape(-1, 2).astype(float))
+
+
+def inside(hull: np.ndarray, point: np.ndarray) -> bool:
+    """Return whether a point is in a convex polygon of three or more corners."""
+    place = float(point[0]), float(point[1])
+    return len(hull) > 2 and cv2.pointPolygonTest(hull.astype(np.float32), place, False) >= 0

@@ -1,35 +1,21 @@
 """Shapes of the messages of topics, in the frames of the scene, and these frames."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.colours import WHITE, Colour
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.colours import WHITE
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame, printable
-from mujoco_ros.viewer.overlays.shapes import (
-    OverlayScene,
-    Scale,
-    arrow,
-    axes_at,
-    frame_length,
-    line,
-    solid,
-)
+from mujoco_ros.viewer.overlays.shapes import Scale, arrow, axes_at, frame_length, label, solid
 
 WORLD = "world"
 _DEEPEST = 50  # longest chain of frames
 _MOST_BELOW = 100  # most frames below a root that are searched for a body
-_SOLIDS = {
-    ShapeKind.SPHERE: int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
-    ShapeKind.BOX: int(mujoco.mjtGeom.mjGEOM_BOX),
-    ShapeKind.CYLINDER: int(mujoco.mjtGeom.mjGEOM_CYLINDER),
-}
-_TRIANGLE, _ONES = int(mujoco.mjtGeom.mjGEOM_TRIANGLE), np.ones(3)
 
 
 class Frames:
@@ -39,12 +25,12 @@ class Frames:
     below that root, such as the base of a robot that another node localizes.
     """
 
-    def __init__(self, scene: OverlayScene, published: Mapping[str, TfFrame]) -> None:
-        """Read a scene; `published` has the frames of /tf and /tf_static."""
+    def __init__(self, state: SharedState, published: Mapping[str, TfFrame]) -> None:
+        """Read a state; `published` has the frames of /tf and /tf_static."""
         # Names of the frames that are no bodies, of all chains so far
         self.others: set[str] = set()
-        self._data, self._published = scene.data, published
-        model, layout = scene.model, scene.layout
+        self._data, self._published = state.data, published
+        model, layout = state.model, state.layout
         self._bodies = {name: base.body for name, base in layout.free_objects}
         self._bodies |= {
             robot.frame(model.body(body).name): body
@@ -79,8 +65,7 @@ class Frames:
             if published is None:
                 root = self._from_below(frame)
                 return None if root is None else root @ pose
-            frame = published.parent
-            pose = Pose(position=published.position, quat_wxyz=published.quat_wxyz) @ pose
+            frame, pose = published.parent, published.pose @ pose
         return None
 
     def _body_pose(self, frame: str) -> Pose | None:
@@ -99,8 +84,7 @@ class Frames:
         while waiting and len(searched) < _MOST_BELOW:
             frame, in_root = waiting.popleft()
             for name in self._children.get(frame, ()):
-                child = self._published[name]
-                below = in_root @ Pose(position=child.position, quat_wxyz=child.quat_wxyz)
+                below = in_root @ self._published[name].pose
                 body = self._body_pose(name)
                 if body is not None:
                     return body @ below.inverse()
@@ -111,27 +95,12 @@ class Frames:
         return None
 
 
-class PlacedText(NamedTuple):
-    """A text in the scene."""
-
-    position: np.ndarray  # its middle in ``world`` [m] (3,)
-    text: str
-    colour: Colour  # red, green, blue and opacity in 0..1
-
-
-def placed_texts(shapes: Iterable[Shape], frames: Frames, *, most: int) -> Iterator[PlacedText]:
-    """Yield the texts among the first `most` shapes whose frames are known."""
-    for shape in islice(shapes, max(most, 0)):
-        if shape.kind is ShapeKind.TEXT and (pose := shape.pose(frames.pose)) is not None:
-            yield PlacedText(pose.position + pose.matrix @ shape.position, shape.text, shape.colour)
-
-
 def drawn(
     shapes: Iterable[Shape], frames: Frames, unknown: set[str], scale: Scale, *, most: int
 ) -> list[mujoco.MjvGeom]:
     """Return geoms of at most `most` shapes; add unknown frames to `unknown`.
 
-    Texts are not drawn (see `placed_texts`), nor meshes (see `MeshFiles.triangles`).
+    Meshes are not drawn (see `MeshFiles.triangles`).
     """
     geoms: list[mujoco.MjvGeom] = []
     last, axes = Pose(), np.eye(3)
@@ -142,26 +111,14 @@ def drawn(
             continue
         if pose is not last:  # a matrix takes as long as half of all else
             last, axes = pose, pose.matrix
-        start = pose.position + axes @ shape.position
-        if shape.kind in (ShapeKind.TEXT, ShapeKind.MESH):
-            continue
-        if shape.kind is ShapeKind.TRIANGLE:
-            geoms.append(solid(_TRIANGLE, _ONES, start, axes @ shape.axes, shape.colour))
-            continue
-        if shape.kind in _SOLIDS:
-            half = np.maximum(0.5 * shape.size, 1e-4)
-            if shape.kind is ShapeKind.CYLINDER:
-                half[1] = half[2]  # MuJoCo: radius, half of the height
-            geoms.append(solid(_SOLIDS[shape.kind], half, start, axes @ shape.axes, shape.colour))
-            continue
-        end, radius = pose.position + axes @ shape.end, 0.5 * shape.width
-        if shape.kind in (ShapeKind.FORCE, ShapeKind.TORQUE):
-            length = scale.force if shape.kind is ShapeKind.FORCE else scale.torque
-            geoms += arrow(start, length * (end - start), radius, shape.colour)
-        elif shape.kind is ShapeKind.ARROW:
-            geoms += arrow(start, end - start, radius, shape.colour)
-        else:
-            geoms += line(start, end, radius, shape.colour)
+        position = pose.position + axes @ shape.position
+        if shape.kind is ShapeKind.TEXT:
+            geoms.append(label(shape.text, position, shape.colour))
+        elif shape.scale:
+            vector = getattr(scale, shape.scale) * shape.size[2] * (axes @ shape.axes[:, 2])
+            geoms += arrow(position, vector, float(shape.size[0]), shape.colour)
+        elif shape.kind is not ShapeKind.MESH:
+            geoms.append(solid(shape.kind, shape.size, position, axes @ shape.axes, shape.colour))
     return geoms
 
 
@@ -169,14 +126,13 @@ _MOST, _LONGEST = 200, 60
 """Frames that are drawn, and characters of a name."""
 
 
-def tf_frames(scene: OverlayScene, frames: Frames) -> tuple[list[mujoco.MjvGeom], list[PlacedText]]:
+def tf_frames(state: SharedState, frames: Frames) -> list[mujoco.MjvGeom]:
     """Return the axes and the names of all frames whose poses are known."""
     geoms: list[mujoco.MjvGeom] = []
-    texts: list[PlacedText] = []
-    length = frame_length(scene.model)
+    length = frame_length(state.model)
     for name in frames.names[:_MOST]:
         pose = frames.pose(name)
         if pose is not None:
             geoms += axes_at(pose.position, pose.matrix, length)
-            texts.append(PlacedText(pose.position, printable(name[:_LONGEST]), WHITE))
-    return geoms, texts
+            geoms.append(label(printable(name[:_LONGEST]), pose.position, WHITE))
+    return geoms

@@ -8,21 +8,22 @@ from typing import Any
 import mujoco
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape
 from mujoco_ros.viewer.overlays import robot_overlays
-from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts, tf_frames
+from mujoco_ros.viewer.overlays.drawn import Frames, drawn, tf_frames
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks, Ghost
 from mujoco_ros.viewer.overlays.heat_map import HeatMap
 from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
-from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, viewed_scene
+from mujoco_ros.viewer.overlays.shapes import Scale
+from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters, wrench_sign
 from mujoco_ros.viewer.scene.entries import OverlayEntries
 
 _LOG = logging.getLogger(__name__)
 _MOST_NAMED = 5  # most unknown frames, and most meshes that are not drawn, that are named
-TF_FRAMES, CAMERAS = "TF frames", "Cameras"
+TF_FRAMES, CAMERAS, IMAGES = "TF frames", "Cameras", "Camera images"
 LENGTHS = (1e-5, 1.0)
 """Shortest and longest length of a unit of a force or a torque [m]."""
 TIPS = {
@@ -31,12 +32,13 @@ TIPS = {
     "Force-torque sensors": "As published on wrench/<name>",
     "References": "The robots at their joint references, as ghosts",
     "Balance": "Centre of mass and support polygon of floating robots",
-    CAMERAS: "What each camera shows",
+    CAMERAS: "The field of view of each camera",
+    IMAGES: "The newest image of each camera, in its field of view",
     TF_FRAMES: "All frames of /tf and /tf_static, and of all bodies",
 }
 """What each overlay draws, by its name."""
 
-Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
+Draw = Callable[[SharedState, Scale], list[mujoco.MjvGeom]]
 
 
 class DrawnOverlays:
@@ -45,22 +47,22 @@ class DrawnOverlays:
     def __init__(
         self,
         state: SharedState,
-        parameters: ParameterClient,
-        drawings: DrawingClient,
+        parameters: SimulatorParameters,
+        drawings: DrawnTopics,
         displays: EntityDisplays,
+        temperatures: Callable[[], Mapping[tuple[str, str], float]] = dict,
     ) -> None:
         # Whether each overlay is drawn, by its name
         self.shown = {name: name == "External wrenches" for name in TIPS}
         self.scale = Scale()  # lengths of the arrows
-        self.heat = HeatMap(state, displays)
+        self.heat = HeatMap(state, displays, temperatures)
         self.drawings = drawings
         self._state, self._parameters = state, parameters
         self._marks = EntityMarks(state, displays)
-        self._meshes = MeshFiles(files_of_clients(parameters))
+        self._meshes = MeshFiles(files_of_clients(lambda: parameters.known))
         self._joint_paths = robot_overlays.JointPaths()
         self._topics: dict[str, bool] = {}
         self._frames: Frames | None = None  # of the present frame, if something needs them
-        self._texts: list[PlacedText] = []
         self._unknown: set[str] = set()
         self._failed: dict[str, str] = {}  # what cannot be drawn, and why
         self._is_full = False
@@ -71,6 +73,7 @@ class DrawnOverlays:
             "References": Ghost(),
             "Balance": robot_overlays.balance,
             CAMERAS: robot_overlays.fields_of_view,
+            IMAGES: robot_overlays.camera_images,
             TF_FRAMES: self._tf_frames,
         }
 
@@ -87,17 +90,16 @@ class DrawnOverlays:
         """Return what is drawn of the present state, after ``mj_forward``."""
         self.heat.update()
         self.scale.sensor_sign = wrench_sign(self._parameters)
-        scene = viewed_scene(self._state.model, self._state.data, self._state)
-        self._texts, self._frames = [], None
-        if scene is None:
-            return OverlayEntries()
+        self._frames = None
         geoms: list[mujoco.MjvGeom] = []
         for name, draw in self._draw.items():
-            if self.shown[name] and not self._add(name, geoms, partial(draw, scene, self.scale)):
+            if self.shown[name] and not self._add(
+                name, geoms, partial(draw, self._state, self.scale)
+            ):
                 self.shown[name] = False
-        self._add("marks of entities", geoms, partial(self._marks, scene, self.scale))
-        self._draw_topics(scene, geoms)
-        return OverlayEntries(geoms=geoms, texts=self._texts)
+        self._add("marks of entities", geoms, partial(self._marks, self.scale))
+        self._draw_topics(geoms)
+        return OverlayEntries(geoms=geoms)
 
     def pause(self) -> None:
         """Need no frame of /tf: no page shows the scene."""
@@ -156,39 +158,33 @@ class DrawnOverlays:
             return False
         return True
 
-    def _draw_topics(self, scene: OverlayScene, geoms: list[mujoco.MjvGeom]) -> None:
+    def _draw_topics(self, geoms: list[mujoco.MjvGeom]) -> None:
         self._unknown, self._is_full = set(), False
         found = self.drawings.shapes()
         self._meshes.follow(found)
         for topic, shapes in found.items():
-            left = MOST_DRAWN - len(geoms) - len(self._texts)
-            if not self._add(topic, geoms, partial(self._of_topic, scene, topic, shapes, left)):
+            left = MOST_DRAWN - len(geoms)
+            if not self._add(topic, geoms, partial(self._of_topic, topic, shapes, left)):
                 self._topics[topic] = False
                 self.drawings.show(topic, False)
         paths = self.drawings.joint_paths()
-        self._add("trajectories", geoms, partial(self._joint_paths, scene, paths, self.scale))
+        self._add("trajectories", geoms, partial(self._joint_paths, self._state, paths, self.scale))
         self._is_full |= len(geoms) > MOST_DRAWN
         others = self._frames.others if self._frames is not None else ()
         self.drawings.need_frames(None if self.shown[TF_FRAMES] else others)
 
-    def _of_topic(
-        self, scene: OverlayScene, topic: str, shapes: Sequence[Shape], left: int
-    ) -> list[mujoco.MjvGeom]:
+    def _of_topic(self, topic: str, shapes: Sequence[Shape], left: int) -> list[mujoco.MjvGeom]:
         """Return the geoms of a topic, at most as many as are `left`."""
-        frames = self._frames_of(scene)
+        frames = self._all_frames()
         if self._parameters.known:  # with the folders of files
             shapes = self._meshes.triangles(topic, shapes)
         self._is_full |= len(shapes) > left
-        geoms = drawn(shapes, frames, self._unknown, self.scale, most=left)
-        self._texts += placed_texts(shapes, frames, most=left)
-        return geoms
+        return drawn(shapes, frames, self._unknown, self.scale, most=left)
 
-    def _tf_frames(self, scene: OverlayScene, _scale: Scale) -> list[mujoco.MjvGeom]:
-        geoms, texts = tf_frames(scene, self._frames_of(scene))
-        self._texts += texts
-        return geoms
+    def _tf_frames(self, state: SharedState, _scale: Scale) -> list[mujoco.MjvGeom]:
+        return tf_frames(state, self._all_frames())
 
-    def _frames_of(self, scene: OverlayScene) -> Frames:
+    def _all_frames(self) -> Frames:
         if self._frames is None:
-            self._frames = Frames(scene, self.drawings.frames)
+            self._frames = Frames(self._state, self.drawings.frames)
         return self._frames

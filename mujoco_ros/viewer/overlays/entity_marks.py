@@ -11,9 +11,8 @@ import numpy as np
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.colours import GHOST, TRAIL
-from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.entity_displays import VISIBLE_GROUPS, EntityDisplays
 from mujoco_ros.viewer.overlays.shapes import (
-    OverlayScene,
     Scale,
     axes_at,
     frame_length,
@@ -23,15 +22,14 @@ from mujoco_ros.viewer.overlays.shapes import (
 
 _MIN_DISTANCE_M = 1e-3
 _MIN_ROTATION = 2e-3  # geoms closer to their reference are not drawn: they would flicker
-_VISIBLE_GROUPS = 3  # geom groups that MuJoCo shows by default; the others are for collisions
-_MESH, _ELLIPSOID, *_PRIMITIVES = (
+_MESH, *_PRIMITIVES = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
     for name in ("MESH", "ELLIPSOID", "SPHERE", "CAPSULE", "CYLINDER", "BOX")
 )
 
 
 class Ghost:
-    """Draws robots at their joint references; Studio draws no meshes, so these are ellipsoids."""
+    """Draws robots at their joint references."""
 
     def __init__(self, wants: Callable[[str], bool] = lambda _name: True) -> None:
         """Draw the robots whose names `wants` returns True for."""
@@ -39,26 +37,26 @@ class Ghost:
         self._model: mujoco.MjModel | None = None
         self._data: mujoco.MjData
 
-    def __call__(self, scene: OverlayScene, _scale: Scale) -> list[mujoco.MjvGeom]:
+    def __call__(self, state: SharedState, _scale: Scale) -> list[mujoco.MjvGeom]:
         """Return the geoms of robots that differ from their references."""
-        model = scene.model
+        model = state.model
         if model is not self._model:
             self._model, self._data = model, mujoco.MjData(model)
         data = self._data
-        data.qpos[:] = scene.data.qpos
-        data.mocap_pos[:], data.mocap_quat[:] = scene.data.mocap_pos, scene.data.mocap_quat
-        for robot, columns in zip(scene.layout.robots, scene.layout.columns, strict=True):
-            references = scene.references[columns]
+        data.qpos[:] = state.data.qpos
+        data.mocap_pos[:], data.mocap_quat[:] = state.data.mocap_pos, state.data.mocap_quat
+        for robot, columns in zip(state.layout.robots, state.layout.columns, strict=True):
+            references = state.references.q[columns]
             finite = np.isfinite(references)
             data.qpos[robot.joints.qpos[finite]] = references[finite]
         mujoco.mj_kinematics(model, data)
-        differs = np.abs(data.geom_xpos - scene.data.geom_xpos).max(axis=1) > _MIN_DISTANCE_M
-        differs |= np.abs(data.geom_xmat - scene.data.geom_xmat).max(axis=1) > _MIN_ROTATION
+        differs = np.abs(data.geom_xpos - state.data.geom_xpos).max(axis=1) > _MIN_DISTANCE_M
+        differs |= np.abs(data.geom_xmat - state.data.geom_xmat).max(axis=1) > _MIN_ROTATION
         return [
             self._shape(geom)
-            for robot in scene.layout.robots
+            for robot in state.layout.robots
             if self._wants(robot.name)
-            for geom in _visible(scene, robot)
+            for geom in _visible(state, robot)
             if differs[geom]
         ]
 
@@ -66,16 +64,17 @@ class Ghost:
         assert self._model is not None
         model, data = self._model, self._data
         axes, position = data.geom_xmat[geom].reshape(3, 3), data.geom_xpos[geom]
-        if model.geom_type[geom] != _MESH:
-            return solid(int(model.geom_type[geom]), model.geom_size[geom], position, axes, GHOST)
-        middle, half = model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]
-        return solid(_ELLIPSOID, half, position + axes @ middle, axes, GHOST)
+        kind = int(model.geom_type[geom])
+        shape = solid(kind, model.geom_size[geom], position, axes, GHOST)
+        if kind == _MESH:
+            shape.dataid = 2 * int(model.geom_dataid[geom])  # the mesh itself, not its hull
+        return shape
 
 
-def _visible(scene: OverlayScene, robot: RobotLayout) -> list[int]:
-    model = scene.model
-    of_robot = np.isin(model.geom_bodyid, robot.bodies) & (scene.geom_group < _VISIBLE_GROUPS)
-    drawable = np.isin(model.geom_type, [_MESH, _ELLIPSOID, *_PRIMITIVES])
+def _visible(state: SharedState, robot: RobotLayout) -> list[int]:
+    model = state.model
+    of_robot = np.isin(model.geom_bodyid, robot.bodies) & (model.geom_group < VISIBLE_GROUPS)
+    drawable = np.isin(model.geom_type, [_MESH, *_PRIMITIVES])
     return [int(geom) for geom in np.flatnonzero(of_robot & drawable)]
 
 
@@ -115,33 +114,33 @@ class EntityMarks:
         self._trails: dict[tuple[str, str], _Trail] = {}
         self._ghost = Ghost(lambda name: displays.display_of(name).references)
 
-    def __call__(self, scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+    def __call__(self, scale: Scale) -> list[mujoco.MjvGeom]:
         """Return the geoms of all entities."""
-        if self._state.model is not self._model:
-            self._model, self._trails = self._state.model, {}
+        state = self._state
+        if state.model is not self._model:
+            self._model, self._trails = state.model, {}
         geoms: list[mujoco.MjvGeom] = []
         has_ghost = False
-        length = frame_length(scene.model)
+        length = frame_length(state.model)
         for name, entity in self._displays.entities.items():
             display = self._displays.display_of(name)
             has_ghost |= display.references
             if display.frames:
                 for body in entity.bodies or (entity.root,):
-                    axes = scene.data.xmat[body].reshape(3, 3)
-                    geoms += axes_at(scene.data.xpos[body], axes, length)
+                    axes = state.data.xmat[body].reshape(3, 3)
+                    geoms += axes_at(state.data.xpos[body], axes, length)
             if display.trail:
-                geoms += self._trail(scene, name, display.trail, _TRAIL_RADIUS * length)
-        return geoms + self._ghost(scene, scale) if has_ghost else geoms
+                geoms += self._trail(name, display.trail, _TRAIL_RADIUS * length)
+        return geoms + self._ghost(state, scale) if has_ghost else geoms
 
-    def _trail(
-        self, scene: OverlayScene, name: str, body: str, radius: float
-    ) -> list[mujoco.MjvGeom]:
-        found = mujoco.mj_name2id(scene.model, int(mujoco.mjtObj.mjOBJ_BODY), body)
+    def _trail(self, name: str, body: str, radius: float) -> list[mujoco.MjvGeom]:
+        state = self._state
+        found = mujoco.mj_name2id(state.model, int(mujoco.mjtObj.mjOBJ_BODY), body)
         if found < 0:  # of another model
             return []
         trail = self._trails.setdefault((name, body), _Trail())
-        position = scene.data.xpos[found]
-        if self._state.shown is None:
-            trail.add(self._state.time, position)
+        position = state.data.xpos[found]
+        if state.shown is None:
+            trail.add(state.time, position)
         points = [*(point for _, point in trail.points), position]
         return [geom for start, end in pairwise(points) for geom in line(start, end, radius, TRAIL)]

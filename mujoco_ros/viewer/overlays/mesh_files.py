@@ -1,12 +1,12 @@
 """Meshes that messages name: files, read by a process with limits, and drawn as triangles."""
 
 import logging
-import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from queue import Empty, Full, Queue
 from typing import NamedTuple
 
 import numpy as np
@@ -15,14 +15,9 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import FileAccess, allowed_files
 from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
 from mujoco_ros.model.uri import resolve
-from mujoco_ros.process.limits import (
-    WorkerDiedError,
-    WorkerLimitError,
-    WorkerLimits,
-    share_of_memory,
-)
-from mujoco_ros.process.worker_process import WorkerProcess, serve
-from mujoco_ros.viewer.file_request import FileRequest
+from mujoco_ros.process.limits import WorkerLimits, share_of_memory
+from mujoco_ros.process.worker_process import serve
+from mujoco_ros.viewer.file_request import FileAnswer, FileReader, FileRequest
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, ShapeKind, simplified, triangle_axes
 
 MOST_TRIANGLES = 500
@@ -74,12 +69,15 @@ _MOST_FILES = 100
 """Files of a topic, files that are kept unless a shown topic uses them, and those named in logs."""
 _TOO_MANY = f"its topic names more than {_MOST_FILES} files"
 _LIMITS = WorkerLimits(
-    processor_s=20.0, wall_s=120.0, memory_bytes=share_of_memory(8, largest=2 << 30)
+    processor_s=20.0,
+    wall_s=120.0,
+    memory_bytes=share_of_memory(8, largest=2 << 30),
+    idle_s=10.0,
 )
-"""Limits of one file."""
+"""Limits of one file, and time without one after which the process ends."""
+_ONES = np.ones(3)
 _RETRY_S = 5.0  # time after which a file that cannot be read is tried again [s]
 _RETRY_FACTOR = 10.0  # that time in terms of the duration of the reading, if that is longer
-_IDLE_S = 10.0  # time without a file after which the process ends [s]
 
 
 @dataclass(eq=False, slots=True)
@@ -88,7 +86,7 @@ class _File:
 
     mesh: DrawnMesh | None = None  # its mesh, once it is read
     problem: str = ""  # why it cannot be read
-    is_waiting: bool = False  # whether it is in the queue, or being read
+    reading: "Future[None] | None" = None  # of its last reading
     due_at: float = 0.0  # when it is to be read, again [s]
 
 
@@ -106,15 +104,11 @@ class MeshFiles:
     """Triangles of mesh files, read once by a process; each topic has its own number of files."""
 
     def __init__(self, files: FileAccess) -> None:
-        self._files = files
         self._known: dict[str, _File] = {}
         self._expanded: dict[str, _Expanded] = {}
-        self._waiting: Queue[tuple[str, _File]] = Queue(_MOST_FILES)
-        self._worker = WorkerProcess(__name__, lambda: None, limits=_LIMITS)
+        self._reader = FileReader(__name__, _LIMITS, files)
         self._version = 0
         self._logged: set[str] = set()
-        self._thread: threading.Thread | None = None
-        self._is_closed = False
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -131,12 +125,14 @@ class MeshFiles:
         used = {uri for expanded in self._expanded.values() for uri in expanded.uris}
         if len(self._known) > _MOST_FILES:
             for uri in self._known.keys() - used:
-                del self._known[uri]
+                if (reading := self._known.pop(uri).reading) is not None:
+                    reading.cancel()
         now = time.monotonic()
         for uri in used:
             file = self._known[uri]
-            if file.mesh is None and not file.is_waiting and now >= file.due_at:
-                self._request(uri, file)
+            is_idle = file.reading is None or file.reading.done()
+            if file.mesh is None and is_idle and now >= file.due_at:
+                file.reading = self._reader.read(uri, partial(self._add, uri, file))
 
     def triangles(self, topic: str, shapes: Sequence[Shape]) -> Sequence[Shape]:
         """Return the shapes of a topic with triangles for meshes: for the same object, the same."""
@@ -163,8 +159,7 @@ class MeshFiles:
 
     def close(self) -> None:
         """End the process."""
-        self._is_closed = True
-        self._worker.close()
+        self._reader.close()
 
     def _triangles(self, shape: Shape) -> Iterator[Shape]:
         mesh = self._known[shape.mesh].mesh
@@ -174,56 +169,21 @@ class MeshFiles:
         has_area, axes = triangle_axes(corners)
         colour = (mesh.colour if shape.has_file_colour else None) or shape.colour
         for first, edges in zip(corners[has_area, 0], axes, strict=True):
-            yield replace(
-                shape, kind=ShapeKind.TRIANGLE, position=first, axes=edges, colour=colour, mesh=""
-            )
+            triangle = replace(shape, kind=ShapeKind.TRIANGLE, position=first, axes=edges)
+            yield replace(triangle, size=_ONES, colour=colour, mesh="")
 
-    def _request(self, uri: str, file: _File) -> None:
-        """Have a file read, or try again in the next frame if too many are waiting."""
-        file.is_waiting = True
-        try:
-            self._waiting.put_nowait((uri, file))
-        except Full:
-            file.is_waiting = False
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="mesh files", daemon=True)
-            self._thread.start()
-
-    def _run(self) -> None:
-        while True:
-            try:
-                uri, file = self._waiting.get(timeout=_IDLE_S)
-            except Empty:
-                self._worker.interrupt()  # the next file starts another process
-                continue
-            if self._known.get(uri) is file:  # a topic still uses it
-                self._read(uri, file)
-
-    def _read(self, uri: str, file: _File) -> None:
-        began = time.monotonic()
-        problem = ""
-        try:
-            request = FileRequest.of_client(uri, self._files)
-            file.mesh = self._worker.submit(request).result()
-        except WorkerLimitError as error:
-            problem = f"reading it exceeds {error}"
-        except (UserInputError, WorkerDiedError) as error:
-            problem = str(error)
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
-        if self._is_closed:
-            return
+    def _add(self, uri: str, file: _File, answer: FileAnswer) -> None:
+        """Keep the answer; called in another thread."""
+        file.mesh, file.problem = answer.content, answer.problem
         if file.mesh is not None and file.mesh.count > MOST_TRIANGLES:
             _LOG.warning(
                 "the mesh '%s' of a marker has %d triangles: near vertices are merged, so that it "
                 "is drawn with %d",
                 *(uri, file.mesh.count, len(file.mesh.corners)),
             )
-        if problem:
-            self._log(uri, problem)
-        now = time.monotonic()
-        file.problem, file.due_at = problem, now + max(_RETRY_S, _RETRY_FACTOR * (now - began))
-        file.is_waiting = False
+        if file.problem:
+            self._log(uri, file.problem)
+        file.due_at = time.monotonic() + max(_RETRY_S, _RETRY_FACTOR * answer.seconds)
         self._version += file.mesh is not None
 
     def _log(self, uri: str, problem: str) -> None:

@@ -3,67 +3,71 @@
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-import cv2
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.observer import contact_forces
+from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import colours
 from mujoco_ros.viewer.colours import CAMERA, PLAN, STABLE, UNSTABLE
 from mujoco_ros.viewer.message_shapes import JointPath
-from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, arrow, line, outline, sphere
+from mujoco_ros.viewer.overlays.balance import balance_of
+from mujoco_ros.viewer.overlays.shapes import Scale, arrow, line, outline, solid, sphere
+
+_CONTACT_RADIUS = 0.4  # as a share of the radius of arrows: a gripped object remains visible
 
 
-def contacts(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+def contacts(state: SharedState, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return a sphere at every contact and the force on its second body."""
-    found = contact_forces(scene.model, scene.data)
-    geoms = [sphere(point, scale.radius, colours.CONTACT) for point in found.points]
+    found, radius = contact_forces(state.model, state.data), _CONTACT_RADIUS * scale.radius
+    geoms = [sphere(point, radius, colours.CONTACT) for point in found.points]
     for point, force in zip(found.points, found.forces, strict=True):
-        geoms += arrow(point, scale.force * force, scale.radius, colours.CONTACT)
+        geoms += arrow(point, scale.force * force, radius, colours.CONTACT)
     return geoms
 
 
-def sensed(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+def sensed(state: SharedState, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return force and torque of every force-torque sensor, with the sign of their topic."""
     geoms: list[mujoco.MjvGeom] = []
-    for robot in scene.layout.robots:
+    for robot in state.layout.robots:
         for sensor in robot.sensors["wrench"]:
-            origin = scene.data.site_xpos[sensor.site]
-            axes = scene.data.site_xmat[sensor.site].reshape(3, 3)
+            origin = state.data.site_xpos[sensor.site]
+            axes = state.data.site_xmat[sensor.site].reshape(3, 3)
             for name, length, colour in (
                 ("force", scale.force, colours.SENSED_FORCE),
                 ("torque", scale.torque, colours.SENSED_TORQUE),
             ):
                 if name in sensor.addresses:
                     start = sensor.addresses[name]
-                    vector = scale.sensor_sign * (axes @ scene.sensordata[start : start + 3])
+                    vector = scale.sensor_sign * (axes @ state.data.sensordata[start : start + 3])
                     geoms += arrow(origin, length * vector, scale.radius, colour)
     return geoms
 
 
-def applied(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+def applied(state: SharedState, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return the external wrenches at the centres of mass of their bodies."""
     geoms: list[mujoco.MjvGeom] = []
-    for body in np.flatnonzero(scene.applied.any(axis=1)):
-        origin, wrench = scene.data.xipos[body], scene.applied[body]
+    for body in np.flatnonzero(state.data.xfrc_applied.any(axis=1)):
+        origin, wrench = state.data.xipos[body], state.data.xfrc_applied[body]
         geoms += arrow(origin, scale.force * wrench[:3], scale.radius, colours.APPLIED_FORCE)
         geoms += arrow(origin, scale.torque * wrench[3:], scale.radius, colours.APPLIED_TORQUE)
     return geoms
 
 
+_PLANE, _CAMERA = int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtObj.mjOBJ_CAMERA)
 _LENGTH_M = 0.4  # distance of the far end
 _VIEW_RADIUS = 0.3  # radius of lines, as a share of the radius of arrows
 
 
-def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+def fields_of_view(state: SharedState, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return the pyramid that each camera shows, with a mark at the upper edge of its image."""
     geoms: list[mujoco.MjvGeom] = []
     radius = _VIEW_RADIUS * scale.radius
-    for camera in scene.layout.every_camera:
-        apex = scene.data.cam_xpos[camera.camera]
-        corners = image_corners(scene.data, camera)
+    for camera in state.layout.every_camera:
+        apex = state.data.cam_xpos[camera.camera]
+        corners = image_corners(state.data, camera)
         geoms += outline(corners, radius, CAMERA)
         for corner in corners:
             geoms += line(apex, corner, radius, CAMERA)
@@ -84,60 +88,45 @@ def image_corners(data: mujoco.MjData, camera: Camera) -> list[np.ndarray]:
     ]
 
 
-_UP = np.array([0.0, 0.0, 1.0])
+def camera_images(state: SharedState, _scale: Scale) -> list[mujoco.MjvGeom]:
+    """Return a plane where the image of each camera is; pages show the newest image on it."""
+    geoms = []
+    for camera in state.layout.every_camera:
+        corners = np.stack(image_corners(state.data, camera))
+        width, height = np.linalg.norm(corners[1:3] - corners[0:2], axis=1)
+        size = 0.5 * np.array([width, height, 0.0])
+        axes = state.data.cam_xmat[camera.camera]
+        geom = solid(_PLANE, size, corners.mean(axis=0), axes, colours.WHITE)
+        geom.objtype, geom.objid = _CAMERA, camera.camera
+        geom.emission = 1.0  # bright without a light
+        geoms.append(geom)
+    return geoms
+
+
 _LIFT_M = 0.002  # height of the outline above the contacts, so that the floor does not hide it
 
 
-def balance(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
+def balance(state: SharedState, scale: Scale) -> list[mujoco.MjvGeom]:
     """Return the centre of mass, plumb line and support polygon of floating robots.
 
-    They are green while the centre is above the hull of all contacts that push the robot up.
+    They are green while the robot is stable, see `Balance`.
     """
     geoms: list[mujoco.MjvGeom] = []
-    for robot in scene.layout.robots:
+    for robot in state.layout.robots:
         if not robot.bases:
             continue
-        centre, points = centre_of_mass(scene, robot), supports(scene, robot)
-        hull = convex_hull(points[:, :2])
-        colour = STABLE if inside(hull, centre[:2]) else UNSTABLE
-        height = (points[:, 2].max() if len(points) else 0.0) + _LIFT_M
-        foot = np.array([centre[0], centre[1], height])
+        found = balance_of(state, robot)
+        colour = STABLE if found.is_stable else UNSTABLE
+        centre = np.array([*found.centre, found.height])
+        foot = np.array([*found.centre, found.ground + _LIFT_M])
         geoms += [
             sphere(centre, 3 * scale.radius, colour),
             sphere(foot, 1.5 * scale.radius, colour),
         ]
         geoms += line(centre, foot, 0.4 * scale.radius, colour)
-        corners = [np.array([x, y, height]) for x, y in hull]
+        corners = [np.array([x, y, foot[2]]) for x, y in found.support]
         geoms += outline(corners, 0.6 * scale.radius, colour) if len(corners) > 1 else []
     return geoms
-
-
-def centre_of_mass(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
-    """Return the centre of mass of a robot [m].  # (3,)"""
-    bodies = list(robot.bodies)
-    masses = scene.model.body_mass[bodies]
-    return np.asarray(masses @ scene.data.xipos[bodies] / masses.sum())
-
-
-def supports(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
-    """Return the contacts with other bodies that push a robot up [m].  # (n, 3)"""
-    found = contact_forces(scene.model, scene.data)
-    own = np.isin(found.bodies, robot.bodies)  # (n, 2)
-    upwards = np.where(own[:, 1], 1.0, -1.0) * (found.forces @ _UP)
-    return np.asarray(found.points[(own[:, 0] != own[:, 1]) & (upwards > 0.0)])
-
-
-def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex polygon around points, counterclockwise.  # (n, 2)"""
-    if not len(points):
-        return np.zeros((0, 2))
-    return np.asarray(cv2.convexHull(points.astype(np.float32)).reshape(-1, 2).astype(float))
-
-
-def inside(hull: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a point is in a convex polygon of three or more corners."""
-    place = float(point[0]), float(point[1])
-    return len(hull) > 2 and cv2.pointPolygonTest(hull.astype(np.float32), place, False) >= 0
 
 
 _PATH_RADIUS = 0.4  # radius of lines, as a share of the radius of arrows
@@ -152,11 +141,11 @@ class JointPaths:
         self._drawn: dict[str, tuple[JointPath, list[np.ndarray]]] = {}
 
     def __call__(
-        self, scene: OverlayScene, paths: Mapping[str, JointPath], scale: Scale
+        self, state: SharedState, paths: Mapping[str, JointPath], scale: Scale
     ) -> list[mujoco.MjvGeom]:
         """Return the lines of the trajectories of topics."""
-        if scene.model is not self._model:
-            self._model, self._data = scene.model, mujoco.MjData(scene.model)
+        if state.model is not self._model:
+            self._model, self._data = state.model, mujoco.MjData(state.model)
             self._drawn = {}
         self._drawn = {
             topic: path_and_places
@@ -166,7 +155,7 @@ class JointPaths:
         for topic, path in paths.items():
             if topic not in self._drawn or self._drawn[topic][0] is not path:
                 places = [
-                    self._places(scene, robot, path) for robot in _moved_robots(scene, topic, path)
+                    self._places(state, robot, path) for robot in _moved_robots(state, topic, path)
                 ]
                 self._drawn[topic] = path, [place for of_robot in places for place in of_robot]
         return [
@@ -177,24 +166,24 @@ class JointPaths:
             for geom in line(start, end, _PATH_RADIUS * scale.radius, PLAN)
         ]
 
-    def _places(self, scene: OverlayScene, robot: RobotLayout, path: JointPath) -> list[np.ndarray]:
+    def _places(self, state: SharedState, robot: RobotLayout, path: JointPath) -> list[np.ndarray]:
         """Return the positions of each end, first the present one [m].  # each (n, 3)"""
         columns = [robot.joints.names.index(name) for name in path.joints]
-        links = list(_ends(scene, robot.joints.ids[columns]))
+        links = list(_ends(state, robot.joints.ids[columns]))
         addresses, data = robot.joints.qpos[columns], self._data
-        data.qpos[:] = scene.data.qpos
-        data.mocap_pos[:], data.mocap_quat[:] = scene.data.mocap_pos, scene.data.mocap_quat
-        places = [scene.data.xpos[links].copy()]
+        data.qpos[:] = state.data.qpos
+        data.mocap_pos[:], data.mocap_quat[:] = state.data.mocap_pos, state.data.mocap_quat
+        places = [state.data.xpos[links].copy()]
         for positions in path.positions:
             data.qpos[addresses] = positions
-            mujoco.mj_kinematics(scene.model, data)
+            mujoco.mj_kinematics(state.model, data)
             places.append(data.xpos[links].copy())
         return list(np.stack(places, axis=1))
 
 
-def _moved_robots(scene: OverlayScene, topic: str, path: JointPath) -> list[RobotLayout]:
+def _moved_robots(state: SharedState, topic: str, path: JointPath) -> list[RobotLayout]:
     """Return the robot with the joints whose namespace the topic is in, or else all with them."""
-    able = [robot for robot in scene.layout.robots if set(path.joints) <= set(robot.joints.names)]
+    able = [robot for robot in state.layout.robots if set(path.joints) <= set(robot.joints.names)]
     namespaced = [
         robot for robot in able if robot.namespace and topic.startswith(f"/{robot.namespace}/")
     ]
@@ -202,22 +191,20 @@ def _moved_robots(scene: OverlayScene, topic: str, path: JointPath) -> list[Robo
     return [robot for robot in namespaced if len(robot.namespace) == longest] or able
 
 
-def _ends(scene: OverlayScene, joints: np.ndarray) -> Iterator[int]:
+def _ends(state: SharedState, joints: np.ndarray) -> Iterator[int]:
     """Yield, for the last joint of each chain, the farthest of the bodies that it moves."""
-    model, data = scene.model, scene.data
-    chains = [_chain(model, body) for body in range(model.nbody)]
-    moved = {int(body) for body in model.jnt_bodyid[joints]}
+    moved = {int(body) for body in state.model.jnt_bodyid[joints]}
     for last in sorted(moved):
-        below = [body for body, chain in enumerate(chains) if last in chain]
-        if not any(body in moved for body in below if body != last):
-            distances = np.linalg.norm(data.xpos[below] - data.xpos[last], axis=1)
-            yield below[int(np.argmax(distances))]
+        below = _subtree(state.model, last)
+        if moved.isdisjoint(below[1:]):
+            positions = state.data.xpos[below]
+            yield below[int(np.linalg.norm(positions - positions[0], axis=1).argmax())]
 
 
-def _chain(model: mujoco.MjModel, body: int) -> set[int]:
-    """Return a body and all bodies that carry it."""
-    chain = set()
-    while body:
-        chain.add(body)
-        body = int(model.body_parentid[body])
-    return chain
+def _subtree(model: mujoco.MjModel, root: int) -> list[int]:
+    """Return a body and all bodies that it carries, which have larger numbers."""
+    found = [root]
+    for body in range(root + 1, model.nbody):
+        if model.body_parentid[body] in found:
+            found.append(body)
+    return found

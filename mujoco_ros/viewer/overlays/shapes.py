@@ -1,4 +1,4 @@
-"""What overlays are drawn from: the state, lengths, and decoration geoms."""
+"""What overlays are drawn from: lengths, and decoration geoms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,39 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.colours import AXES, Colour
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OverlayScene:
-    """A state after ``mj_forward`` and its inputs."""
-
-    model: mujoco.MjModel
-    data: mujoco.MjData  # its state
-    geom_group: np.ndarray  # groups of its geoms in the simulation, where all are shown (ngeom,)
-    layout: ModelLayout  # its robots
-    references: np.ndarray  # position references of the joints of all robots (n,)
-    sensordata: np.ndarray  # sensor readings (nsensordata,)
-    applied: np.ndarray  # external wrenches at the centres of mass, in world axes (nbody, 6)
-
-
-def viewed_scene(
-    model: mujoco.MjModel, data: mujoco.MjData, state: SharedState
-) -> OverlayScene | None:
-    """Return the scene of a viewer's model and data; None until that is the model of the state."""
-    if (model.nq, model.nbody) != (state.model.nq, state.model.nbody):
-        return None
-    return OverlayScene(
-        model=model,
-        data=data,
-        geom_group=state.model.geom_group,
-        layout=state.layout,
-        references=state.references.q,
-        sensordata=state.data.sensordata,
-        applied=state.data.xfrc_applied,
-    )
 
 
 @dataclass(kw_only=True, slots=True)
@@ -54,6 +22,8 @@ class Scale:
 _ARROW = int(mujoco.mjtGeom.mjGEOM_ARROW)
 _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CAPSULE)
 _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
+_LABEL = int(mujoco.mjtGeom.mjGEOM_LABEL)
+_LABEL_BYTES = 99  # of the label of a geom
 
 _MIN_LENGTH_M = 1e-4
 """Shorter arrows and lines are not drawn, because their direction is not visible."""
@@ -105,13 +75,20 @@ def axes_at(origin: np.ndarray, axes: np.ndarray, length: float) -> list[mujoco.
 def solid(
     kind: int, size: np.ndarray, centre: np.ndarray, axes: np.ndarray, colour: Colour
 ) -> mujoco.MjvGeom:
-    """Return a decoration geom of a type that the page draws: no mesh, plane or height field.
+    """Return a decoration geom.
 
     A triangle has size 1, and its edges and normal as axes; other sizes are as ``geom_size``.
     """
     geom, rgba = mujoco.MjvGeom(), np.array(colour, dtype=np.float32)
     mujoco.mjv_initGeom(geom, kind, size, centre, axes.reshape(9), rgba)
     geom.category = int(mujoco.mjtCatBit.mjCAT_DECOR)
+    return geom
+
+
+def label(text: str, position: np.ndarray, colour: Colour) -> mujoco.MjvGeom:
+    """Return a text with its middle at `position` [m]."""
+    geom = solid(_LABEL, np.zeros(3), position, _UPRIGHT, colour)
+    geom.label = text.encode()[:_LABEL_BYTES].decode(errors="ignore")
     return geom
 
 

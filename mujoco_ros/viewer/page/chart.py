@@ -7,8 +7,10 @@ The browser keeps what it has received, zooms and pans by itself, and asks for t
 range in which it stays. Samples of equal times are sent together, as numbers of 4 bytes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import inf, isfinite
 from typing import Any
 
@@ -100,8 +102,8 @@ class Chart(LiveElement):
         self._sent = sent
         self.set(
             plots=[
-                [label, [[sent[it.history].numbers[it.index], it.name] for it in of]]
-                for label, of in plots.items()
+                _described(unit, [(sent[it.history].numbers[it.index], it.name) for it in of])
+                for unit, of in plots.items()
             ],
             shown=shown,
             marks=[[time, label] for time, label in marks],
@@ -182,6 +184,29 @@ def _add(
         block = blocks.setdefault(times.tobytes(), _Block(times))
         block.numbers += numbers
         block.rows += list(values)
+
+
+def _described(unit: str, curves: Sequence[tuple[int, str]]) -> list[Any]:
+    """Return the unit and title of a plot, and number, name and short name of its curves."""
+    title, short = shortened(unit, [name for _, name in curves])
+    return [unit, title, [[*curve, words] for curve, words in zip(curves, short, strict=True)]]
+
+
+def shortened(unit: str, names: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Move what all names begin and end with, up to a ``_`` or space, to the title of a plot."""
+    most = min(map(len, names)) - 1 if len(names) > 1 else 0
+    begin = re.sub(r"[^_ ]*$", "", _shared(names)[:most])
+    end = re.sub(r"^[^_ ]*", "", _shared([name[::-1] for name in names])[:most][::-1])
+    if not begin + end or len(begin + end) > most:
+        return unit, names
+    words = re.sub(r"_* _*|^_|_$", " ", f"{begin} {end}").strip()
+    return f"{words} [{unit}]", [name[len(begin) : len(name) - len(end)] for name in names]
+
+
+def _shared(names: Sequence[str]) -> str:
+    """Return what all names begin with."""
+    letters = takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False))
+    return "".join(each[0] for each in letters)
 
 
 def _number(value: Any) -> float:

@@ -66,7 +66,8 @@ class _Compressed:
         headers = dict(start["headers"])
         body, added = bytes(self._body), [(b"vary", b"Accept-Encoding")]
         if len(body) >= _LEAST:
-            version = headers.get(b"etag")
+            is_kept = b"no-store" not in headers.get(b"cache-control", b"")
+            version = headers.get(b"etag") if is_kept else None  # a file that is saved once is not
             key = None if version is None else (self._path, version)
             body = await self._compression.compress(key, body)
             added.append((b"content-encoding", b"gzip"))
@@ -82,5 +83,6 @@ def _reads_gzip(scope: Scope) -> bool:
 
 def _is_worth(headers: dict[bytes, bytes]) -> bool:
     kind = headers.get(b"content-type", b"").decode("latin-1")
-    is_event_stream = kind.startswith("text/event-stream")
-    return b"content-encoding" not in headers and kind.startswith(_TYPES) and not is_event_stream
+    is_text = kind.startswith(_TYPES) and not kind.startswith("text/event-stream")
+    is_small = int(headers.get(b"content-length", b"0")) <= _MOST  # others are sent as they come
+    return b"content-encoding" not in headers and is_text and is_small

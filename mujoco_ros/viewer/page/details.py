@@ -24,16 +24,18 @@ class Details:
     """A title that opens content below it, which is there only while it is open."""
 
     def __init__(
-        self, title: str, fill: Callable[[], object], on_toggle: Callable[[bool], object]
+        self,
+        title: str,
+        fill: Callable[[], object],
+        on_toggle: Callable[[bool], object] = lambda _is_open: None,
     ) -> None:
+        """Create it in the container that is active; `fill` creates the content."""
         self.is_open = False
         self._fill, self._on_toggle = fill, on_toggle
-        self._session = current_session()
-        self._guard = self._session.guard
         with Element("details").classes("details") as self.element:
             widgets.text(title, tag="summary")
             self._inner = Element("div").classes("inner")
-        toggle = self._guard(self._toggle)
+        toggle = current_session().guard(self._toggle)
         self.element.on("toggle", lambda e: toggle(e.args["newState"] == "open"), ["newState"])
 
     def show(self) -> None:
@@ -44,14 +46,9 @@ class Details:
     def fill(self) -> None:
         """Create the content again, if it is open."""
         self._inner.clear()
-        if not self.is_open:
-            return
-        before, self._session.guard = self._session.guard, self._guard
-        try:
+        if self.is_open:
             with self._inner:
                 self._fill()
-        finally:
-            self._session.guard = before
 
     def _toggle(self, is_open: bool) -> None:
         if is_open == self.is_open:
@@ -59,15 +56,6 @@ class Details:
         self.is_open = is_open
         self.fill()
         self._on_toggle(is_open)
-
-
-def details(
-    title: str,
-    fill: Callable[[], object],
-    on_toggle: Callable[[bool], object] = lambda _is_open: None,
-) -> Details:
-    """Create a title; `fill` creates what opens below it."""
-    return Details(title, fill, on_toggle)
 
 
 class Foldable(NamedTuple):

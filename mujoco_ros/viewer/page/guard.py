@@ -8,8 +8,8 @@ from typing import Any
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from mujoco_ros.viewer.web.access import Role
-from mujoco_ros.viewer.web.page_address import PageAddress
+from mujoco_ros.viewer.page.access import Role
+from mujoco_ros.viewer.page.page_address import PageAddress
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

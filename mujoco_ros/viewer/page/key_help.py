@@ -30,6 +30,7 @@ KEYS = (
         "show contacts, forces, joints, …",
         "C, F, J, …, see View; groups of geoms: 0 to 5, of sites with Shift; F6 frames, F7 labels",
     ),
+    ("show the profiler", "F3"),
     ("show these keys", "? or F1; Esc closes"),
 )
 """What to do, and how."""
@@ -37,8 +38,9 @@ KEYS = (
 
 def build() -> None:
     """Create the button that opens the window; page.js opens it by a key."""
-    with popups.popup("Keys", TITLE) as window:
+    with popups.popup("?", TITLE) as window:
         window.opener.classes("plain")
+        window.opener._props |= {"aria-label": "Keys", "title": TITLE}
         window.element._props["data-window"] = "keys"
         table = widgets.WidgetTable(TITLE, [widgets.Column("To"), widgets.Column("Do", wide=True)])
         table.element.classes("keys")

@@ -10,11 +10,13 @@ from nicegui.element import Element
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.panels.inspector import PROFILER, InspectorPanel
 from mujoco_ros.viewer.page.presets import PRESETS, Preset
 from mujoco_ros.viewer.page.scene_bar import SceneBar
-from mujoco_ros.viewer.page.scene_view import SceneView
+from mujoco_ros.viewer.page.scene_view import SceneView, linked_camera
 from mujoco_ros.viewer.page.search import Search
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.tabs import tab
 from mujoco_ros.viewer.page.time_bar import TimeBar
 from mujoco_ros.viewer.page.top_bar import TopBar
 
@@ -35,17 +37,34 @@ class _Place:
         self.entry: widgets.Widget  # in the menu of panels
         self.body: Element
 
+    def follow_title(self) -> None:
+        """Show the title of the panel, which changes with another one of the same title."""
+        title = self.panel.title
+        self.tab.set(text=title)
+        self.entry.set(text=title)
+        if self.body._props["aria-label"] != title:
+            self.body._props["aria-label"] = title
+            self.body.update()
+
 
 class Layout:
     """The areas with their panels; panels close, open again and move, and keep their place."""
 
     def __init__(
-        self, session: Session, panels: Sequence[Panel], title: str, found: Found = dict
+        self,
+        session: Session,
+        panels: Sequence[Panel],
+        title: Callable[[], str],
+        found: Found = dict,
     ) -> None:
-        """Lay out panels; `found` returns what creates those that come and go, each by a key."""
+        """Lay out panels below the title that `title` returns.
+
+        `found` returns what creates the panels that come and go, each by a key.
+        """
         self._session, self._found = session, found
         self._places = [_Place(panel) for panel in panels]
         self._later: dict[str, _Place] = {}  # places of panels that were found, by key
+        self.scene = ""  # name of the scene whose settings these are
         self._kept: Mapping[str, Any] = {}
         self._selected: dict[Area, _Place | None] = dict.fromkeys(Area)
         self._tabs: dict[Area, Element] = {}
@@ -68,7 +87,7 @@ class Layout:
     def settings(self) -> dict[str, Any]:
         """Return where each panel is, its settings, and the camera of the scene."""
         places = {
-            place.panel.title: {
+            place.panel.key: {
                 "area": place.area.value,
                 "open": place.is_open,
                 "selected": self._selected[self._area(place)] is place,
@@ -77,16 +96,27 @@ class Layout:
         }
         if self._is_narrow:  # keeps what a wide page showed
             places = self._kept_of("places")
-        own = {place.panel.title: place.panel.settings() for place in self._places}
+        own = {place.panel.key: place.panel.settings() for place in self._places}
         return {
             "places": {**self._kept_of("places"), **places},
             "panels": {**self._kept_of("panels"), **own},
             "camera": self._session.scene.settings(),
         }
 
-    def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings; called before `build`."""
-        self._kept = settings
+    def restore(self, scene: str, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among the kept settings of a scene; called before `build`."""
+        self.scene, self._kept = scene, settings
+
+    def follow_scene(self, scene: str, settings: Mapping[str, Any]) -> None:
+        """Show what was kept of another scene; what was not kept stays as it is."""
+        self.restore(scene, settings)
+        for place in self._places:
+            self._restore(place)
+            self._lay(place)
+            place.panel.rebuild()
+        self._session.scene.restore_camera(self._kept_of("camera"))
+        for area in Area:
+            self._show(area)
 
     def _kept_of(self, part: str) -> dict[str, Any]:
         kept = self._kept.get(part)
@@ -95,13 +125,13 @@ class Layout:
     def _restore(self, place: _Place) -> None:
         """Restore the place and the settings of a panel."""
         panel = place.panel
-        own = self._kept_of("panels").get(panel.title)
+        own = self._kept_of("panels").get(panel.key)
         if isinstance(own, dict):
             try:
                 panel.restore(own)
             except Exception:  # the panel is shown even so
                 _LOG.exception("the kept settings of '%s' cannot be restored", panel.title)
-        kept = self._kept_of("places").get(panel.title)
+        kept = self._kept_of("places").get(panel.key)
         if not isinstance(kept, dict):
             return
         if kept.get("area") in list(Area):
@@ -124,7 +154,6 @@ class Layout:
             with _named("main", "Scene", "scene"):
                 with Element("div").classes("view") as view:
                     self._session.scene = SceneView(self._session.client.id, self._session.state)
-                    self._session.camera = self._session.scene.camera
                     self._scene_bar = SceneBar(self._session)
                     with Element("div").classes("scene-bar"):
                         self._scene_bar.mount()
@@ -134,7 +163,9 @@ class Layout:
                 with _named("div", "Time", "time-bar") as bar:
                     bar._props["role"] = "group"
                     self.time_bar.mount()
-        self._session.scene.restore_camera(self._kept_of("camera"))
+        linked = self._session.link.view
+        camera = linked_camera(linked) if linked else self._kept_of("camera")
+        self._session.scene.restore_camera(camera)
         for place in self._places:
             self._restore(place)
             self._mount(place)
@@ -144,6 +175,9 @@ class Layout:
     def handle_key(self, key: str) -> bool:
         """Handle a key that no text field takes; return whether it acted on the page."""
         if key == "Escape" and any(panel.handle_escape() for panel in self.panels):
+            return True
+        if key == "F3":
+            self.find(InspectorPanel.title, PROFILER, "")
             return True
         if self._session.can_control and self.time_bar.handle_key(key):
             return True
@@ -159,7 +193,9 @@ class Layout:
         for panel in (self._bar, self.time_bar, self._scene_bar):
             panel.tick(is_visible=True)
         for place in self._places:
-            place.panel.tick(is_visible=self._selected[self._area(place)] is place)
+            is_visible = self._selected[self._area(place)] is place
+            place.panel.tick(is_visible=is_visible and not self._session.is_hidden)
+            place.follow_title()
 
     def open(self, title: str) -> None:
         """Open and select the panel with a title, if there is one."""
@@ -176,7 +212,7 @@ class Layout:
         self.open(title)
         for panel in self.panels:
             if panel.title == title:
-                panel.find(kind, name)
+                panel.guarded(panel.find)(kind, name)
 
     def layouts(self) -> Mapping[str, Callable[[], object]]:
         """Return what applies each layout, by its name."""
@@ -265,6 +301,7 @@ class Layout:
             self._show(self._area(place))
 
     def _remove(self, place: _Place) -> None:
+        self._kept = self.settings()  # of a panel that returns, as after a restart of its node
         self._places.remove(place)
         for element in (place.tab, place.body, place.entry):
             element.delete()
@@ -281,7 +318,7 @@ class Layout:
             )
         area = place.laid = self._area(place)
         with self._tabs[area]:
-            place.tab = _Tab(self._session, place.panel.title, partial(self._select, place))
+            place.tab = tab(place.panel.title, partial(self._select, place))
         with self._bodies[area], Element("div").classes("panel") as place.body:
             place.body._props |= {"role": "tabpanel", "aria-label": place.panel.title}
             place.panel.mount()
@@ -347,15 +384,6 @@ class Layout:
             place.body.set_visibility(is_selected)
             if is_selected:
                 place.panel.tick(is_visible=True)
-
-
-class _Tab(widgets.Widget):
-    """The tab of a panel."""
-
-    def __init__(self, session: Session, title: str, select: Callable[[], None]) -> None:
-        super().__init__(
-            "tab", lambda _value: select(), watch=True, tag="button", state={"text": title}
-        )
 
 
 def _named(tag: str, name: str, classes: str) -> Element:

@@ -15,6 +15,9 @@ from nicegui.element import Element
 
 _LOG = logging.getLogger(__name__)
 _MESSAGE = "live"  # name of the messages of this module
+MOST_LINES = 1000  # most lines that an element keeps, and that wait for the browser
+_NAMED = frozenset(("button", "choice", "copy", "field", "joystick"))
+"""Kinds of elements whose ``name`` in the options is their name for screen readers."""
 _PULSE_S = 0.4  # longest time between two messages, so that the page knows how old its figures are
 _SILENT_S = 1.0  # a browser that has not answered for so long is silent [s]
 _TIMEOUT_S = 10.0  # a browser that has not answered for so long gets another message [s]
@@ -27,14 +30,15 @@ class LiveFeed:
     gets fewer messages instead of old ones.
     """
 
-    def __init__(self, client: Client, on_age: Callable[[float], object]) -> None:
-        """Send to a client; `on_age` gets the age of what the browser shows [s]."""
-        self._client, self._on_age = client, on_age
+    def __init__(self, client: Client) -> None:
+        """Send to a client."""
+        self._client = client
         self._elements: dict[int, LiveElement] = {}
         self._changes: dict[int, dict[str, Any]] = {}
         self._sent: float | None = None  # when the message was sent that has no answer yet
         self._last = 0.0  # when the last message was sent
         self._number = 0
+        self.has_acted = False  # whether the user did something that panels do not show yet
         self._transit = 0.0  # time from a message to its answer [s]
         client.on_connect(self.send_all)
 
@@ -53,12 +57,19 @@ class LiveFeed:
 
     def append(self, element: "LiveElement", lines: list[Any]) -> None:
         """Note what the next message adds to the lines of an element."""
-        self._changes.setdefault(element.id, {}).setdefault("append", []).extend(lines)
+        waiting = self._changes.setdefault(element.id, {}).setdefault("append", [])
+        waiting.extend(lines)
+        del waiting[:-MOST_LINES]  # the browser may sleep for hours
 
     @property
     def is_waiting(self) -> bool:
         """Whether the browser has not received the last message yet."""
         return self._sent is not None
+
+    @property
+    def age(self) -> float:
+        """The age of what the browser shows [s]."""
+        return self._transit if self._sent is None else time.monotonic() - self._sent
 
     @property
     def is_silent(self) -> bool:
@@ -80,10 +91,8 @@ class LiveFeed:
     async def flush(self) -> None:
         """Send what has changed, unless the browser has not received the last message yet."""
         now = time.monotonic()
-        if self._sent is not None:
-            self._on_age(now - self._sent)
-            if now - self._sent < _TIMEOUT_S:
-                return
+        if self._sent is not None and now - self._sent < _TIMEOUT_S:
+            return
         is_due = self._changes or now - self._last > _PULSE_S
         if not is_due or not self._client.has_socket_connection:
             return
@@ -94,7 +103,6 @@ class LiveFeed:
         def answered(*_: object) -> None:
             if number == self._number:
                 self._transit, self._sent = time.monotonic() - now, None
-                self._on_age(self._transit)
 
         message = {
             "changes": [list(change) for change in changes.items()],
@@ -124,6 +132,8 @@ class LiveElement(Element, component="static/live.js"):
         self._feed, self._may_act = feed, may_act
         self._props["kind"], self._props["root"] = kind, tag
         self._props["options"], self._props["initial"] = dict(options or {}), self.state
+        if kind in _NAMED and (name := self._props["options"].get("name")):
+            self._props["aria-label"] = name  # in others, an element inside has the name
         feed.add(self)
 
     def set(self, **changes: Any) -> None:
@@ -144,6 +154,10 @@ class LiveElement(Element, component="static/live.js"):
     def is_ignoring_events(self) -> bool:
         """Whether it ignores what the browser sends: disabled, or a page without control."""
         return super().is_ignoring_events or bool(self.state.get("off")) or not self._may_act()
+
+    def _handle_event(self, msg: dict[str, Any]) -> None:
+        super()._handle_event(msg)
+        self._feed.has_acted = True
 
     def _handle_delete(self) -> None:
         self._feed.remove(self)

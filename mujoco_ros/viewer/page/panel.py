@@ -24,8 +24,7 @@ it is visible or not. An exception is shown in the panel and logged.
 """
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -48,17 +47,18 @@ class Area(StrEnum):
 class Panel:
     """A panel of one page."""
 
-    title: ClassVar[str]  # title of its tab
+    title: str  # title of its tab
     area: ClassVar[Area]  # where it is at first
     is_open: ClassVar[bool] = True  # whether it is open at first
 
     def __init__(self, session: Session) -> None:
-        self.session = session
+        self.session, self.key = session, self.title  # names its place and settings where kept
         # The simulated state; ``mj_forward`` has not run on its data, see `SharedState`
         self.state, self.clients = session.state, session.clients
         self._errors: dict[str, str] = {}
         self._built: Hashable = None
         self._is_built = False
+        self._failed = ""  # why the last `build` failed, which explains what `refresh` lacks
         self._content: Element
         self._error: LiveElement
 
@@ -86,7 +86,7 @@ class Panel:
         return {}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings; called before `build`."""
+        """Set what is valid among kept settings; `build` follows."""
 
     def find(self, kind: str, name: str) -> None:
         """Show what has a name, as a topic or a joint of a robot, which the user has found."""
@@ -107,9 +107,14 @@ class Panel:
         """Update the panel, and what it shows if it is visible; build it first if it has to be."""
         errors = [self._try("update", self.update)]
         if is_visible:
-            errors += [self._try("build", self._build), self._try("refresh", self.refresh)]
+            self._failed = self._try("build", self._build) or self._failed
+            errors += [self._failed, self._try("refresh", self.refresh)]
         text = next(filter(None, errors), self._errors.get("action", ""))
         self._error.set(text=text, hidden=not text)
+
+    def rebuild(self) -> None:
+        """Build it again when it is visible next, after `restore`."""
+        self._is_built = False
 
     def guarded(self, act: Callable[..., object]) -> Callable[..., None]:
         """Return a function that calls `act`, shows its exception, and refreshes the panel."""
@@ -120,26 +125,21 @@ class Panel:
 
         return call
 
-    @contextmanager
-    def creating(self) -> Iterator[None]:
-        """Let the panel show the errors of the elements that are created inside."""
-        before, self.session.guard = self.session.guard, self.guarded
-        try:
-            yield
-        finally:
-            self.session.guard = before
-
     def _build(self) -> None:
         structure = self.structure()
         if self._is_built and structure == self._built:
             return
-        self._is_built, self._built = True, structure
+        self._is_built, self._built, self._failed = True, structure, ""
         self._content.clear()
-        with self.creating(), self._content:
+        with self._content:
             self.build()
 
     def _try(self, name: str, act: Callable[[], object]) -> str:
-        """Call `act`; return the text of its exception, which is logged when it changes."""
+        """Call `act`; return the text of its exception, which is logged when it changes.
+
+        The panel also shows the errors of the elements that are created meanwhile.
+        """
+        before, self.session.guard = self.session.guard, self.guarded
         try:
             act()
         except Exception as exception:
@@ -148,6 +148,8 @@ class Panel:
                 self._errors[name] = error
                 _LOG.exception("the panel '%s' failed", self.title)
             return error
+        finally:
+            self.session.guard = before
         if name != "action":
             self._errors.pop(name, None)
         return ""

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from mujoco_ros.viewer.camera_images import Picture, encoded, scale_picture
 from mujoco_ros.viewer.clients import ImageKey, ImageKind
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.session import Shared, current_session
-from mujoco_ros.viewer.web.access import Role
 
-_CAMERA, _MODEL = "/pictures/camera", "/pictures/model"
+_CAMERA, _MODEL, _IN_SCENE = "/pictures/camera", "/pictures/model", "/pictures/scene"
 SCALE = "/pictures/depth"
 """Address of the colour scale of depth."""
 _NEWEST = {"Cache-Control": "no-store"}
@@ -72,10 +72,21 @@ def mount_pictures(
         images = shared().camera_images
         return await respond(request, lambda: images.encoded(key), _NEWEST)
 
+    @api.get(f"{_IN_SCENE}/{{camera}}")
+    async def in_scene(camera: int, request: Request) -> Response:
+        images = shared().camera_images
+        found = images.in_scene(camera)
+        if found and images.newest(found[0]) is None:
+            return Response(status_code=204)  # there will be one
+        return await respond(request, lambda: images.encoded(found[0]) if found else None, _NEWEST)
+
     @api.get(_MODEL)
     async def model(request: Request) -> Response:
         pixels = shared().model_images.found.get(request.query_params.get("uri", ""))
-        find = lambda: None if pixels is None else encoded(pixels, lossless=True)  # noqa: E731
+
+        def find() -> Picture | None:
+            return None if pixels is None else encoded(pixels, lossless=True)
+
         return await respond(request, find, _KEPT)
 
     @api.get(SCALE)

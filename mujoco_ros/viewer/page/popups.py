@@ -38,7 +38,7 @@ def popup(
 
 
 class Question:
-    """A button that asks before it acts."""
+    """A button that asks before it acts; set the words of the question."""
 
     def __init__(self, label: str, act: widgets.Act, *, answer: str, refuse: str) -> None:
         self._tip = ""
@@ -62,11 +62,6 @@ class Question:
         for each in (self._popup.opener, self._yes):
             each.enable(not reason)
         self._popup.opener.set(tip=reason)
-
-
-def question(label: str, act: widgets.Act, *, answer: str, refuse: str) -> Question:
-    """Create a button that asks before it acts; set the words of the question."""
-    return Question(label, act, answer=answer, refuse=refuse)
 
 
 def menu(label: str, *, name: str = "") -> Element:

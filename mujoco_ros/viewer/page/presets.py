@@ -37,7 +37,7 @@ PRESETS = {
         right=("Drive", "Interactive markers", "Targets", "Controllers"),
     ),
     "Fleet": Preset(
-        left=("Simulation",), right=("World", "Controllers", "Robots"), bottom=("Log",)
+        left=("Fleet", "Simulation"), right=("Robots", "Controllers", "World"), bottom=("Log",)
     ),
 }
 """What the menu "Layout" offers; panels that a scene does not have are left out."""

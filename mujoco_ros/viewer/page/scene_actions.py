@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import SimulationClient, is_replay
 from mujoco_ros.viewer.dragged_bodies import DraggedBodies
 from mujoco_ros.viewer.dragged_frames import DraggedFrames
 from mujoco_ros.viewer.page.layout import Layout
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.ros.run_state import RunStateClient
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Pulled, SceneInput
 
 _LOG = logging.getLogger(__name__)
@@ -89,21 +90,21 @@ class SceneActions:
             self.end()
 
 
-def _toggle(simulation: SimulationClient, state: SharedState) -> None:
+def _toggle(simulation: RunStateClient, state: SharedState) -> None:
     simulation.play() if state.paused else simulation.pause()
 
 
-def _step(simulation: SimulationClient, state: SharedState) -> None:
+def _step(simulation: RunStateClient, state: SharedState) -> None:
     if state.paused:
         simulation.step()
 
 
-def _scale_speed(simulation: SimulationClient, state: SharedState, ratio: float) -> None:
+def _scale_speed(simulation: RunStateClient, state: SharedState, ratio: float) -> None:
     if state.factor > 0.0:
         simulation.set_speed(state.factor * ratio)
 
 
-_ACTIONS: Mapping[str, Callable[[SimulationClient, SharedState], object]] = {
+_ACTIONS: Mapping[str, Callable[[RunStateClient, SharedState], object]] = {
     "Space": _toggle,
     "ArrowRight": _step,
     "Backspace": lambda simulation, _: simulation.reset("time", "state"),
@@ -116,7 +117,10 @@ _ACTIONS: Mapping[str, Callable[[SimulationClient, SharedState], object]] = {
 def _press(page: OpenPage, key: str) -> None:
     """Act on a key; past states come first."""
     session = page.session
-    if page.layout.handle_key(key) or not session.can_control:
+    if page.layout.handle_key(key) or (act := _ACTIONS.get(key)) is None:
         return
-    if (act := _ACTIONS.get(key)) is not None:
+    is_pause = key == "Space" and not session.state.paused  # any page may pause that may act
+    if session.can_control or (is_pause and not session.is_read_only):
         act(session.clients.simulation, session.state)
+    else:
+        session.refuse()

@@ -6,35 +6,37 @@ from mujoco_ros.viewer.page.panel import Panel
 
 
 class SceneBar(Panel):
-    """Frames the robot of the selected link, else the first one, lets the camera follow it."""
+    """Frames the robot of the selected link, else of the panels, lets the camera follow it."""
 
     title = "Scene"
 
     @property
     def entity(self) -> Entity | None:
-        """The entity of the selected link, else the first robot; None without either."""
-        known, selected = (
-            self.session.shared.displays.entities.values(),
-            self.session.scene.selected,
-        )
-        chosen = [entity for entity in known if selected and selected in entity.bodies]
-        robots = [entity for entity in known if entity.kind is EntityKind.ROBOT]
-        return next(iter([*chosen, *robots]), None)
+        """The entity of the selected link, else the robot that panels show, else the first one."""
+        known, selected = self.session.shared.displays.entities, self.session.scene.selected
+        chosen = [each for each in known.values() if selected and selected in each.bodies]
+        shown = [known[self.session.robot]] if self.session.robot in known else []
+        robots = [each for each in known.values() if each.kind is EntityKind.ROBOT]
+        return next(iter([*chosen, *shown, *robots]), None)
 
     def build(self) -> None:
         """Create the buttons."""
         with widgets.row():
-            self._frame = widgets.button("Frame robot", self.frame_entity, watch=True)
-            self._follow = widgets.button("Follow", self.follow_entity, watch=True)
+            self._frame = widgets.button("Frame robot", self._frame_entity, watch=True)
+            self._follow = widgets.button("Follow", self._follow_entity, watch=True)
             widgets.button(
                 "Reset view",
                 self.session.scene.reset_camera,
                 tip="Return to the initial view",
                 watch=True,
             )
+        self._refusal = widgets.text(tone="warning").classes("badge")
+        self._refusal._props["role"] = "status"
 
     def refresh(self) -> None:
         """Show which entity they act on."""
+        refusal = self.session.refusal
+        self._refusal.set(text=refusal, hidden=not refusal)
         entity = self.entity
         name = "all" if entity is None else entity.name
         self._frame.set(text=f"Frame {name}", tip=f"Move the camera so that {name} fills the view")
@@ -42,13 +44,11 @@ class SceneBar(Panel):
         is_followed = entity is not None and 0 < entity.root == self.session.scene.followed
         self._follow.set(pressed=is_followed, tip=f"The camera moves with {name}")
 
-    def frame_entity(self) -> None:
-        """Show the entity."""
+    def _frame_entity(self) -> None:
         entity = self.entity
         self.session.scene.frame(0 if entity is None else entity.root)
 
-    def follow_entity(self) -> None:
-        """Let the camera follow the entity, or no longer."""
+    def _follow_entity(self) -> None:
         entity, scene = self.entity, self.session.scene
         if entity is not None:
             followed = 0 if scene.followed == entity.root else entity.root

@@ -12,8 +12,9 @@ from mujoco_ros.viewer.scene.inputs import render_flags
 from mujoco_ros.viewer.scene.options import ViewOptions
 
 AUTO, THREE, PICTURES = "auto", "three", "pictures"
-_ANGLES = ("azimuth", "elevation")
+_NUMBERS = ("distance", "azimuth", "elevation")
 _LARGEST = 1e6  # number of a pose [m or deg]
+_BODY, _CAMERA = int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_CAMERA)
 
 
 class SceneView(Element, component="static/scene_view.js"):
@@ -37,6 +38,7 @@ class SceneView(Element, component="static/scene_view.js"):
         self._wanted: Mapping[str, Any] = {}
         self._wanted_camera: Mapping[str, Any] = {}
         self._scene = ""  # the scene that the page shows
+        self._model: mujoco.MjModel | None = None  # its model
         self._first_pose: Mapping[str, Any] = {}  # of the camera that shows all of the scene
         self.on("scene", self._note)
 
@@ -45,12 +47,23 @@ class SceneView(Element, component="static/scene_view.js"):
         if not self.pose:
             return None
         camera = mujoco.MjvCamera()
-        if self.fixed >= 0:
+        if 0 <= self.fixed < self._state.model.ncam:
             camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, self.fixed
+        elif 0 < self.followed < self._state.model.nbody:
+            camera.type, camera.trackbodyid = mujoco.mjtCamera.mjCAMERA_TRACKING, self.followed
         camera.lookat[:] = self.pose["lookat"]
         camera.distance = self.pose["distance"]
         camera.azimuth, camera.elevation = self.pose["azimuth"], self.pose["elevation"]
         return camera
+
+    def view(self) -> str:
+        """Return the camera as a text in links, see `linked_camera`; empty before it is known."""
+        if 0 <= self.fixed < self._state.model.ncam:
+            return str(self._state.model.camera(self.fixed).name)
+        if not self.pose:
+            return ""
+        numbers = *self.pose["lookat"], *(self.pose[name] for name in _NUMBERS)
+        return " ".join(f"{number:.5g}" for number in numbers)
 
     def set_camera(self, **pose: Any) -> None:
         """Set the camera: lookat [m], distance [m], azimuth, elevation [deg], followed or fixed."""
@@ -62,14 +75,10 @@ class SceneView(Element, component="static/scene_view.js"):
         """Return to the initial view."""
         free = mujoco.MjvCamera()
         mujoco.mjv_defaultFreeCamera(self._state.model, free)
-        angles = {"azimuth": float(free.azimuth), "elevation": float(free.elevation)}
         self.set_camera(
-            lookat=free.lookat.tolist(),
-            distance=float(free.distance),
-            followed=0,
-            fixed=-1,
-            **angles,
+            azimuth=float(free.azimuth), elevation=float(free.elevation), followed=0, fixed=-1
         )
+        self.frame()
 
     def frame(self, body: int = 0) -> None:
         """Show a body with all below it, or for 0 all bodies."""
@@ -115,8 +124,10 @@ class SceneView(Element, component="static/scene_view.js"):
         if self._wanted_camera:
             return dict(self._wanted_camera)
         is_moved = bool(self.pose) and dict(self.pose) != dict(self._first_pose)
+        # The point changes with each step of a followed body, which gives it again.
+        lookat = [0.0, 0.0, 0.0] if self.followed else list(self.pose.get("lookat", ()))
         return {
-            "pose": {**self.pose, "lookat": list(self.pose["lookat"])} if is_moved else None,
+            "pose": {**self.pose, "lookat": lookat} if is_moved else None,
             "followed": model.body(self.followed).name if 0 < self.followed < model.nbody else "",
             "fixed": model.camera(self.fixed).name if 0 <= self.fixed < model.ncam else "",
         }
@@ -124,6 +135,8 @@ class SceneView(Element, component="static/scene_view.js"):
     def restore_camera(self, settings: Mapping[str, Any]) -> None:
         """Set the camera to what was kept, as soon as there is a scene."""
         self._wanted_camera = settings
+        if self._scene == self._state.metadata["scene"]:
+            self._begin()
 
     def set_drawing(self, drawing: str) -> None:
         """Draw by ``three``, show ``pictures``, or choose by measuring: ``auto``."""
@@ -148,9 +161,16 @@ class SceneView(Element, component="static/scene_view.js"):
 
     def _begin(self) -> None:
         """Set what is wanted, as the page has a model."""
-        scene = str(self._state.metadata["scene"])
+        scene, before = str(self._state.metadata["scene"]), self._model
+        self._model = self._state.model
         if scene != self._scene:
             self._scene, self._first_pose = scene, {}
+            self.followed, self.fixed = 0, -1  # as on the page
+        elif before is not None and before is not self._model:
+            followed = _renumbered(_BODY, self.followed, before, self._model)
+            fixed = _renumbered(_CAMERA, self.fixed, before, self._model)
+            if (followed, fixed) != (self.followed, self.fixed):
+                self.set_camera(followed=max(followed, 0), fixed=fixed)
         wanted, self._wanted = self._wanted, {}
         if wanted:
             self.set_option(**wanted)
@@ -178,8 +198,24 @@ def _merged(options: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
 
 def _pose(value: Mapping[str, Any]) -> dict[str, Any]:
     x, y, z = map(float, value["lookat"])
-    numbers = {name: float(value[name]) for name in ("distance", *_ANGLES)}
+    numbers = {name: float(value[name]) for name in _NUMBERS}
     return {"lookat": (x, y, z), **numbers}
+
+
+def linked_camera(view: str) -> dict[str, Any]:
+    """Return the camera of a link, as settings: six numbers of a pose, or the name of a camera."""
+    try:
+        x, y, z, *others = map(float, view.split())
+        numbers = dict(zip(_NUMBERS, others, strict=True))
+    except ValueError:
+        return {"fixed": view}
+    return {"pose": {"lookat": [x, y, z], **numbers}}
+
+
+def _renumbered(kind: int, number: int, before: mujoco.MjModel, model: mujoco.MjModel) -> int:
+    """Return the number of what a model has of the name of a number in the one before; else -1."""
+    name = mujoco.mj_id2name(before, kind, number) or "\n"
+    return int(mujoco.mj_name2id(model, kind, name))
 
 
 def _valid_camera(kept: Mapping[str, Any], model: mujoco.MjModel) -> dict[str, Any]:
@@ -187,14 +223,13 @@ def _valid_camera(kept: Mapping[str, Any], model: mujoco.MjModel) -> dict[str, A
     camera: dict[str, Any] = {}
     try:
         pose = _pose(kept["pose"])
-        numbers = [*pose["lookat"], *(pose[name] for name in _ANGLES), pose["distance"]]
+        numbers = [*pose["lookat"], *(pose[name] for name in _NUMBERS)]
         if all(abs(number) < _LARGEST for number in numbers) and pose["distance"] > 0.0:
             camera = {**pose, "lookat": list(pose["lookat"])}
     except (KeyError, TypeError, ValueError):
         pass
-    kinds = {"followed": mujoco.mjtObj.mjOBJ_BODY, "fixed": mujoco.mjtObj.mjOBJ_CAMERA}
-    for name, kind in kinds.items():
-        found = mujoco.mj_name2id(model, int(kind), str(kept.get(name) or "\n"))
+    for name, kind in (("followed", _BODY), ("fixed", _CAMERA)):
+        found = mujoco.mj_name2id(model, kind, str(kept.get(name) or "\n"))
         if found >= 0:
             camera[name] = found
     return camera

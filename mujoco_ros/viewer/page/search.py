@@ -6,9 +6,9 @@ from typing import NamedTuple, Protocol
 
 from nicegui.element import Element
 
-from mujoco_ros.viewer.clients import is_replay
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _MOST = 12  # results that are shown
 TITLE = "Search"
@@ -16,7 +16,7 @@ _PLACEHOLDER = "panel, joint, topic, layout, command"
 
 
 class Searched(Protocol):
-    """The layout, as the search needs it."""
+    """The layout, which imports this module."""
 
     def titles(self) -> list[str]:
         """Return the titles of the panels that have something to show."""
@@ -63,6 +63,7 @@ class Search:
                 ]
             self._none = widgets.text("Nothing is called that.", "muted", tag="p")
         for button in self._buttons:
+            button.set(hidden=True)  # until there are results
             button._props |= {
                 "popovertarget": window.element.html_id,
                 "popovertargetaction": "hide",
@@ -70,7 +71,6 @@ class Search:
 
     def _search(self, words: str) -> None:
         self._words = str(words)
-        self._field.state["value"] = self._words
         self._show()
 
     def _show(self) -> None:

@@ -3,117 +3,62 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
-import mujoco
 from nicegui import context
 from nicegui.client import Client
 from nicegui.element import Element
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.camera_images import EncodedImages
-from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.declared_displays import DeclaredDisplays
 from mujoco_ros.viewer.dragged_bodies import DraggedBodies
 from mujoco_ros.viewer.dragged_frames import DraggedFrames
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
+from mujoco_ros.viewer.frame_motion import FrameMotion
 from mujoco_ros.viewer.history_saving import HistorySaving
 from mujoco_ros.viewer.marker_handles import MarkerHandles
 from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.overlays.drawn_overlays import DrawnOverlays
+from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.live import LiveFeed
 from mujoco_ros.viewer.page.scene_view import SceneView
 from mujoco_ros.viewer.past_view import PastView
 from mujoco_ros.viewer.plots.plotted import Plotted
+from mujoco_ros.viewer.ros.node import ViewerNode
 from mujoco_ros.viewer.targets import Targets
-from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
-from mujoco_ros.viewer.web.access import Role
 
 
-@dataclass(frozen=True)
 class Shared:
     """What all pages of a viewer share."""
 
-    state: SharedState  # the simulated state, as of the last update
-    clients: Clients  # clients of the simulator and of other nodes
-    note_age: Callable[[float], object]  # gets the age of what a page shows [s]
-    control: ControlSlot = field(default_factory=ControlSlot)  # which page has control
-
-    @cached_property
-    def declared(self) -> DeclaredDisplays:
-        """What declared panels display."""
-        return DeclaredDisplays(self.clients.panels, self.clients.panel_fields)
-
-    @cached_property
-    def plotted(self) -> Plotted:
-        """What the panel "Plots" shows."""
-        return Plotted(self.state, self.clients.parameters, self.clients.fields)
-
-    @cached_property
-    def past(self) -> PastView:
-        """Which state the pages show."""
-        return PastView(self.state, self.clients.simulation)
-
-    @cached_property
-    def saving(self) -> HistorySaving:
-        """What saves past states."""
-        return HistorySaving(self.state, self.clients.parameters)
-
-    @cached_property
-    def displays(self) -> EntityDisplays:
-        """What is shown of each entity."""
-        return EntityDisplays(self.state)
-
-    @cached_property
-    def overlays(self) -> DrawnOverlays:
-        """What is drawn over the scene."""
-        clients = self.clients
-        return DrawnOverlays(self.state, clients.parameters, clients.drawings, self.displays)
-
-    @cached_property
-    def bodies(self) -> DraggedBodies:
-        """What pulls and moves bodies."""
-        return DraggedBodies(self.state, self.clients.commands)
-
-    @cached_property
-    def handles(self) -> DraggedFrames:
-        """The frames with handles."""
-        return DraggedFrames(lambda: (self.targets, self.markers))
-
-    @cached_property
-    def targets(self) -> Targets:
-        """The frames that are published."""
-        return Targets(self.clients.commands)
-
-    @cached_property
-    def markers(self) -> MarkerHandles:
-        """The interactive marker that is selected."""
-        return MarkerHandles(self.state, self.clients.markers, self.clients.drawings)
-
-    @cached_property
-    def motion(self) -> FrameMotion:
-        """What moves targets and mocap bodies with a velocity."""
-        return FrameMotion(self.state, self.clients.commands, self.targets.poses, self.targets.put)
-
-    @cached_property
-    def camera_images(self) -> EncodedImages:
-        """The images of cameras."""
-        return EncodedImages(self.state, self.clients.images)
-
-    @cached_property
-    def model_images(self) -> ModelImages:
-        """The images of models that can be spawned."""
-        return ModelImages(files_of_clients(self.clients.parameters))
-
-    @cached_property
-    def spawned(self) -> dict[str, str]:
-        """URIs of the models of spawned entities, by name."""
-        return {}
+    def __init__(
+        self, state: SharedState, clients: ViewerNode, note_age: Callable[[float], object]
+    ) -> None:
+        self.state = state  # the simulated state, as of the last update
+        self.clients = clients  # the clients of the simulator and of other nodes
+        self.note_age = note_age  # gets the age of what a page shows [s]
+        self.control = ControlSlot()  # which page has control
+        parameters, commands, drawings = clients.parameters, clients.commands, clients.drawings
+        self.declared = DeclaredDisplays(clients.panels, clients.panel_fields)
+        self.plotted = Plotted(state, parameters, clients.fields)
+        self.past = PastView(state, clients.simulation)  # which state the pages show
+        self.saving = HistorySaving(state, parameters)
+        self.displays = EntityDisplays(state)
+        self.overlays = DrawnOverlays(
+            *(state, parameters, drawings, self.displays), lambda: clients.diagnostics.temperatures
+        )
+        self.bodies = DraggedBodies(state, commands)
+        self.targets = Targets(commands)
+        self.markers = MarkerHandles(state, clients.markers, drawings)
+        self.handles = DraggedFrames((self.targets, self.markers))
+        self.motion = FrameMotion(state, commands, self.targets)
+        self.camera_images = EncodedImages(state, clients.images)
+        self.model_images = ModelImages(files_of_clients(lambda: parameters.known))
+        self.spawned: dict[str, str] = {}  # URIs of the models of spawned entities, by name
 
     def close(self) -> None:
         """End the processes that read meshes and models."""
@@ -122,6 +67,7 @@ class Shared:
 
 
 _ABSENT_S = 5.0  # after which a page that is hidden, closed or silent loses control
+_REFUSAL_S = 4.0  # how long a page says that a key needs control
 _LOADING_S = 15.0  # longest time that a browser needs to load the page, besides
 
 
@@ -137,16 +83,15 @@ class Session:
         self.role, self.link = role, link or LinkedView()
         self.scene: SceneView  # created by the layout, as is what is shown over it
         self.stage: Element
-        self.feed = LiveFeed(client, self._note_age)
-        # Returns the camera of the page, for films and images; None for the default view
-        self.camera: Callable[[], mujoco.MjvCamera | None] = lambda: None
-        self.view: Callable[[], str] = lambda: ""  # returns the view in links to this page
+        self.feed = LiveFeed(client)
         self.guard: Callable[[Callable[..., object]], Callable[..., None]] = _unguarded
+        self.robot = ""  # name of the robot that panels show; empty before one is selected
         self.is_hidden = False  # whether the browser shows another tab
         self._absent_since = time.monotonic() + _LOADING_S  # which a page is before it is loaded
         self._new_until = time.monotonic() + _ABSENT_S  # the last page is closed after this loads
         self._has_connected = False
         client.on_connect(self._note_connection)
+        self._refused_at = -math.inf
         self._had_control = self._has_left = False  # it has lost control because it was absent
         _SESSIONS[client.id] = self
         client.on_delete(self._close)
@@ -174,7 +119,7 @@ class Session:
         )
         if is_present:
             self._absent_since = math.inf
-            if self._has_left or now < self._new_until:
+            if self._has_left or self.is_new:
                 self._has_left = False
                 self._take_control()
         else:
@@ -185,6 +130,19 @@ class Session:
         if self._had_control != self.can_control:
             self._had_control = self.can_control
             self.feed.follow_control()
+
+    def refuse(self) -> None:
+        """Note that a key had no effect, because it needs control."""
+        self._refused_at = time.monotonic()
+
+    @property
+    def refusal(self) -> str:
+        """Why a key of the last seconds had no effect; empty without one."""
+        if self.can_control or time.monotonic() - self._refused_at > _REFUSAL_S:
+            return ""
+        if self.is_read_only:
+            return "This page is read-only: keys do not act on the simulation."
+        return "This page has no control: take or request it above to act on the simulation."
 
     def _take_control(self) -> None:
         """Take control if it is free, or from a page that is closed, as one that is reloaded."""
@@ -201,6 +159,11 @@ class Session:
         return not self.client.has_socket_connection
 
     @property
+    def is_new(self) -> bool:
+        """Whether it was opened so recently that it takes control from a page that closes."""
+        return time.monotonic() < self._new_until
+
+    @property
     def is_loading(self) -> bool:
         """Whether the browser has not connected yet."""
         return not self._has_connected and time.monotonic() < self._new_until + _LOADING_S
@@ -212,10 +175,6 @@ class Session:
         _SESSIONS.pop(self.client.id, None)
         self.control.release(self)
         self.shared.camera_images.want(self.client.id, ())
-
-    def _note_age(self, seconds: float) -> None:
-        if self.can_control:
-            self.shared.note_age(seconds)
 
 
 _SESSIONS: dict[str, Session] = {}

@@ -1,6 +1,5 @@
 """Fields for parameters: of the panel "Parameters", and of the panels that nodes declare."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,41 +11,29 @@ from nicegui.element import Element
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entered_angles import EnteredAngles
 from mujoco_ros.viewer.page import widgets
+from mujoco_ros.viewer.page.pose_fields import PoseFields
 from mujoco_ros.viewer.page.widgets import Widget
 
 Change = Callable[[Any], object]
 Show = Callable[[Any], object]
-_HOLD_S = 1.0  # time in which the value that was entered may arrive
 _WIDEST_SLIDER = 1e4  # difference of limits; the numbers of a wider one would jump
 _POSE = 7  # numbers of a pose: position and quaternion (xyzw)
 _MOST_NUMBERS = 12
-_AXES = ("x", "y", "z"), ("roll", "pitch", "yaw")
 
 
 class SettingElements:
-    """The elements for a parameter. They show what was entered until that value arrives."""
+    """The elements for a parameter, which show what was entered until there is time to arrive."""
 
     def __init__(
         self, controls: Sequence[Widget], show: Show, choices: list[str] | None = None
     ) -> None:
         """Show values by a function, which may read the `choices`."""
         self.controls, self._show, self._choices = controls, show, choices
-        self._entered: Any = None
-        self._until: float | None = None
 
     def show(self, value: Any) -> None:
-        """Show a value; another one than was entered a second later: it was refused."""
-        if self._until is not None:
-            if value != self._entered and time.monotonic() < self._until:
-                return
-            self._until = None
-            for control in self.controls:  # the browser shows what was entered
-                control.state.pop("value", None)
-        self._show(value)
-
-    def hold(self, value: Any) -> None:
-        """Note that a value was entered."""
-        self._entered, self._until = value, time.monotonic() + _HOLD_S
+        """Show a value, unless a number of it has just been entered: others may follow."""
+        if not any(control.is_held for control in self.controls):
+            self._show(value)
 
     def set_choices(self, choices: Sequence[str]) -> None:
         """Set the alternatives of a choice, which the next `show` offers."""
@@ -85,16 +72,7 @@ def setting_field(
     build, accepted = _KINDS.get(kind, (None, ()))
     if build is None or not isinstance(info.value, accepted):
         return None
-    fields: list[SettingElements] = []
-
-    def entered(value: Any) -> None:
-        fields[0].hold(value)
-        change(value)
-
-    field = build(_Wanted(name, info, entered, tip, tuple(choices), with_slider))
-    if field is not None:
-        fields.append(field)
-    return field
+    return build(_Wanted(name, info, change, tip, tuple(choices), with_slider))
 
 
 def kind_of(info: ParameterInfo) -> str:
@@ -129,20 +107,19 @@ class _Wanted:
 
 
 def _check_box(wanted: _Wanted) -> SettingElements:
-    def change(value: Any) -> None:
-        wanted.change(bool(value))
-
-    control = widgets.check("", bool(wanted.info.value), change, name=wanted.name, tip=wanted.tip)
+    value, change = bool(wanted.info.value), wanted.change
+    control = widgets.check(
+        "", value, lambda value: change(bool(value)), name=wanted.name, tip=wanted.tip
+    )
     return SettingElements([control], lambda value: control.set(value=bool(value)))
 
 
 def _choice(wanted: _Wanted) -> SettingElements:
-    def change(value: Any) -> None:
-        wanted.change(str(value))
-
-    value, choices = wanted.info.value, list(wanted.choices)
+    value, choices, change = wanted.info.value, list(wanted.choices), wanted.change
     items = _items(choices, value)
-    control = widgets.choice(wanted.name, items, value, change, tip=wanted.tip)
+    control = widgets.choice(
+        wanted.name, items, value, lambda value: change(str(value)), tip=wanted.tip
+    )
 
     def show(value: str) -> None:
         control.set(items=_items(choices, value), value=value)
@@ -151,10 +128,10 @@ def _choice(wanted: _Wanted) -> SettingElements:
 
 
 def _text(wanted: _Wanted) -> SettingElements:
-    def change(value: Any) -> None:
-        wanted.change(str(value))
-
-    control = widgets.text_field(wanted.name, change, value=wanted.info.value, tip=wanted.tip)
+    value, change = wanted.info.value, wanted.change
+    control = widgets.text_field(
+        wanted.name, lambda value: change(str(value)), value=value, tip=wanted.tip
+    )
     return SettingElements([control], lambda value: control.set(value=value))
 
 
@@ -200,78 +177,56 @@ def _number_of(wanted: _Wanted, change: Change, *, digits: int, step: float) -> 
 
 
 def _vector(wanted: _Wanted) -> SettingElements | None:
-    numbers = wanted.info.value
+    numbers = list(wanted.info.value)
     if len(numbers) > _MOST_NUMBERS or not all(isinstance(each, int | float) for each in numbers):
         return None
-    names = [f"{wanted.name}[{index}]" for index in range(len(numbers))]
-    return _numbers([names], wanted, tuple, tuple)
+
+    def change(index: int, number: float) -> None:
+        numbers[index] = float(number)
+        wanted.change(tuple(numbers))
+
+    with Element("div").classes("numbers"):
+        controls = [
+            widgets.number_field(
+                f"{wanted.name}[{index}]",
+                number,
+                partial(change, index),
+                step=_step(number),
+                tip=wanted.tip,
+            )
+            for index, number in enumerate(numbers)
+        ]
+
+    def show(present: Sequence[float]) -> None:
+        numbers[:] = present
+        for control, number in zip(controls, numbers, strict=False):
+            control.show(number)
+
+    return SettingElements(controls, show)
 
 
 def _pose(wanted: _Wanted) -> SettingElements | None:
     """Create the fields of a pose, as position [m] and angles [deg]."""
     if len(wanted.info.value) != _POSE:
         return _vector(wanted)
-    entered = EnteredAngles()
-
-    def shown(pose: Sequence[float]) -> tuple[float, ...]:
-        return *pose[:3], *entered.angles(pose[3:])
-
-    def value(numbers: Sequence[float]) -> tuple[float, ...]:
-        roll, pitch, yaw = numbers[3:]
-        if (roll, pitch, yaw) == entered.angles(last[3:]):
-            return *numbers[:3], *last[3:]
-        return *numbers[:3], *entered.enter((roll, pitch, yaw))
-
-    last: Sequence[float] = wanted.info.value
-    names = [[f"{wanted.name} {axis}" for axis in axes] for axes in _AXES]
-
-    def noted(pose: Sequence[float]) -> tuple[float, ...]:
-        nonlocal last
-        last = pose
-        return shown(pose)
-
-    return _numbers(names, wanted, noted, value, ("m", "deg"))
-
-
-def _numbers(
-    rows: Sequence[Sequence[str]],
-    wanted: _Wanted,
-    shown: Callable[[Any], tuple[float, ...]],
-    value: Callable[[Sequence[float]], tuple[float, ...]],
-    units: Sequence[str] = ("",),
-) -> SettingElements:
-    """Create rows of fields: `shown` returns the numbers of a value, and `value` the reverse."""
-    numbers = list(shown(wanted.info.value))
-    controls: list[widgets.NumberField] = []
+    entered, quat, numbers = EnteredAngles(), list[float](), list[float]()
 
     def change(index: int, number: float) -> None:
         numbers[index] = float(number)
-        wanted.change(value(numbers))
+        roll, pitch, yaw = numbers[3:]
+        if (roll, pitch, yaw) != entered.angles(quat):
+            quat[:] = entered.enter((roll, pitch, yaw))
+        wanted.change((*numbers[:3], *quat))
 
-    stack = Element("div").classes("stack")
-    for names, unit in zip(rows, units, strict=True):
-        with stack, Element("div").classes("numbers"):
-            for name in names:
-                index = len(controls)
-                number = numbers[index]
-                controls.append(
-                    widgets.number_field(
-                        name,
-                        number,
-                        partial(change, index),
-                        step=_step(number),
-                        tip=wanted.tip or name,
-                    )
-                )
-            if unit:
-                widgets.text(unit, "muted")
+    fields = PoseFields(change, name=wanted.name)
 
-    def show(present: Any) -> None:
-        numbers[:] = shown(present)
-        for control, number in zip(controls, numbers, strict=False):
-            control.show(number)
+    def show(pose: Sequence[float]) -> None:
+        quat[:] = pose[3:]
+        numbers[:] = *pose[:3], *entered.angles(quat)
+        fields.show(numbers)
 
-    return SettingElements(controls, show)
+    show(wanted.info.value)
+    return SettingElements(fields.fields, show)
 
 
 _KINDS: dict[str, tuple[Callable[[_Wanted], SettingElements | None], tuple[type, ...]]] = {

@@ -14,7 +14,8 @@ from mujoco_ros.viewer.history_saving import BAG, FILM, IMAGE, KINDS, LOG, TABLE
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.link import LinkedView
 from mujoco_ros.viewer.page.panel import Panel
-from mujoco_ros.viewer.page.popups import popup, question
+from mujoco_ros.viewer.page.popups import Question, popup
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
 _TIPS = {
@@ -37,8 +38,9 @@ class TimeBar(Panel):
         self._past, self._saving, self._scene = session.shared.past, session.shared.saving, scene
         self._edges = {"from": -math.inf, "to": math.inf}  # times of the states to save [s]
         self._request: Request | None = None  # of this page, whose file the browser gets
-        self._problem = ""  # why the state of a link is not shown
-        self._open(session.link)
+        self._linked = session.link.time  # time of the link, until its state is shown [s]
+        self._problem = session.link.problem  # why the state of the link is not shown
+        self._follow_link()
 
     def handle_key(self, key: str) -> bool:
         """Act on a key that was pressed in the scene; return whether it did."""
@@ -53,6 +55,7 @@ class TimeBar(Panel):
 
     def update(self) -> None:
         """Follow the requests, also of other pages."""
+        self._follow_link()
         self._past.update()
         request = self._request
         if request is not None and request.ok is not None:
@@ -67,9 +70,10 @@ class TimeBar(Panel):
             self._live = widgets.button(
                 "Live", partial(self._past.show, None), tip="Show the present state (Esc)"
             )
-            self._return = question(
+            self._return = Question(
                 "Continue from here", self._past.continue_from, answer="Continue", refuse="Stay"
             )
+            self._undo = widgets.button("Undo", self._past.undo)
             self._slider = widgets.Widget(
                 "past",
                 self._move,
@@ -101,20 +105,26 @@ class TimeBar(Panel):
             self._frame.set(text=f"{age:.2f} s ago: the state of {shown.time:.3f} s")
             self._return.set_words(
                 f"The simulation returns to {shown.time:.3f} s and pauses there. What happened in "
-                f"the {age:.2f} s since then is lost, and controllers start again."
+                f"the {age:.2f} s since then is lost, except by Undo, and controllers start again."
             )
         time = None if shown is None else round(shown.time, 6)
         self._slider.set(first=round(first, 3), now=round(now, 3), shown=time, text=words)
         self._live.enable(shown is not None)
         self._return.enable(self._past.obstacle)
-        self._link.set(link=LinkedView(view=self.session.view(), time=time).text)
+        before = self._past.undo_time
+        self._undo.enable(before is not None)
+        tip = "Nothing to undo" if before is None else f"Return to {before:.3f} s, as it was before"
+        self._undo.set(tip=tip)
+        self._link.set(link=LinkedView(view=self.session.scene.view(), time=time).text)
         self._refresh_saving()
 
-    def _open(self, link: LinkedView) -> None:
-        """Show the time of a link."""
-        self._problem = link.problem
-        if link.time is not None and self.session.can_control:
-            self._problem = self._past.show(link.time)
+    def _follow_link(self) -> None:
+        """Show the time of the link, as soon as the page before in the same tab is closed."""
+        session = self.session
+        if self._linked is not None and (session.can_control or not session.is_new):
+            time, self._linked = self._linked, None
+            if session.can_control:
+                self._problem = self._past.show(time)
 
     def _move(self, message: Mapping[str, Any]) -> None:
         if "step" in message:
@@ -130,9 +140,7 @@ class TimeBar(Panel):
             for name, placeholder in (("from", "the oldest"), ("to", "now")):
                 widgets.text(f"{name} [s]", "muted")
                 self._fields[name] = widgets.text_field(
-                    f"{name} [s]",
-                    partial(self._set_edge, name),
-                    placeholder=placeholder,
+                    f"{name} [s]", partial(self._set_edge, name), placeholder=placeholder
                 )
                 widgets.button("here", partial(self._set_here, name), name=f"{name} here")
         with widgets.row():
@@ -143,12 +151,12 @@ class TimeBar(Panel):
                 for kind in KINDS
             }
         with widgets.row():
-            self._progress = widgets.progress("Saved share")
+            self._progress = widgets.Progress("Saved share")
             self._cancel = widgets.button(
                 "Cancel", self._saving.cancel, tip="Nothing remains of the file"
             )
             self._again = widgets.button("Download", self._download, watch=True)
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def _refresh_saving(self) -> None:
         saving = self._saving
@@ -156,7 +164,8 @@ class TimeBar(Panel):
             control.enable(not saving.is_busy)
         request = saving.request
         share = request.message.removesuffix(" %") if request and saving.is_busy else ""
-        self._progress.set(hidden=not saving.is_busy, value=share if share.isdigit() else "")
+        self._progress.set(hidden=not saving.is_busy)
+        self._progress.show(float(share) if share.isdigit() else None)
         self._cancel.set(hidden=not saving.is_busy)
         self._again.set(hidden=not (request and request.ok))
         self._result.show(request)
@@ -167,8 +176,9 @@ class TimeBar(Panel):
         try:
             time = float(words or {"from": -math.inf, "to": math.inf}[name])
         except ValueError:
-            self._fields[name].state["value"] = words
-            raise ValueError(f"'{words}' is no time in seconds") from None
+            time = math.nan
+        if math.isnan(time):
+            raise ValueError(f"'{words}' is no time in seconds")
         self._edges[name] = time
         self._fields[name].set(value=words)
 
@@ -180,7 +190,7 @@ class TimeBar(Panel):
         start, end = self._edges["from"], self._edges["to"]
         if start > end:
             raise ValueError("'from' is later than 'to'")
-        camera = self.session.camera()
+        camera = self.session.scene.camera()
         self._request = self._saving.save(kind, start=start, end=end, camera=camera)
 
     def _download(self) -> None:

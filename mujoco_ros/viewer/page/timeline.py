@@ -1,7 +1,4 @@
-"""The states of controllers over time, as an element that panels put below their plots."""
-
-from collections.abc import Iterable
-from typing import Any
+"""The states of a controller over time."""
 
 from mujoco_ros.viewer.clients import ControllerInfo
 from mujoco_ros.viewer.page.formats import format_decimals
@@ -14,30 +11,32 @@ _ERROR = "error"
 
 
 class Timeline(LiveElement):
-    """A row for each controller, with its states in a span of time."""
+    """The states of a controller in a span of time."""
 
-    def show(self, controllers: Iterable[ControllerInfo], low: float, high: float) -> None:
-        """Show the states between two times on the clock of the controllers [s]."""
-        lanes = [_lane(controller, low, high) for controller in controllers]
-        self.set(lanes=[lane for lane in lanes if lane[1]], low=round(low, 3), high=round(high, 3))
+    def __init__(self, controller: str) -> None:
+        """Create it for a controller by name, in the container that is active."""
+        super().__init__(current_session().feed, "content", tag="div")
+        self.classes("lane")
+        self._props |= {"role": "list", "aria-label": f"States of {controller}"}
 
-
-def timeline() -> Timeline:
-    """Create an empty timeline."""
-    state: dict[str, Any] = {"lanes": [], "low": 0.0, "high": 0.0}
-    created = Timeline(current_session().feed, "timeline", tag="div", state=state)
-    return created.classes("lanes")
-
-
-def _lane(controller: ControllerInfo, low: float, high: float) -> tuple[str, list[Any]]:
-    """Return the name of a controller, and begin, end, text, hue and tip of its states."""
-    numbers = {state: number for number, state in enumerate(controller.states)}
-    bars = []
-    for period in recent_periods(controller, low, high):
-        is_error = period.state == _ERROR
-        hue = -1 if is_error else (200 + _HUES * numbers.get(period.state, 0)) % 360
-        bars.append((period.begin, period.end, period.state, hue, _tip(period)))
-    return controller.name, bars
+    def show(self, controller: ControllerInfo, low: float, high: float) -> None:
+        """Show the states between two times on the clock of the controller [s]."""
+        numbers = {state: number for number, state in enumerate(controller.states)}
+        bars = []
+        for period in recent_periods(controller, low, high):
+            begin, end = (
+                f"var({edge})" if time is None else f"{time:.3f}"
+                for edge, time in (("--low", period.begin), ("--high", period.end))
+            )
+            hue = (200 + _HUES * numbers.get(period.state, 0)) % 360
+            attributes = {
+                "role": "listitem",
+                "class": "lane-bar bad" if period.state == _ERROR else "lane-bar",
+                "title": _tip(period),
+                "style": f"--begin: {begin}; --end: {end}; --hue: {hue}",
+            }
+            bars.append(("span", attributes, period.state))
+        self.set(tree=bars, style={"--low": f"{low:.3f}", "--high": f"{high:.3f}"})
 
 
 def _tip(period: StatePeriod) -> str:

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from nicegui import ui
 from nicegui.element import Element
 
-from mujoco_ros.viewer.clients import PAUSED, PLAYING, run_status
+from mujoco_ros.viewer.clients import PAUSED, PLAYING
 from mujoco_ros.viewer.page import key_help, popups, widgets
 from mujoco_ros.viewer.page.panel import Panel
 from mujoco_ros.viewer.page.search import Search
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.ros.run_state import run_status
 
 _TONES = {PLAYING: "good", PAUSED: "warning"}
 _MOST_STATES = 4  # of controllers
@@ -29,11 +31,11 @@ class TopBar(Panel):
     def __init__(
         self,
         session: Session,
-        title: str,
+        title: Callable[[], str],
         layouts: Mapping[str, Callable[[], object]],
         search: Search,
     ) -> None:
-        """Offer layouts by name, and a search."""
+        """Offer layouts by name, and a search; `title` returns the title of the page."""
         super().__init__(session)
         self._title, self._layouts, self._search = title, layouts, search
         self.menu: Element  # where the layout adds entries of panels
@@ -44,13 +46,13 @@ class TopBar(Panel):
 
     def build(self) -> None:
         """Create the bar."""
-        widgets.text(self._title, strong=True, tag="h1")
+        self._heading = widgets.text(strong=True, tag="h1")
         self._state = widgets.text().classes("badge")
         self._time = widgets.figure()
         self._run = widgets.button("Pause", self._play_or_pause, is_safe=True)
         self._controllers = widgets.text(tone="muted").classes("controllers wide-only")
-        Element("span").classes("space")
-        self._build_control()
+        with Element("div").classes("taking"):
+            self._build_control()
         self._search.build()
         self.menu = popups.menu("Panels")
         with Element("div").classes("wide-only tools"):
@@ -58,14 +60,18 @@ class TopBar(Panel):
                 for name, apply in self._layouts.items():
                     widgets.button(name, apply, look="plain", watch=True)
             key_help.build()
-            for name, (label, tip) in _SCRIPTED.items():
-                script_button(name, label, tip)
+            with popups.menu("More"):
+                for name, (label, tip) in _SCRIPTED.items():
+                    script_button(name, label, tip)
 
     def refresh(self) -> None:
         """Show the present state and who has control."""
         status, session = self._status, self.session
+        if (title := self._title()) != self._heading.state["text"]:
+            self._heading.set(text=title)
+            ui.page_title(title)
         self._state.set(text=status or "no response", tone=_TONES.get(status, "bad"))
-        self._time.set(text=f"{self.state.time:.2f} s")
+        self._time.set(text=f"{self.state.peek()[0]:.2f} s")
         is_paused = status == PAUSED
         name = "Play" if is_paused else "Pause"
         self._run.set(text=name, tip="Space")

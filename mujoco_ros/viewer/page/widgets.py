@@ -3,19 +3,21 @@
 Widgets with `watch` only change what this page shows, and need no control.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from nicegui.element import Element
 
-from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.page.formats import format_decimals, format_number
-from mujoco_ros.viewer.page.live import LiveElement
+from mujoco_ros.viewer.page.live import MOST_LINES, LiveElement
 from mujoco_ros.viewer.page.session import current_session
 
 Act = Callable[..., object]
-_MOST_LINES = 1000
+_HOLD_S = 1.0  # time in which the effect of what was entered may arrive
 
 
 class Widget(LiveElement):
@@ -26,7 +28,7 @@ class Widget(LiveElement):
         kind: str,
         act: Act,
         *,
-        watch: bool,
+        watch: bool = False,
         is_safe: bool = False,
         tag: str = "span",
         tip: str = "",
@@ -39,16 +41,44 @@ class Widget(LiveElement):
         self._is_enabled, self._may_act = True, lambda: may_always or session.can_control
         merged = {"tip": tip, "off": not self._may_act(), **(state or {})}
         super().__init__(
-            session.feed,
-            kind,
-            tag=tag,
-            options=options,
-            state=merged,
-            may_act=self._may_act,
+            session.feed, kind, tag=tag, options=options, state=merged, may_act=self._may_act
         )
-        guarded = session.guard(act)
+        self._before: Any = None  # the value before another one was entered
+        self._held_until = -math.inf  # until when that value is not set again
+        guarded = session.guard(partial(self._hear, act))
         self.on("act", lambda event: guarded(event.args))
         self.classes(f"control {kind}")
+
+    def set(self, **changes: Any) -> None:
+        """Change the state; the value before one was entered only after the time to arrive."""
+        if "value" in changes:
+            if changes["value"] != self._before:
+                self._held_until = -math.inf
+            elif self.is_held:
+                del changes["value"]
+        super().set(**changes)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether what was entered may still arrive."""
+        return time.monotonic() < self._held_until
+
+    def _hear(self, act: Act, value: Any) -> None:
+        """Act on what was entered, which the browser shows until another value is set."""
+        if "value" not in self.state:
+            act(value)
+            return
+        if not self.is_held:
+            self._before = self.state["value"]
+        self._held_until = -math.inf
+        entered = self.state["value"] = self._written(value)
+        act(value)
+        if self.state["value"] == entered:
+            self._held_until = time.monotonic() + _HOLD_S
+
+    def _written(self, value: Any) -> Any:
+        """Return a value as it is set."""
+        return value
 
     def enable(self, condition: bool) -> None:
         """Enable it if the condition holds, and the page has control."""
@@ -75,58 +105,39 @@ def figure(words: str = "") -> LiveElement:
     return text(words).classes("figure")
 
 
+class How(TypedDict, total=False):
+    """What widgets have in common."""
+
+    tip: str
+    watch: bool  # whether it needs no control, because it changes only what this page shows
+
+
 def button(
     label: str,
     act: Act,
     *,
-    tip: str = "",
     name: str = "",
     look: str = "",
-    watch: bool = False,
     is_safe: bool = False,
+    tip: str = "",
+    watch: bool = False,
 ) -> Widget:
     """Create a button; `look` is ``main``, ``danger``, ``plain``, or empty."""
-    control = Widget(
-        "button",
-        lambda _value: act(),
-        watch=watch,
-        is_safe=is_safe,
-        tag="button",
-        tip=tip,
-        options={"name": name},
-        state={"text": label},
-    )
-    return control.classes(look)
+    how: dict[str, Any] = {"tip": tip, "watch": watch, "is_safe": is_safe, "tag": "button"}
+    options, state = {"name": name}, {"text": label}
+    return Widget("button", lambda _: act(), options=options, state=state, **how).classes(look)
 
 
-def check(
-    label: str, value: bool, change: Act, *, tip: str = "", name: str = "", watch: bool = False
-) -> Widget:
+def check(label: str, value: bool, change: Act, *, name: str = "", **how: Unpack[How]) -> Widget:
     """Create a check box; set `value`. `name` is for screen readers, if it is not the label."""
-    return Widget(
-        "check",
-        change,
-        watch=watch,
-        tag="label",
-        tip=tip,
-        options={"label": label, "name": name},
-        state={"value": value},
-    )
+    options = {"label": label, "name": name}
+    return Widget("check", change, tag="label", options=options, state={"value": value}, **how)
 
 
-def choice(
-    name: str, items: Sequence[str], value: str, change: Act, *, tip: str = "", watch: bool = False
-) -> Widget:
+def choice(name: str, items: Sequence[str], value: str, change: Act, **how: Unpack[How]) -> Widget:
     """Create a list of which one item is selected; set `value`, and `items`."""
-    return Widget(
-        "choice",
-        change,
-        watch=watch,
-        tag="select",
-        tip=tip,
-        options={"name": name},
-        state={"items": list(items), "value": value},
-    )
+    state = {"items": list(items), "value": value}
+    return Widget("choice", change, tag="select", options={"name": name}, state=state, **how)
 
 
 def text_field(
@@ -135,20 +146,12 @@ def text_field(
     *,
     value: str = "",
     placeholder: str = "",
-    tip: str = "",
     eager: bool = False,
-    watch: bool = False,
+    **how: Unpack[How],
 ) -> Widget:
     """Create a field for text; an `eager` one calls `change` while the user types."""
-    return Widget(
-        "field",
-        change,
-        watch=watch,
-        tag="input",
-        tip=tip,
-        options={"name": name, "placeholder": placeholder, "eager": eager},
-        state={"value": value},
-    )
+    options = {"name": name, "placeholder": placeholder, "eager": eager}
+    return Widget("field", change, tag="input", options=options, state={"value": value}, **how)
 
 
 class NumberField(Widget):
@@ -157,6 +160,9 @@ class NumberField(Widget):
     def show(self, value: float) -> None:
         """Show a value, unless the user edits the field."""
         self.set(value=format_number(value))
+
+    def _written(self, value: Any) -> str:
+        return format_number(float(value))
 
 
 def number_field(
@@ -167,18 +173,12 @@ def number_field(
     low: float | None = None,
     high: float | None = None,
     step: float = 0.0,
-    tip: str = "",
-    watch: bool = False,
+    **how: Unpack[How],
 ) -> NumberField:
     """Create a field for a number; `change` gets the bounded number after Enter."""
-    return NumberField(
-        "number",
-        change,
-        watch=watch,
-        tip=tip,
-        options={"name": name, "low": low, "high": high, "step": step},
-        state={"value": format_number(value)},
-    )
+    options = {"name": name, "low": low, "high": high, "step": step}
+    state = {"value": format_number(value)}
+    return NumberField("number", change, options=options, state=state, **how)
 
 
 class Slider(Widget):
@@ -194,6 +194,9 @@ class Slider(Widget):
             share = (mark - self.low) / (self.high - self.low)
             self.set(mark=round(min(1.0, max(0.0, share)), 3))
 
+    def _written(self, value: Any) -> str:
+        return format_decimals(float(value), self.digits)
+
 
 def slider(
     name: str,
@@ -207,17 +210,17 @@ def slider(
     step: float = 0.01,
     late: bool = False,
     tip: str = "",
-    watch: bool = False,
 ) -> Slider:
     """Create a slider; `change` gets numbers while the user moves it, at most 25 a second.
 
     With `late` it gets only the number at the end of a motion.
     """
-    options = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits, "late": late}
-    state = {"value": format_decimals(value, digits)}
-    created = Slider(
-        "slider", change, watch=watch, tip=tip, options={**options, "step": step}, state=state
+    shown = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits}
+    options, state = (
+        {**shown, "late": late, "step": step},
+        {"value": format_decimals(value, digits)},
     )
+    created = Slider("slider", change, tip=tip, options=options, state=state)
     created.low, created.high, created.digits = low, high, digits
     return created
 
@@ -225,15 +228,22 @@ def slider(
 class Bar(LiveElement):
     """A number, and a bar from the middle to its share of a limit."""
 
+    def __init__(self, name: str) -> None:
+        super().__init__(current_session().feed, "content")
+        self._props |= {"role": "meter", "aria-label": name, "aria-valuemin": -100}
+        self._props["aria-valuemax"] = 100
+        self.classes("bar")
+
     def show(self, value: float, limit: float, words: str) -> None:
         """Show a value, its share of a limit, and its text."""
-        share = value / limit if limit > 0.0 else 0.0
-        self.set(share=round(share, 3), text=words)
-
-
-def bar(name: str) -> Bar:
-    """Create a bar."""
-    return Bar(current_session().feed, "bar", options={"name": name}).classes("bar")
+        share = min(1.0, max(-1.0, value / limit)) if limit > 0.0 else 0.0
+        tone = "bad" if abs(share) > 0.95 else "warning" if abs(share) > 0.8 else ""
+        self.set(
+            tree=[("span", {"class": "fill"}), ("span", {"class": "text"}, words)],
+            attributes={"aria-valuenow": round(100 * share), "aria-valuetext": words},
+            style={"--share": round(share, 3)},
+            tone=tone,
+        )
 
 
 def copy_button(source: Element, name: str) -> LiveElement:
@@ -249,7 +259,9 @@ def joystick(name: str, hold: Act, *, axes: str = "both", tip: str = "") -> Widg
     `axes` is ``both``, ``horizontal`` or ``vertical``. A still pad sends 5 times a second.
     """
     options = {"name": name, "axes": axes}
-    return Widget("joystick", hold, watch=False, tag="div", tip=tip, options=options)
+    created = Widget("joystick", hold, tag="div", tip=tip, options=options)
+    created._props |= {"role": "application", "aria-roledescription": "joystick"}
+    return created
 
 
 def devices(hold: Act) -> Widget:
@@ -257,7 +269,7 @@ def devices(hold: Act) -> Widget:
 
     Set `target`, the name of what they move; empty for nothing.
     """
-    return Widget("devices", hold, watch=False, tag="div", state={"target": ""})
+    return Widget("devices", hold, tag="div", state={"target": ""})
 
 
 def link_button(label: str, name: str) -> LiveElement:
@@ -274,14 +286,14 @@ class Lines(LiveElement):
         """Add lines; the oldest go."""
         known = self.state["lines"]
         known.extend(lines)
-        del known[:-_MOST_LINES]
+        del known[:-MOST_LINES]
         self._feed.append(self, list(lines))
 
     def clear_lines(self) -> None:
         """Remove all lines."""
         self.state["lines"] = []
         self._props["initial"] = self.state
-        self._feed.change(self, {"lines": []})
+        self._feed.change(self, {"lines": [], "append": []})  # also those that wait
 
 
 def lines(name: str, *, level: int) -> Lines:
@@ -341,15 +353,21 @@ class WidgetTable:
 def section(title: str) -> Iterator[Element]:
     """Create a group with a heading."""
     with Element("section").classes("section") as created:
-        text(title, tag="h3")
+        text(title, tag="h2")
         created._props["aria-label"] = title
         yield created
 
 
-def progress(name: str) -> LiveElement:
-    """Create a bar of progress; set `value`, a text of 0 to 100, empty if it is not known."""
-    options = {"name": name}
-    return LiveElement(current_session().feed, "progress", tag="progress", options=options)
+class Progress(LiveElement):
+    """A bar of progress."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(current_session().feed, "content", tag="progress")
+        self._props |= {"aria-label": name, "max": 100}
+
+    def show(self, percent: float | None) -> None:
+        """Show a share; None if it is not known."""
+        self.set(attributes={"value": percent})
 
 
 def row() -> Element:
@@ -363,34 +381,3 @@ def line(label: str) -> Iterator[Element]:
     with Element("div").classes("line") as created:
         text(label, "muted")
         yield created
-
-
-class RequestResult:
-    """The result of a request, and the command of a shell that does the same."""
-
-    def __init__(self) -> None:
-        with Element("div").classes("result") as self._element:
-            self._element._props["role"] = "status"
-            self._summary = text(tag="p")
-            with row():
-                self._command = text(tag="code")
-                self._copy = copy_button(self._command, "Copy the command")
-        self._element.set_visibility(False)
-        self._shown: Request | None = None
-
-    def show(self, request: Request | None) -> None:
-        """Show a request; none leaves what is shown."""
-        if request is None:
-            return
-        if self._shown is None:
-            self._element.set_visibility(True)
-        self._shown = request
-        tone = {None: "muted", True: "", False: "bad"}[request.ok]
-        self._summary.set(text=request.summary, tone=tone)
-        self._command.set(text=request.command, hidden=not request.command)
-        self._copy.set(hidden=not request.command)
-
-
-def request_result() -> RequestResult:
-    """Create the place for the result of a request."""
-    return RequestResult()

@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.client_set import FieldClient, FieldKey
-from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
+from mujoco_ros.viewer.clients import FieldKey
 from mujoco_ros.viewer.plots.history import History
 from mujoco_ros.viewer.plots.signals import BASE_VELOCITY, Signal, signals
+from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters, wrench_sign
 
 LONGEST_S = 60.0
 """Time for which samples are kept [s]."""
@@ -37,10 +38,10 @@ class StateCurves:
 
     At first, the positions of the first joints of a robot and its first force sensor are selected;
     of a robot with a floating base its velocity, and the torques of the joints.
-    Without past states they are sampled in each frame.
+    Without past states they are sampled ten times a second.
     """
 
-    def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
+    def __init__(self, state: SharedState, parameters: SimulatorParameters) -> None:
         self.known: dict[SignalKey, Signal] = {}  # all signals of the model by key
         self.is_chosen = False  # whether the user has selected
         self._state, self._parameters = state, parameters
@@ -139,43 +140,35 @@ class FieldCurves:
     The first message of each time counts. They start again when the time goes back.
     """
 
-    def __init__(self, fields: FieldClient) -> None:
+    def __init__(self, fields: FieldSubscriber) -> None:
+        self.histories: dict[FieldKey, History] = {}  # samples of the selected fields
         self._fields = fields
-        self._histories: dict[FieldKey, History] = {}
 
     @property
     def selected(self) -> Sequence[FieldKey]:
         """The selected fields."""
-        return list(self._histories)
+        return list(self.histories)
 
     def select(self, key: FieldKey, is_selected: bool) -> None:
         """Select a field, or do not."""
-        if is_selected and key not in self._histories:
-            self._histories[key] = History(1, LONGEST_S)
-        elif not is_selected:
-            self._histories.pop(key, None)
-        self._fields.watch(self.selected)
+        others = [each for each in self.histories if each != key]
+        self.keep([*others, key] if is_selected else others)
 
     def keep(self, keys: Sequence[FieldKey]) -> None:
         """Select these fields and no others."""
-        self._histories = {key: self._histories.get(key) or History(1, LONGEST_S) for key in keys}
+        self.histories = {key: self.histories.get(key) or History(1, LONGEST_S) for key in keys}
         self._fields.watch(self.selected)
-
-    def clear(self) -> None:
-        """Select nothing."""
-        self._histories.clear()
-        self._fields.watch(())
 
     def update(self) -> None:
         """Add the samples since the last call."""
         for topic, time, values in self._fields.take_samples():
             for path, value in values.items():
-                history = self._histories.get(FieldKey(topic, path))
+                history = self.histories.get(FieldKey(topic, path))
                 if history is not None and not _is_late(history, time):
                     history.add(time, np.array([value]))
 
     def __iter__(self) -> Iterator[Curve]:
-        for key, history in self._histories.items():
+        for key, history in self.histories.items():
             group, element = _split(key.path)
             yield Curve(f"{key.topic} {group}".strip(), element, history, 0)
 

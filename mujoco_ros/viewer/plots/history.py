@@ -66,36 +66,6 @@ class History:
             np.concatenate([extremes, values[:, whole:]], axis=1),
         )
 
-    def value(self, index: int, time: float) -> float:
-        """Return the value of a curve at the last sample not later than `time` [s], or NaN."""
-        at = int(np.searchsorted(self.times, time, side="right")) - 1
-        return float(self._table[index + 1, at]) if at >= 0 else float("nan")
-
-    def window(
-        self, index: int, begin: float, end: float, points: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the part of a curve to draw: times [s] and values.  # (n,) each
-
-        More samples than `points` are grouped in time, and the extreme values of each group
-        returned, so that no peak is lost. A sample before the part, and one after it, are added.
-        """
-        times, values = self.times, self.curve(index)
-        first = max(int(np.searchsorted(times, begin)) - 1, 0)
-        last = int(np.searchsorted(times, end, side="right")) + 1
-        size = -(-2 * (min(last, len(times)) - first) // points)  # of a group
-        if size <= 2:
-            return times[first:last], values[first:last]
-        first -= first % size  # the same groups in each frame: else the curve would flicker
-        count = (min(last, len(times)) - first) // size
-        groups = values[first : first + count * size].reshape(count, size)
-        # The extremes of each group in their order in time; NaN counts as both.
-        low, high = groups.argmin(axis=1), groups.argmax(axis=1)
-        chosen = np.sort(np.stack([low, high], axis=1), axis=1)
-        chosen += first + size * np.arange(count)[:, np.newaxis]
-        rest = np.arange(first + count * size, min(last, len(times)))
-        at = np.concatenate([chosen.reshape(-1), rest])
-        return times[at], values[at]
-
     def _cut(self, end: int) -> None:
         self.cuts += end < self._end
         self._end = end

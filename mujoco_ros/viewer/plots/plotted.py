@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.client_set import FieldClient, FieldKey
-from mujoco_ros.viewer.clients import ParameterClient
+from mujoco_ros.viewer.clients import FieldKey
 from mujoco_ros.viewer.plots.curves import Curve, FieldCurves, StateCurves
+from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 
 class Plotted:
     """The curves of a viewer: all of its pages plot the same."""
 
     def __init__(
-        self, state: SharedState, parameters: ParameterClient, fields: FieldClient
+        self, state: SharedState, parameters: SimulatorParameters, fields: FieldSubscriber
     ) -> None:
         self.signals, self.fields = StateCurves(state, parameters), FieldCurves(fields)
         self.client = fields  # what finds topics and their fields
@@ -40,7 +41,7 @@ class Plotted:
     def clear(self) -> None:
         """Choose nothing."""
         self.signals.clear()
-        self.fields.clear()
+        self.fields.keep(())
 
     def settings(self) -> dict[str, Any]:
         """Return the choice, if the user has made one."""

@@ -1,10 +1,11 @@
 """The signals of a robot that can be plotted: of its joints and its sensors."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
+import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
@@ -12,7 +13,7 @@ from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS, Measurement
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
+from mujoco_ros.viewer.joint_rows import joint_rows
 
 BASE_VELOCITY = "velocity"
 """Label of the velocity of a floating base."""
@@ -49,22 +50,27 @@ def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal
     return found
 
 
+def _signal(
+    heading: str,
+    row: str,
+    label: str,
+    unit: str,
+    read: Callable[[], np.ndarray],
+    axes: Iterable[str] = (),
+) -> Signal:
+    """Return a signal with a curve for each axis, or one."""
+    name = f"{row} {label}"
+    curves = tuple(f"{name} {axis}" for axis in axes) or (name,)
+    return Signal(heading=heading, row=row, label=label, unit=unit, curves=curves, read=read)
+
+
 def _of_bases(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
     """Yield the velocities of floating bases, along the axes of the base as on ``odom``."""
     for base in robot.bases:
-        row = base.name.removeprefix(robot.prefix)
-        for label, unit, read in (
-            (BASE_VELOCITY, "m/s", partial(_base_velocity, state, base)),
-            ("angular velocity", "rad/s", partial(_base_turning, state, base)),
-        ):
-            yield Signal(
-                heading=f"{robot.name} base",
-                row=row,
-                label=label,
-                unit=unit,
-                curves=tuple(f"{row} {label} {axis}" for axis in "xyz"),
-                read=read,
-            )
+        heading, row = f"{robot.name} base", base.name.removeprefix(robot.prefix)
+        linear, angular = partial(_base_velocity, state, base), partial(_base_turning, state, base)
+        yield _signal(heading, row, BASE_VELOCITY, "m/s", linear, "xyz")
+        yield _signal(heading, row, "angular velocity", "rad/s", angular, "xyz")
 
 
 def _base_velocity(state: SharedState, base: FloatingBase) -> np.ndarray:
@@ -77,28 +83,17 @@ def _base_turning(state: SharedState, base: FloatingBase) -> np.ndarray:
 
 
 def _of_joints(state: SharedState, robot: RobotLayout, first: int) -> Iterator[Signal]:
+    data, heading = state.data, f"{robot.name} joints"
     for index, row in enumerate(joint_rows(state.model, robot.joints), first):
-        for label, unit, read in _reads(state, row, index):
-            yield Signal(
-                heading=f"{robot.name} joints",
-                row=row.name,
-                label=label,
-                unit=unit,
-                curves=(f"{row.name} {label}",),
-                read=read,
-            )
+        position = partial(np.take, data.qpos, [row.qpos])
+        torque = partial(np.take, data.qfrc_actuator, [row.dof])
+        yield _signal(heading, row.name, "q", row.unit, position)
+        yield _signal(heading, row.name, "q_ref", row.unit, partial(_reference, state, index))
+        yield _signal(heading, row.name, "torque", row.effort_unit, torque)
 
 
-def _reads(
-    state: SharedState, row: JointRow, index: int
-) -> tuple[tuple[str, str, Callable[[], np.ndarray]], ...]:
-    data, one = state.data, slice(index, index + 1)
-    qpos, dof = slice(row.qpos, row.qpos + 1), slice(row.dof, row.dof + 1)
-    return (
-        ("q", row.unit, lambda: data.qpos[qpos]),
-        ("q_ref", row.unit, lambda: state.references.q[one]),
-        ("torque", row.effort_unit, lambda: data.qfrc_actuator[dof]),
-    )
+def _reference(state: SharedState, index: int) -> np.ndarray:
+    return state.references.q[index : index + 1]
 
 
 def _of_sensors(
@@ -110,51 +105,39 @@ def _of_sensors(
     for kind in SENSOR_KINDS:
         for sensor, measurement in product(robot.sensors[kind.key], kind.measurements):
             if measurement.label and measurement.name in sensor.addresses:
-                name = f"{sensor.name} {measurement.label}"
                 start = sensor.addresses[measurement.name]
                 numbers = slice(start, start + len(measurement.paths))
-                yield Signal(
-                    heading=f"{robot.name} {kind.plots}",
-                    row=sensor.name,
-                    label=measurement.label,
-                    unit=measurement.unit,
-                    curves=tuple(f"{name} {axis}" for axis in measurement.axes) or (name,),
-                    read=_reader(state, measurement, numbers, wrench_sign, distances),
-                )
+                read = _reader(state.data, measurement, numbers, wrench_sign, distances)
+                names = f"{robot.name} {kind.plots}", sensor.name, measurement.label
+                yield _signal(*names, measurement.unit, read, measurement.axes)
 
 
 def _of_states(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
     for sensor_state in robot.states:
-        quantity = sensor_state.quantity
-        numbers = slice(sensor_state.address, sensor_state.address + len(quantity.interfaces))
+        quantity, name = sensor_state.quantity, sensor_state.name
+        end = sensor_state.address + len(quantity.interfaces)
         yield Signal(
             heading=f"{robot.name} sensor states",
-            row=sensor_state.name,
+            row=name,
             label=quantity.name,
             unit=quantity.unit,
-            curves=tuple(f"{sensor_state.name} {name}" for name in quantity.interfaces),
-            read=partial(_numbers, state, numbers),
+            curves=tuple(f"{name} {interface}" for interface in quantity.interfaces),
+            read=partial(np.take, state.data.sensordata, range(sensor_state.address, end)),
         )
 
 
-def _numbers(state: SharedState, place: slice) -> np.ndarray:
-    return np.asarray(state.data.sensordata[place])
-
-
 def _reader(
-    state: SharedState,
+    data: mujoco.MjData,
     measurement: Measurement,
     numbers: slice,
     wrench_sign: Callable[[], float],
     distances: Distances,
 ) -> Callable[[], np.ndarray]:
-    data = state.data
+    values = data.sensordata[numbers]
     if measurement.is_load:
-        return lambda: wrench_sign() * data.sensordata[numbers]
+        return lambda: wrench_sign() * values
     if measurement.is_distance:  # out-of-range values are gaps in the curve
         return lambda: np.where(
-            numbers.start in distances.out_of_range(data.sensordata),
-            np.nan,
-            data.sensordata[numbers],
+            numbers.start in distances.out_of_range(data.sensordata), np.nan, values
         )
-    return lambda: data.sensordata[numbers]
+    return lambda: values

@@ -41,17 +41,13 @@ class StateSetter:
 
     def set_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
         """Set positions of joints of a robot [rad or m]."""
-        self._add(
-            {
-                f"{joint_name(namespace, name)}.position": float(value)
-                for name, value in positions.items()
-            }
-        )
+        names = {f"{joint_name(namespace, name)}.position": name for name in positions}
+        self._post(self._collect, {full: float(positions[name]) for full, name in names.items()})
 
     def set_pose(self, frame: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
         """Set the pose of the entity whose root body has a TF frame, in the world."""
-        w, x, y, z = (float(value) for value in quat_wxyz)
-        self._add({f"{frame}.pose": [*(float(value) for value in position), x, y, z, w]})
+        w, x, y, z = map(float, quat_wxyz)
+        self._post(self._collect, {f"{frame}.pose": [*map(float, position), x, y, z, w]})
 
     def set(self, name: str, values: Mapping[str, Any]) -> Request:
         """Set values by their names in ``~/set_joints`` at one instant, in a request `name`."""
@@ -59,9 +55,6 @@ class StateSetter:
         return self._requests.submit(
             name, lambda request: self._call(values, request, request.complete)
         )
-
-    def _add(self, values: Mapping[str, Any]) -> None:
-        self._post(self._collect, dict(values))
 
     def _collect(self, values: Mapping[str, Any]) -> None:
         self._wanted |= values
@@ -71,17 +64,17 @@ class StateSetter:
     def _send(self) -> None:
         values, self._wanted = self._wanted, {}
         self._is_waiting = True
-        name = f"set {', '.join(values)}"
-        self._requests.submit(name, lambda request: self._call_next(values, request))
 
-    def _call_next(self, values: Mapping[str, Any], request: Request) -> None:
-        def report(ok: bool, reason: str) -> None:
-            request.complete(ok, reason)
-            self._is_waiting = False
-            if self._wanted:
-                self._send()
+        def send(request: Request) -> None:
+            def report(ok: bool, reason: str) -> None:
+                request.complete(ok, reason)
+                self._is_waiting = False
+                if self._wanted:
+                    self._send()
 
-        self._call(values, request, report)
+            self._call(values, request, report)
+
+        self._requests.submit(f"set {', '.join(values)}", send)
 
     def _call(
         self, values: Mapping[str, Any], request: Request, on_done: Callable[[bool, str], object]
@@ -118,6 +111,7 @@ class CommandPublisher:
 
     @property
     def is_pulling(self) -> bool:
+        """Whether a pull is in progress."""
         return self._pulled is not None
 
     def tick(self, now: float) -> None:
@@ -127,30 +121,41 @@ class CommandPublisher:
             self._publish_pull(*self._pulled, InteractiveMarkerFeedback.POSE_UPDATE)
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
-        message = JointState(
-            name=list(positions), position=[float(value) for value in positions.values()]
-        )
-        what = next(iter(positions)) if len(positions) == 1 else f"{len(positions)} joints"
+        """Publish position references of joints of a robot [rad or m]."""
+        values = [float(value) for value in positions.values()]
+        return self._command(namespace, JointState(name=list(positions), position=values))
+
+    def command_velocities(self, namespace: str, velocities: Mapping[str, float]) -> Request:
+        """Publish velocity references of joints of a robot [rad/s or m/s]."""
+        values = [float(value) for value in velocities.values()]
+        return self._command(namespace, JointState(name=list(velocities), velocity=values))
+
+    def _command(self, namespace: str, message: JointState) -> Request:
+        what = message.name[0] if len(message.name) == 1 else f"{len(message.name)} joints"
         request = self._report(f"command {what}{f' of {namespace}' if namespace else ''}")
         topic = in_namespace(namespace, CommandSource.JOINT_COMMANDS)
         self._post(self._publish, message, topic, RELIABLE, request)
         return request
 
     def pull(self, frame: str, pull: Pull) -> None:
+        """Pull at a TF frame until `release`; a pull at another frame ends."""
         self._post(self._pull, frame, pull)
 
     def release(self) -> None:
+        """End the pull."""
         self._post(self._release)
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
     ) -> Request:
+        """Set the pose of a mocap body in the world; names as in `MocapBody`."""
         topic = in_namespace(namespace, "mocap", topic_token(name), "pose")
         request = self._report(f"move {in_namespace(namespace, name)}")
         self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE, request)
         return request
 
     def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
+        """Publish the pose of a target frame in the world, latched."""
         message = _pose_stamped(position, quat_wxyz)
         message.header.stamp = stamp(self._now())
         request = self._report(f"move target {name}")
@@ -158,6 +163,7 @@ class CommandPublisher:
         return request
 
     def remove_target(self, name: str) -> None:
+        """Close the topic of a target frame."""
         self._post(self._close, _target_topic(name))
 
     def _pull(self, frame: str, pull: Pull) -> None:
@@ -254,9 +260,14 @@ class VelocityPublisher:
 
     @property
     def is_driving(self) -> bool:
+        """Whether a velocity is commanded."""
         return bool(self._commanded)
 
     def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
+        """Publish a velocity until `stop` or until a second after the last call, as one request.
+
+        A robot moves forwards, left and up, a tool along the axes of ``world`` [m/s, rad/s].
+        """
         commanded = self._commanded.get(topic)
         request = self._requests.report(f"drive {topic}") if commanded is None else commanded[2]
         end = time.monotonic() + _EXPIRES_S
@@ -264,10 +275,12 @@ class VelocityPublisher:
         return request
 
     def stop(self, topic: str) -> None:
+        """Publish a velocity of zero, once, if another one is commanded on the topic."""
         if self._commanded.pop(topic, None) is not None:
             later(self._endpoints.node, self._publish, topic, _ZERO, _ZERO)
 
     def stop_all(self) -> None:
+        """Stop everything that is commanded."""
         for topic in list(self._commanded):
             self.stop(topic)
 

@@ -50,26 +50,25 @@ class DeclaredPanels:
         self._search_at = -inf
 
     def setting(self, node: str, parameter: str) -> ParameterInfo | None:
+        """Return a parameter of the node of a panel; None while it is unknown."""
         parameters = self._of(node)
         return None if parameters is None else parameters.known.get(parameter)
 
     def set(self, node: str, parameter: str, value: Any) -> Request:
-        parameters = self._of(node)
-        if parameters is None:  # it ended in this moment
-            return self._requests.submit(
-                f"set {parameter}", lambda request: request.fail(f"{node} is gone")
-            )
-        return parameters.set({parameter: value})
+        """Set a parameter of the node of a panel."""
+        return self.send_form(f"set {parameter}", node, {parameter: value}, "")
 
     def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
+        """Set parameters of the node of a panel atomically, and then call a service, if any."""
         parameters = self._of(node)
-        if parameters is None:
+        if parameters is None:  # it ended in this moment
             return self._requests.submit(label, lambda request: request.fail(f"{node} is gone"))
         if not service:
             return parameters.set(values)
         return parameters.set_first(label, values, service, partial(self._trigger, service))
 
     def press(self, label: str, service: str) -> Request:
+        """Call the service of a button."""
 
         def send(request: Request) -> None:
             request.command = service_call(Trigger, service, Trigger.Request())
@@ -78,11 +77,13 @@ class DeclaredPanels:
         return self._requests.submit(label, send)
 
     def watch(self, tables: Collection[str]) -> None:
+        """Receive these tables, values and alternatives, by their topics, and no others."""
         if self._watched != frozenset(tables):
             self._watched = frozenset(tables)
             later(self._endpoints.node, self._match_tables)
 
     def rows(self, table: str) -> Sequence[Sequence[str]]:
+        """Return the rows of what is watched, by its topic."""
         return self._rows.get(table, ())
 
     def tick(self, now: float) -> None:
@@ -124,11 +125,12 @@ class DeclaredPanels:
             _LOG.warning("'%s' is no panel: %s", topic, error)
             return
         parameters = self._of(info.node)
-        if parameters is None:
+        if parameters is None and info.has_settings:
             parameters = self._parameters[info.node] = SimulatorParameters(
                 self._caller, self._requests, self._endpoints, info.node
             )
-        parameters.fetch()
+        if parameters is not None:
+            parameters.fetch()
         self.known = {**self.known, topic: info}
 
     def _of(self, node: str) -> SimulatorParameters | None:

@@ -1,10 +1,10 @@
 """Shapes of the messages that RViz displays, too."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import cos, isfinite, sin
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, WrenchStamped
@@ -14,14 +14,18 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.colours import AXES, PLAN, SCAN, SENSED_FORCE, SENSED_TORQUE
 from mujoco_ros.viewer.message_shapes import (
     JointPath,
     Shape,
     ShapeKind,
+    arrow,
+    line,
     printable,
     simplified,
     triangle_axes,
 )
+from mujoco_ros.wire.conversions import xyz
 
 _LOG = logging.getLogger(__name__)
 MOST_SHAPES = 500
@@ -29,16 +33,16 @@ MOST_SHAPES = 500
 _LONGEST_TEXT, _LONGEST_URI = 200, 1000
 """Characters of a text that are shown, and of the URI of a mesh."""
 _MOST_READ = 20_000  # triangles of a list that are read; every n-th of more
+_WARNED: set[str] = set()
+"""Namespaces of markers of which it is logged that triangles are merged."""
+_MOST_WARNED = 20
 _POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
 """Diameters of points and lines, and length of an axis [m]."""
+_SMALLEST = 1e-4  # half length of a solid [m]
 _ARROW = 0.016  # diameter of forces and torques [m]
 _MOST_POINTS = 50  # points of a trajectory that are drawn; every n-th of more
 _LATEST_START_S, _WITHOUT_TIMES_S = 86400.0, 5.0
 """A later start is a time of another clock; time for which trajectories without times are drawn."""
-_RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
-_FORCE, _TORQUE = (0.16, 0.62, 0.95, 0.9), (0.56, 0.36, 0.90, 0.9)
-_SCAN = (0.95, 0.35, 0.15, 0.9)
-_PATH = (0.2, 0.75, 0.3, 0.9)
 _LITTLE, _BIG = "<f4", ">f4"
 _SOLIDS = {
     Marker.CUBE: ShapeKind.BOX,
@@ -52,44 +56,14 @@ _LISTS = (Marker.CUBE_LIST, Marker.SPHERE_LIST, Marker.POINTS)
 _LINES = (Marker.LINE_STRIP, Marker.LINE_LIST)
 
 
-class MarkerChange(NamedTuple):
-    """A change of the markers of a topic."""
-
-    action: int  # ``Marker.ADD``, ``DELETE`` or ``DELETEALL``
-    key: tuple[str, int]  # namespace and number of the marker
-    marker: Marker  # the marker; see `marker_shapes`
-    lifetime: float  # time after which it vanishes; 0 is never [s]
-
-
-def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
-    """Return the changes that a message makes, in their order; the first ones of too many."""
-    markers = message.markers[:MOST_SHAPES] if isinstance(message, MarkerArray) else [message]
-    return [
-        MarkerChange(
-            marker.action,
-            (marker.ns, marker.id),
-            marker,
-            marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec,
-        )
-        for marker in markers
-    ]
+def markers_of(message: Marker | MarkerArray) -> Sequence[Marker]:
+    """Return the markers of a message; the first ones of too many."""
+    return message.markers[:MOST_SHAPES] if isinstance(message, MarkerArray) else [message]
 
 
 def marker_shapes(marker: Marker) -> tuple[Shape, ...]:
     """Return the shapes of a marker, in its frame."""
     return tuple(_finite(_marker(marker)))
-
-
-def note_merged(marker: Marker, source: str, noted: set[str]) -> None:
-    """Log, once for a topic or server, that a marker has too many triangles; add it to `noted`."""
-    has_many = marker.type == Marker.TRIANGLE_LIST and len(marker.points) // 3 > MOST_SHAPES
-    if has_many and source not in noted:
-        noted.add(source)
-        _LOG.warning(
-            "'%s': marker %d of '%s' has more than %d triangles: near corners are merged, so that "
-            "it is drawn with fewer; further ones are not logged",
-            *(source, marker.id, printable(marker.ns[:_LONGEST_TEXT]), MOST_SHAPES),
-        )
 
 
 def _marker(marker: Marker) -> Iterator[Shape]:
@@ -127,19 +101,21 @@ def _marker(marker: Marker) -> Iterator[Shape]:
     elif marker.type in _SOLIDS:
         points, colours = [at], [colour]
     if marker.type in _SOLIDS:  # the lists, too
-        kind = _SOLIDS[marker.type]
+        kind, half = _SOLIDS[marker.type], np.maximum(0.5 * size, _SMALLEST)
+        if kind is ShapeKind.CYLINDER:
+            half[1] = half[2]  # radius, half of the height
         for point, each in zip(points, colours, strict=True):
-            yield Shape(kind=kind, frame=frame, position=point, axes=axes, size=size, colour=each)
+            yield Shape(kind=kind, frame=frame, position=point, axes=axes, size=half, colour=each)
     elif marker.type in _LINES:
         step = 1 if marker.type == Marker.LINE_STRIP else 2
         ends = list(zip(pairwise(points), colours, strict=False))[::step]
         for (start, end), each in ends:
-            yield _connection(ShapeKind.LINE, frame, start, end, float(size[0]), each)
+            yield from line(frame, start, end, float(size[0]), each)
     elif marker.type == Marker.ARROW:
-        start, end, width = at, at + axes[:, 0] * size[0], float(size[1])
+        start, vector, width = at, axes[:, 0] * size[0], float(size[1])
         if len(points) == 2:
-            (start, end), width = points, float(size[0])
-        yield _connection(ShapeKind.ARROW, frame, start, end, width, colour)
+            start, vector, width = points[0], points[1] - points[0], float(size[0])
+        yield from arrow(frame, start, vector, width, colour)
     elif marker.type == Marker.TEXT_VIEW_FACING and marker.text:
         text = marker.text[:_LONGEST_TEXT]
         yield Shape(kind=ShapeKind.TEXT, frame=frame, position=at, colour=colour, text=text)
@@ -156,6 +132,8 @@ def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) ->
     if not len(read) or not np.isfinite(vertices).all():
         return
     faces = np.arange(len(vertices)).reshape(-1, 3)
+    if count > MOST_SHAPES:
+        _warn_merged(printable(marker.ns[:_LONGEST_TEXT]), marker.id)
     vertices, faces, kept = simplified(vertices, faces, MOST_SHAPES)
     corners = vertices[faces]
     has_area, drawn = triangle_axes(corners)
@@ -175,30 +153,37 @@ def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) ->
         )
 
 
+def _warn_merged(namespace: str, number: int) -> None:
+    """Log that a marker has too many triangles, once for each of the first namespaces."""
+    if namespace not in _WARNED and len(_WARNED) < _MOST_WARNED:
+        _WARNED.add(namespace)
+        _LOG.warning(
+            "marker %d of '%s' has more than %d triangles: near corners are merged, so that it is "
+            "drawn with fewer; others of this namespace are not logged",
+            *(number, namespace, MOST_SHAPES),
+        )
+
+
 def _path(message: Path) -> Iterator[Shape]:
     places = [pose_of(stamped.pose).position for stamped in _thinned(message.poses)]
     for start, end in pairwise(places):
-        yield _connection(ShapeKind.LINE, message.header.frame_id, start, end, _LINE, _PATH)
+        yield from line(message.header.frame_id, start, end, _LINE, PLAN)
 
 
 def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
     pose = pose_of(message.pose)
-    for axis, colour in zip(pose.matrix.T, (_RED, _GREEN, _BLUE), strict=True):
-        end = pose.position + _AXIS * axis
-        yield _connection(
-            ShapeKind.ARROW, message.header.frame_id, pose.position, end, 0.5 * _LINE, colour
-        )
+    for axis, colour in zip(pose.matrix.T, AXES, strict=True):
+        vector = _AXIS * axis
+        yield from arrow(message.header.frame_id, pose.position, vector, 0.5 * _LINE, colour)
 
 
 def _wrench(message: WrenchStamped) -> Iterator[Shape]:
     wrench, frame = message.wrench, message.header.frame_id
-    for kind, vector, colour in (
-        (ShapeKind.FORCE, wrench.force, _FORCE),
-        (ShapeKind.TORQUE, wrench.torque, _TORQUE),
+    for scale, vector, colour in (
+        ("force", wrench.force, SENSED_FORCE),
+        ("torque", wrench.torque, SENSED_TORQUE),
     ):
-        yield _connection(
-            kind, frame, np.zeros(3), np.array([vector.x, vector.y, vector.z]), _ARROW, colour
-        )
+        yield from arrow(frame, np.zeros(3), np.array(xyz(vector)), _ARROW, colour, scale)
 
 
 def _scan(message: LaserScan) -> Iterator[Shape]:
@@ -248,15 +233,9 @@ def _points(frame: str, points: Any) -> Iterator[Shape]:
             kind=ShapeKind.SPHERE,
             frame=frame,
             position=point,
-            size=np.full(3, _POINT),
-            colour=_SCAN,
+            size=np.full(3, 0.5 * _POINT),
+            colour=SCAN,
         )
-
-
-def _connection(
-    kind: ShapeKind, frame: str, start: np.ndarray, end: np.ndarray, width: float, colour: Any
-) -> Shape:
-    return Shape(kind=kind, frame=frame, position=start, end=end, width=width, colour=colour)
 
 
 def pose_of(message: Any) -> Pose:
@@ -290,13 +269,7 @@ def _step(count: int) -> int:
 
 def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:
     for shape in shapes:
-        numbers = (
-            shape.position,
-            shape.axes.ravel(),
-            shape.size,
-            shape.end,
-            (shape.width, *shape.colour),
-        )
+        numbers = shape.position, shape.axes.ravel(), shape.size, np.array(shape.colour)
         if all(np.isfinite(array).all() for array in numbers):
             yield shape
 

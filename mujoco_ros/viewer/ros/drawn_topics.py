@@ -32,7 +32,7 @@ _STATIC = QoSProfile(
     depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 _DEPTH, _MOST = 100, 100
-"""Depth of the queue of /tf, and most frames that are needed, and messages that wait."""
+"""Depth of the queue of /tf, and most messages that wait."""
 _MOST_MOVING = 1000  # frames of /tf that are kept
 _POSE, _NAME_END = 56, 16
 """Sizes of a serialized pose, and of the part of a name before it that is compared [bytes]."""
@@ -40,12 +40,12 @@ _KEPT_S = 5.0  # wall time for which a frame of /tf is kept after its last messa
 
 
 class FrameTree:
-    """Frames of /tf_static, and frames of /tf that are needed or whose parent is.
+    """Frames of /tf_static, and of /tf while frames are needed that are not static.
 
-    A simulator may publish many frames 1000 times a second. So /tf is subscribed only while frames
-    are needed. Of the messages that contain a needed name, only the newest one with the same first
-    and last frame is deserialized. A frame of /tf that is not received for some seconds is dropped;
-    a pause of the simulation does not count, since its nodes may publish nothing then.
+    A simulator may publish many frames 1000 times a second. So only the newest message of those
+    with the same first and last frame is deserialized, ten times a second. A frame of /tf that is
+    not received for some seconds is dropped; a pause of the simulation does not count, since its
+    nodes may publish nothing then.
     """
 
     def __init__(self, endpoints: Endpoints) -> None:
@@ -54,18 +54,18 @@ class FrameTree:
         self._moving: dict[str, TfFrame] = {}
         # Frames by name, as of the last tick
         self.frames: Mapping[str, TfFrame] = {}  # replaced, since another thread reads it
-        self._needed: frozenset[str] | None = frozenset()
-        self._marks: tuple[bytes, ...] = ()
+        self._needed: Collection[str] | None = ()
         self._received_at: dict[str, float] = {}  # by `_running_s`
         self._running_s = 0.0  # wall time while the simulated time changed
         self._last = 0.0, 0.0  # wall time and simulated time of the last tick
+        self._read_at = 0.0
         self._waiting: dict[bytes, bytes] = {}  # by the first and last frames of a message
         self._subscription: Subscription | None = None
         endpoints.subscription(TFMessage, "/tf_static", self._receive_static, _STATIC)
 
     def need(self, names: Collection[str] | None) -> None:
-        """Set the names of the needed frames of /tf, None for all, from any thread."""
-        self._needed = None if names is None else frozenset(sorted(names)[:_MOST])
+        """Set the names of the needed frames, None for all, from any thread."""
+        self._needed = names
 
     def tick(self, now: float, time: float) -> None:
         """Open or close the subscription, read the newest transforms, and drop old ones.
@@ -76,37 +76,34 @@ class FrameTree:
             self._running_s += now - self._last[0]
         self._last = now, time
         needed = self._needed
-        if needed is None:
-            self._marks = (b"",)
-        else:
-            needed -= self._static.keys()
-            self._marks = tuple(name.encode() + b"\0" for name in needed)
-        if self._marks and self._subscription is None:
+        is_needed = needed is None or not self._static.keys() >= set(needed)
+        if is_needed and self._subscription is None:
             self._subscription = self._endpoints.subscription(
                 TFMessage, "/tf", self._receive, QoSProfile(depth=_DEPTH), raw=True
             )
-        if not self._marks and self._subscription is not None:
+        if not is_needed and self._subscription is not None:
             self._endpoints.close(self._subscription)
             self._subscription = None
+        if now < self._read_at:
+            return
+        self._read_at = now + _PERIOD_S
         waiting, self._waiting = self._waiting, {}
         for serialized in waiting.values():
             message = deserialize_message(serialized, TFMessage)
-            for name in _read(message, self._moving, needed, _MOST_MOVING):
+            for name in _read(message, self._moving, _MOST_MOVING):
                 self._received_at[name] = self._running_s
         for name in list(self._moving):
-            is_needed = needed is None or name in needed or self._moving[name].parent in needed
             if not is_needed or self._running_s - self._received_at[name] > _KEPT_S:
                 del self._moving[name], self._received_at[name]
         self.frames = {**self._static, **self._moving}
 
     def _receive(self, serialized: bytes) -> None:
-        if any(mark in serialized for mark in self._marks):
-            key = _first_and_last(serialized)
-            if key in self._waiting or len(self._waiting) < _MOST:
-                self._waiting[key] = serialized
+        key = _first_and_last(serialized)
+        if key in self._waiting or len(self._waiting) < _MOST:
+            self._waiting[key] = serialized
 
     def _receive_static(self, message: TFMessage) -> None:
-        _read(message, self._static, None, inf)
+        _read(message, self._static, inf)
 
 
 def _first_and_last(serialized: bytes) -> bytes:
@@ -120,25 +117,20 @@ def _first_and_last(serialized: bytes) -> bytes:
     return serialized[4:8] + serialized[parent:end] + serialized[-_POSE - _NAME_END : -_POSE]
 
 
-def _read(
-    message: TFMessage, frames: dict[str, TfFrame], needed: frozenset[str] | None, most: float
-) -> list[str]:
-    """Add transforms of needed frames, or all, to at most `most` frames; return their names."""
+def _read(message: TFMessage, frames: dict[str, TfFrame], most: float) -> list[str]:
+    """Add transforms to at most `most` frames; return the names of those that were added."""
     added = []
     for transform in message.transforms:
-        child, parent = transform.child_frame_id, transform.header.frame_id
-        if needed is not None and needed.isdisjoint((child, parent)):
-            continue
+        child = transform.child_frame_id
         p, q = transform.transform.translation, transform.transform.rotation
         pose = Pose(position=np.array([p.x, p.y, p.z]), quat_wxyz=np.array([q.w, q.x, q.y, q.z]))
         try:
             pose.check(child)
         except UserInputError:
             continue
-        if child not in frames and len(frames) >= most:
-            continue
-        frames[child] = TfFrame(parent, pose.position, pose.quat_wxyz)
-        added.append(child)
+        if child in frames or len(frames) < most:
+            frames[child] = TfFrame(transform.header.frame_id, pose)
+            added.append(child)
     return added
 
 
@@ -149,7 +141,6 @@ _BUDGET_S = 0.02  # time in each period for messages of a topic, and for shapes 
 _REST = 5.0  # period in terms of the time that a topic took, if that is longer
 _ANY_PUBLISHER = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _MOST_MARKERS = 2000  # markers of a topic; the oldest ones of more are dropped
-_ADD, _DELETE, _DELETE_ALL = 0, 2, 3
 
 
 @dataclass(eq=False, slots=True)
@@ -182,24 +173,28 @@ class DrawnTopics:
         self._drawn: dict[str, _Drawn] = {}
         self._shapes: dict[str, Sequence[Shape]] = {}
         self._paths: dict[str, JointPath] = {}
-        self._noted: set[str] = set()  # topics of markers with too many triangles
         self._search_at = self._time = -inf
 
     @property
     def frames(self) -> Mapping[str, TfFrame]:
+        """TF frames by name: all of /tf_static, and of /tf what is needed."""
         return self._tree.frames
 
     def is_shown(self, topic: str) -> bool:
+        """Return whether a topic is subscribed."""
         return self._chosen.get(topic, self.topics.get(topic) in drawn_messages.AT_ONCE)
 
     def show(self, topic: str, shown: bool) -> None:
+        """Subscribe to a topic, now or when it appears, or end the subscription."""
         self._chosen[topic] = shown
         later(self._endpoints.node, self._match)
 
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
+        """Return the newest shapes of each subscribed topic."""
         return {**self._shapes, **self._servers.shapes}
 
     def joint_paths(self) -> Mapping[str, JointPath]:
+        """Return the newest trajectory of each subscribed topic, until its end."""
         return dict(self._paths)
 
     def tick(self, now: float) -> None:
@@ -299,14 +294,11 @@ class DrawnTopics:
                     self._paths.pop(topic, None)
             return
         for _ in _in_time(waiting):
-            for change in drawn_messages.marker_changes(
-                deserialize_message(waiting.popleft(), kind)
-            ):
-                _change(drawn, change, time)
+            for marker in drawn_messages.markers_of(deserialize_message(waiting.popleft(), kind)):
+                _change(drawn, marker, time)
         for _ in _in_time(drawn.changed):
             key = next(iter(drawn.changed))
             marker = drawn.changed.pop(key)
-            drawn_messages.note_merged(marker, topic, self._noted)
             drawn.markers[key] = drawn_messages.marker_shapes(marker), drawn.markers[key][1]
         for key, (_, end) in list(drawn.markers.items()):
             if time > end:
@@ -333,18 +325,20 @@ def _in_time(items: Sized) -> Iterator[None]:
             return
 
 
-def _change(drawn: _Drawn, change: drawn_messages.MarkerChange, time: float) -> None:
-    if change.action == _DELETE_ALL:
+def _change(drawn: _Drawn, marker: Marker, time: float) -> None:
+    """Add, change or delete the marker of a message."""
+    key = marker.ns, marker.id
+    if marker.action == Marker.DELETEALL:
         drawn.markers.clear()
         drawn.changed.clear()
-    elif change.action == _DELETE:
-        drawn.markers.pop(change.key, None)
-        drawn.changed.pop(change.key, None)
-    elif change.action == _ADD:
-        end = time + change.lifetime if change.lifetime > 0.0 else inf
-        before = drawn.markers.get(change.key, ((), 0.0))
-        drawn.markers[change.key] = before[0], end
-        drawn.changed[change.key] = change.marker
+    elif marker.action == Marker.DELETE:
+        drawn.markers.pop(key, None)
+        drawn.changed.pop(key, None)
+    elif marker.action == Marker.ADD:
+        lifetime = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec
+        before, _ = drawn.markers.get(key, ((), 0.0))
+        drawn.markers[key] = before, time + lifetime if lifetime > 0.0 else inf
+        drawn.changed[key] = marker
         if len(drawn.markers) > _MOST_MARKERS:
             dropped = next(iter(drawn.markers))
             del drawn.markers[dropped]

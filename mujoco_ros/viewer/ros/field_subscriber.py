@@ -18,7 +18,7 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.viewer.client_set import FieldKey, FieldSample
+from mujoco_ros.viewer.clients import FieldKey, FieldSample
 from mujoco_ros.wire.qos import message_class, subscription_qos
 
 _LOG = logging.getLogger(__name__)
@@ -132,7 +132,15 @@ class FieldSubscriber:
         self._search_at = -inf
         self._refused: set[str] = set()  # and logged
 
+    def of_type(self, kind: str) -> Sequence[str]:
+        """Return the topics with messages of a type, as ``sensor_msgs/msg/BatteryState``."""
+        return [topic for topic in self.topics if self._kinds.get(topic) == kind]
+
     def inspect(self, topic: str) -> Sequence[str] | None:
+        """Return the paths of the numeric fields of a topic; None until a message has arrived.
+
+        The topic is subscribed until another one is inspected, or none, with an empty name.
+        """
         if topic != self._inspected:
             self._inspected = topic
             later(self._endpoints.node, self._match)
@@ -140,6 +148,7 @@ class FieldSubscriber:
         return paths[1] if paths is not None and paths[0] == topic else None
 
     def watch(self, keys: Collection[FieldKey]) -> None:
+        """Receive all messages with these fields, and no others."""
         watched: dict[str, list[str]] = {}
         for key in keys:
             watched.setdefault(key.topic, []).append(key.path)
@@ -147,6 +156,7 @@ class FieldSubscriber:
         later(self._endpoints.node, self._match)
 
     def take_samples(self) -> Sequence[FieldSample]:
+        """Return the samples since the last call, oldest first."""
         samples = self._samples
         return [samples.popleft() for _ in range(len(samples))]
 

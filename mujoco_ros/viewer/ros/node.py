@@ -17,10 +17,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor, guarded, later
-from mujoco_ros.viewer.client_set import Clients
-from mujoco_ros.viewer.clients import LogLine
+from mujoco_ros.viewer.clients import LogLine, Request
 from mujoco_ros.viewer.ros import commands
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
+from mujoco_ros.viewer.ros.diagnostic_rows import DiagnosticRows
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
@@ -73,7 +73,10 @@ _SHUTDOWN_S = 2.0
 
 
 class ViewerNode:
-    """The node ``mujoco_viewer``, and the clients of a simulator, which may start again."""
+    """The node ``mujoco_viewer``: the clients of a simulator, which may start again.
+
+    Calls of the clients never block, and any thread may send requests and commands.
+    """
 
     def __init__(
         self,
@@ -92,54 +95,48 @@ class ViewerNode:
             raise UserInputError(f"ROS 2 cannot start: {type(error).__name__}: {error}") from error
         endpoints, caller = Endpoints(self.node), ServiceCaller(self.node)
         self._requests = requests = Requests(self.node)
-        parameters = SimulatorParameters(caller, requests, endpoints, simulator)
-        run_state = RunStateClient(caller, requests, parameters)
-        machines = StateMachines(self.node, caller, requests, endpoints)
-        images = ThumbnailSubscriber(endpoints)
-        self._markers = markers = MarkerServers(caller, requests, endpoints)
-        drawings = DrawnTopics(endpoints, now, markers)
-        self._velocities = velocities = commands.VelocityPublisher(requests, endpoints, now)
-        fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
-        declared = DeclaredPanels(caller, requests, endpoints, parameters)
+        self.parameters = parameters = SimulatorParameters(caller, requests, endpoints, simulator)
         setter = commands.StateSetter(self.node, requests, parameters)
-        self._commands = commands.CommandPublisher(requests, endpoints, now, setter)
-        inputs = (images, drawings, markers, velocities, fields, declared, panel_fields)
-        ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
+        self.simulation = RunStateClient(caller, requests, parameters)
+        self.entities = EntityRequests(self.simulation, setter)
+        self.commands = commands.CommandPublisher(requests, endpoints, now, setter)
+        self.velocities = commands.VelocityPublisher(requests, endpoints, now)
+        self.controllers = StateMachines(self.node, caller, requests, endpoints)
+        self.images = ThumbnailSubscriber(endpoints)
+        self.markers = MarkerServers(caller, requests, endpoints)
+        self.drawings = DrawnTopics(endpoints, now, self.markers)
+        self.fields = FieldSubscriber(endpoints, now)  # of the panel Plots
+        self.panels = DeclaredPanels(caller, requests, endpoints, parameters)
+        self.panel_fields = FieldSubscriber(endpoints, now)  # of the plots of declared panels
+        self.diagnostics = DiagnosticRows(endpoints, simulator)
+        self.log = RosoutSubscriber(endpoints).after  # see there
+        commanding = (self.simulation, self.commands, self.velocities, self.controllers)
+        receiving = (self.images, self.markers, self.drawings, self.fields, self.panel_fields)
+        ticking = (caller, parameters, *commanding, *receiving, self.panels)
         self._ticks = [guarded(client.tick) for client in ticking]
-        # The clients that panels use
-        self.clients = Clients(
-            simulation=run_state,
-            parameters=parameters,
-            commands=self._commands,
-            controllers=machines,
-            entities=EntityRequests(run_state, setter),
-            images=images,
-            drawings=drawings,
-            markers=markers,
-            velocities=velocities,
-            fields=fields,
-            panels=declared,
-            panel_fields=panel_fields,
-            log=RosoutSubscriber(endpoints).after,
-            latest_request=lambda: requests.latest,
-        )
         self._executor = Executor(context=self._context)
         self._executor.add_node(self.node)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._spin, name="viewer node", daemon=True)
 
+    def latest_request(self) -> Request | None:
+        """Return the latest request of any client."""
+        return self._requests.latest
+
     def note_image_age(self, seconds: float) -> None:
+        """Record the age of what the page with control shows [s]."""
         self._requests.note_image_age(seconds)
 
     def start(self) -> None:
+        """Spin in a thread."""
         self._thread.start()
 
     def close(self) -> None:
         """End the pull and shut the node down."""
         if self._thread.is_alive():
-            self._commands.release()
-            self._velocities.stop_all()
-            later(self.node, self._markers.close)
+            self.commands.release()
+            self.velocities.stop_all()
+            later(self.node, self.markers.close)
             later(self.node, self._ended.set)
             self._thread.join(_SHUTDOWN_S)
         self._executor.shutdown()
@@ -151,9 +148,9 @@ class ViewerNode:
         while not self._ended.is_set() and self._context.ok():
             try:
                 is_sending = (
-                    self._commands.is_pulling
-                    or self._markers.is_sending
-                    or self._velocities.is_driving
+                    self.commands.is_pulling
+                    or self.markers.is_sending
+                    or self.velocities.is_driving
                 )
                 self._executor.spin_once(timeout_sec=commands.REPEAT_S if is_sending else _TICK_S)
             except Exception:  # would end the thread, and the panels would show outdated data

@@ -26,7 +26,7 @@ class Requests:
         self._node = node
 
     def note_image_age(self, seconds: float) -> None:
-        """Record the age of the main page's image [s]; requests of all pages report an old one."""
+        """Record the age of the page with control [s]; requests report an old one."""
         self._image_age_s = seconds
         self._has_warned &= seconds > STALE_S
 
@@ -64,6 +64,7 @@ class Requests:
         return f"{name}, on an image {self._image_age_s:.1f} s old"
 
     def post(self, call: Callable[[], object]) -> None:
+        """Call a function in the executor's thread."""
         later(self._node, call)
 
 

@@ -1,7 +1,6 @@
 """Run state, entities and worlds, requested from services of the simulator."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,10 @@ from rclpy.parameter import parameter_value_to_python
 from simulation_interfaces.msg import SimulationState
 from std_srvs.srv import Trigger
 
-from mujoco_ros.viewer.client_set import OfferedModel
-from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, OfferedModel, Request
 from mujoco_ros.viewer.ros.commands import StateSetter
 from mujoco_ros.viewer.ros.requests import Requests, service_call
-from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters, is_replay
 from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.names import service_name, write_resource
 from mujoco_ros.wire.service_caller import TIMEOUT_S, ServiceCaller
@@ -70,16 +68,20 @@ class RunStateClient:
             )
 
     def play(self) -> Request:
+        """Start or continue the simulation."""
         return self._set_state("play", SimulationState.STATE_PLAYING)
 
     def pause(self) -> Request:
+        """Pause the simulation."""
         return self._set_state("pause", SimulationState.STATE_PAUSED)
 
     def step(self, steps: int = 1) -> Request:
+        """Advance a paused simulation by `steps` steps."""
         message = simulation_interfaces.srv.StepSimulation.Request(steps=steps)
         return self.submit(f"step {steps}" if steps > 1 else "step", "StepSimulation", message)
 
     def reset(self, *scopes: str) -> Request:
+        """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
         name = " ".join(("reset", *scopes))
         unknown = [scope for scope in scopes if scope not in _SCOPES]
         if unknown:
@@ -90,17 +92,21 @@ class RunStateClient:
         return self.submit(name, "ResetSimulation", message)
 
     def save_keyframe(self, name: str) -> Request:
+        """Save the current state as a keyframe."""
         return self._keyframe("save", name)
 
     def load_keyframe(self, name: str) -> Request:
+        """Load a keyframe of the model or a saved one."""
         return self._keyframe("load", name)
 
     def load_past(self, time: float) -> Request:
+        """Pause in the last past state not later than `time` [s]."""
         if is_replay(self._parameters):
             return self._parameters.set({"paused": True, "time": time})
         return self._named(f"return to {time:.3f} s", {_PAST: time}, "load_past_state")
 
     def set_speed(self, factor: float) -> Request:
+        """Set the real-time factor; 0 is as fast as possible."""
         name = "rate" if is_replay(self._parameters) else "real_time_factor"
         return self._parameters.set({name: float(factor)})
 
@@ -138,20 +144,20 @@ class RunStateClient:
 
         return self._requests.submit(name, send)
 
-    def prepare(self, *interfaces: str) -> None:
+    def discover(self, *interfaces: str) -> None:
+        """Create the clients of services by the names of their types, and call the last one.
+
+        Its response proves that the simulator has discovered the clients of the other services.
+        """
 
         def create() -> None:
             for interface in interfaces:
                 kind = getattr(simulation_interfaces.srv, interface)
                 self._caller.prepare(kind, self._service(interface))
+            service, ignore = self._service(interfaces[-1]), lambda _response: None
+            self._caller.call(kind, service, kind.Request(), ignore, retry=True)
 
         self._requests.post(create)
-
-    def query(self, interface: str, message: Any, on_response: Callable[[Any], object]) -> None:
-        """Call a service of simulation_interfaces that changes nothing, without a request."""
-        kind = getattr(simulation_interfaces.srv, interface)
-        call = partial(self._caller.call, kind, retry=True)
-        self._requests.post(lambda: call(self._service(interface), message, on_response))
 
     def _keyframe(self, action: str, name: str) -> Request:
         label = f"{action} keyframe '{name}'"
@@ -199,6 +205,12 @@ class RunStateClient:
         self._parameters.clear()
 
 
+def run_status(simulation: RunStateClient, *, paused: bool) -> str:
+    """Return the run state; the shared state reports a pause before the services."""
+    present = PAUSED if paused else PLAYING
+    return present if simulation.status in (PLAYING, PAUSED) else simulation.status
+
+
 _ENTITY, _WORLD = "entity_resource", "world_resource"
 _BUILD_S = 60.0  # time for a model to be built
 _MEASUREMENT_S = 400.0
@@ -206,7 +218,7 @@ _MEASUREMENT_S = 400.0
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _SERVICES = (
     *("GetSpawnables", "SpawnEntity", "DeleteEntity"),
-    *("SetEntityState", "GetAvailableWorlds", "LoadWorld"),
+    *("SetEntityState", "GetAvailableWorlds", "LoadWorld", "GetEntities"),
 )
 
 
@@ -221,20 +233,19 @@ class EntityRequests:
         self._services, self._setter = services, setter
 
     def prepare(self) -> None:
-        self._services.prepare(*_SERVICES)
-        # The response proves that the simulator has discovered the clients of the other services.
-        message = simulation_interfaces.srv.GetEntities.Request()
-        self._services.query("GetEntities", message, lambda _response: None)
+        """Discover the services, so that the first request of a user is not late."""
+        self._services.discover(*_SERVICES)
 
     def list_spawnables(self) -> Request:
-
+        """Request the models that can be spawned."""
         return self._list("models", "GetSpawnables", "spawnables", _ENTITY, _MEASUREMENT_S)
 
     def list_worlds(self) -> Request:
-
+        """Request the worlds that can be loaded."""
         return self._list("worlds", "GetAvailableWorlds", "worlds", _WORLD, _BUILD_S)
 
     def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
+        """Spawn a model at a position in the world [m]; a taken name gets a number."""
         message = simulation_interfaces.srv.SpawnEntity.Request(name=name, allow_renaming=True)
         write_resource(message, _ENTITY, uri)
         message.initial_pose.header.frame_id = "world"
@@ -242,10 +253,12 @@ class EntityRequests:
         return self._services.submit(f"spawn {name}", "SpawnEntity", message, timeout_s=_BUILD_S)
 
     def delete(self, name: str) -> Request:
+        """Delete an entity."""
         message = simulation_interfaces.srv.DeleteEntity.Request(entity=name)
         return self._services.submit(f"delete {name}", "DeleteEntity", message, timeout_s=_BUILD_S)
 
     def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
+        """Set the pose of an entity in the world."""
         message = simulation_interfaces.srv.SetEntityState.Request(entity=name)
         message.state.header.frame_id = "world"
         message.state.pose = pose_message(position, quat_wxyz)
@@ -254,9 +267,11 @@ class EntityRequests:
         return self._services.submit(f"place {name}", "SetEntityState", message)
 
     def reset(self, name: str, values: Mapping[str, Any]) -> Request:
+        """Set the initial state of an entity: values by their names in ``~/set_joints``."""
         return self._setter.set(f"reset {name}", values)
 
     def load_world(self, uri: str) -> Request:
+        """Replace the world with another one."""
         message = simulation_interfaces.srv.LoadWorld.Request()
         write_resource(message, _WORLD, uri)
         name = OfferedModel(uri=uri, description="").name

@@ -61,10 +61,12 @@ class SimulatorParameters:
         )
 
     def clear(self) -> None:
+        """Forget all parameters."""
         self.known = {}
         self._pending.clear()
 
     def set(self, values: Mapping[str, Any]) -> Request:
+        """Set parameters atomically."""
         values = dict(values)
         listing = ", ".join(f"{name} = {value}" for name, value in values.items())
 
@@ -182,6 +184,17 @@ class SimulatorParameters:
         for message in event.deleted_parameters:
             known.pop(message.name, None)
         self.known = known
+
+
+def is_replay(parameters: SimulatorParameters) -> bool:
+    """Return whether the node replays a log, so that no command has an effect."""
+    return "at_end" in parameters.known
+
+
+def wrench_sign(parameters: SimulatorParameters) -> float:
+    """Return 1 if wrenches are published as in MuJoCo, parent on child; else -1."""
+    sign = parameters.known.get("wrench_sign")
+    return 1.0 if sign is not None and sign.value == "parent_on_child" else -1.0
 
 
 def _frozen(value: Any) -> Any:

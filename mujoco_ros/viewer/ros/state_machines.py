@@ -52,6 +52,7 @@ class StateMachines:
                 self._poll(name)
 
     def change_state(self, controller: str, transition: str) -> Request:
+        """Request a transition of a controller."""
         return self._requests.submit(
             f"{controller}: {transition}",
             lambda request: self._change_state(controller, transition, request),

@@ -1,5 +1,6 @@
 """Downsampled camera images of the subscribed cameras."""
 
+import logging
 from dataclasses import dataclass
 from itertools import count
 
@@ -15,6 +16,7 @@ from mujoco_ros.rendering.false_colour import depth_colours, number_colours
 from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
 from mujoco_ros.wire.qos import SENSOR
 
+_LOG = logging.getLogger(__name__)
 _TOPICS = {
     ImageKind.COLOUR: "image_raw",
     ImageKind.DEPTH: "depth/image_rect_raw",
@@ -31,6 +33,7 @@ class _SubscribedCamera:
     subscription: Subscription
     serialized: bytes | None = None
     due_at: float = 0.0
+    has_failed: bool = False
 
 
 class ThumbnailSubscriber:
@@ -43,9 +46,11 @@ class ThumbnailSubscriber:
         self._cameras: dict[ImageKey, _SubscribedCamera] = {}
 
     def subscribe(self, key: ImageKey) -> None:
+        """Subscribe to images of a camera."""
         later(self._endpoints.node, self._subscribe, key)
 
     def unsubscribe(self, key: ImageKey) -> None:
+        """End the subscription."""
         later(self._endpoints.node, self._unsubscribe, key)
 
     def tick(self, now: float) -> None:
@@ -54,8 +59,16 @@ class ThumbnailSubscriber:
             if camera.serialized is None or now < camera.due_at:
                 continue
             camera.due_at = now + _PERIOD_S
-            image, camera.serialized = deserialize_message(camera.serialized, Image), None
-            self.newest[key] = _thumbnail(image, key, next(self._numbers))
+            serialized, camera.serialized = camera.serialized, None
+            try:
+                image = deserialize_message(serialized, Image)
+                self.newest[key] = _thumbnail(image, key, next(self._numbers))
+            except Exception as error:  # of any publisher; the other cameras go on
+                if not camera.has_failed:
+                    camera.has_failed = True
+                    _LOG.warning(
+                        "images of the camera '%s' are not shown: %s", key.camera[1], error
+                    )
 
     def _subscribe(self, key: ImageKey) -> None:
         if key in self._cameras:

@@ -11,12 +11,18 @@ import cv2
 import mujoco
 import numpy as np
 
-from mujoco_ros.viewer.scene.unit_shapes import Surface, height_field, unit_shapes
-
 _SMOOTH = 0.8  # least cosine between the normals of a vertex and a face that MuJoCo smooths
 _TEXTURE_2D = int(mujoco.mjtTexture.mjTEXTURE_2D)
 _SKYBOX = int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)
 _SRGB = int(mujoco.mjtColorSpace.mjCOLORSPACE_SRGB)
+
+
+class Surface(NamedTuple):
+    """Corners of triangles."""
+
+    points: np.ndarray  # (n, 3)
+    normals: np.ndarray  # (n, 3)
+    texcoords: np.ndarray  # (n, 2)
 
 
 class Asset(NamedTuple):
@@ -40,7 +46,6 @@ class Assets:
             "meshes": [self._mesh_names(model, mesh) for mesh in range(model.nmesh)],
             "hfields": [self._hfield_name(model, field) for field in range(model.nhfield)],
             "skins": [self._skin_name(model, skin) for skin in range(model.nskin)],
-            "shapes": self._shape_names(model),
             "textures": [self._texture(model, texture) for texture in range(model.ntex)],
         }
 
@@ -71,11 +76,6 @@ class Assets:
         hull = hull_surface(model, mesh)
         own = self._surface_name(mesh_surface(model, mesh))
         return [own, self._surface_name(hull) if hull is not None else None]
-
-    def _shape_names(self, model: mujoco.MjModel) -> dict[int, str]:
-        quality = model.vis.quality
-        shapes = unit_shapes(int(quality.numslices), int(quality.numstacks))
-        return {kind: self._surface_name(surface) for kind, surface in shapes.items()}
 
     def _hfield_name(self, model: mujoco.MjModel, field: int) -> str:
         rows, columns = model.hfield_nrow[field], model.hfield_ncol[field]
@@ -132,6 +132,25 @@ def hull_surface(model: mujoco.MjModel, mesh: int) -> Surface | None:
     return _of_triangles(corners, np.repeat(_face_normals(corners)[:, None], 3, axis=1))
 
 
+def height_field(heights: np.ndarray, size: np.ndarray) -> Surface:
+    """Return a height field with flat facets, sides and a bottom; `size` is as ``hfield_size``."""
+    rows, columns = heights.shape
+    x, y, top, base = size
+    xs, ys = np.meshgrid(np.linspace(-x, x, columns), np.linspace(-y, y, rows))
+    grid = np.stack([xs, ys, top * heights], axis=2)  # (rows, columns, 3)
+    a, b, c, d = grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]
+    quads = [np.stack([c, a, d, a, b, d], axis=2).reshape(-1, 3)]
+    # Around the sides, so that the inside is to the left as seen from above.
+    for edge in (grid[0], grid[:, -1], grid[-1, ::-1], grid[::-1, 0]):
+        low = edge * (1.0, 1.0, 0.0) - (0.0, 0.0, base)
+        p, q, r, s = low[:-1], low[1:], edge[1:], edge[:-1]
+        quads.append(np.stack([p, q, r, p, r, s], axis=1).reshape(-1, 3))
+    corners = np.array([[-x, -y], [-x, y], [x, y], [x, -y]])[[0, 1, 2, 0, 2, 3]]
+    quads.append(np.column_stack([corners, np.full(6, -base)]))
+    triangles = np.concatenate(quads).reshape(-1, 3, 3)
+    return _of_triangles(triangles, np.repeat(_face_normals(triangles)[:, None], 3, axis=1))
+
+
 def _face_normals(corners: np.ndarray) -> np.ndarray:
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -142,20 +161,24 @@ def _of_triangles(
     corners: np.ndarray, normals: np.ndarray, texcoords: np.ndarray | None = None
 ) -> Surface:
     count = 3 * len(corners)
-    none = np.zeros((count, 2), np.float32)
-    coordinates = none if texcoords is None else texcoords.reshape(count, 2)
-    return Surface(corners.reshape(count, 3), normals.reshape(count, 3), coordinates, none)
+    coordinates = np.zeros((count, 2)) if texcoords is None else texcoords.reshape(count, 2)
+    return Surface(corners.reshape(count, 3), normals.reshape(count, 3), coordinates)
+
+
+def packed_vertices(points: np.ndarray, normals: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Return a box, and vertices with 16-bit positions in it and 8-bit normals.  # (n, 6)"""
+    low, high = (getattr(points, edge)(axis=0, initial=0.0) for edge in ("min", "max"))
+    extent = np.maximum(high - low, 1e-9)
+    vertices = np.zeros((len(points), 6), "<u2")
+    vertices[:, :3] = np.rint((points - low) / extent * 65535.0)
+    vertices.view(np.int8)[:, 6:9] = np.rint(normals * 127.0)
+    return np.concatenate([low, extent]).astype("<f4").tobytes(), vertices
 
 
 def packed(surface: Surface) -> bytes:
-    """Return vertices, each once, and indices: 16-bit positions, 8-bit normals and caps."""
-    points, normals, texcoords, caps = surface
-    low = points.min(axis=0, initial=0.0)
-    extent = np.maximum(points.max(axis=0, initial=0.0) - low, 1e-9)
-    vertices = np.zeros((len(points), 6), "<u2")
-    vertices[:, :3] = np.rint((points - low) / extent * 65535.0)
-    small = vertices.view(np.int8)
-    small[:, 6:9], small[:, 9:11] = np.rint(normals * 127.0), caps
+    """Return vertices, each once, with their texture coordinates, and indices."""
+    points, normals, texcoords = surface
+    box, vertices = packed_vertices(points, normals)
     has_texture = bool(texcoords.any())
     table = np.hstack([vertices.view("<u4"), texcoords.astype("<f4").view("<u4")])
     # Vertices in the order of the triangles, which compresses better and is drawn faster.
@@ -168,7 +191,7 @@ def packed(surface: Surface) -> bytes:
     return b"".join(
         [
             struct.pack("<IIII", len(kept), len(points), has_texture, is_wide),
-            np.concatenate([low, extent]).astype("<f4").tobytes(),
+            box,
             vertices[kept].tobytes(),
             table[kept, 3:].tobytes() if has_texture else b"",
             rank[indices].astype("<u4" if is_wide else "<u2").tobytes(),

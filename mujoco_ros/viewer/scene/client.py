@@ -20,7 +20,9 @@ from mujoco_ros.viewer.scene.soft_bodies import surfaces
 
 _LOG = logging.getLogger(__name__)
 _MOST_IN_FLIGHT = 2  # frames that the page has not drawn yet
+_MOST_WAITING = 100  # messages that the page has not received
 _STALLED_S = 5.0  # after which a frame without acknowledgement no longer counts, as of a hidden tab
+_ASLEEP_S = 3.0  # a page that is silent for so long sleeps: nothing waits for it in the meantime
 _LATE_S = 0.1  # acknowledgements that take longer show a slow link, or slow drawing
 _LIMITED = 250e3  # most bytes a second of such a page
 _IDLE_S = 0.5  # period of frames without a change, which show that figures are not old
@@ -39,7 +41,7 @@ class PageLink:
         self.request: PictureRequest | None = None  # of pictures instead of geoms
         self.drawn: DrawnScene | None = None  # of pictures
         self.is_drawing = False  # whether a picture is being drawn
-        self.report: dict[str, float] = {}  # of the page: fps and lag_s
+        self._failure = ""  # why the last frame could not be sent
         self._socket = socket
         self._outgoing: deque[str | bytes] = deque()
         self._wake = asyncio.Event()
@@ -50,8 +52,7 @@ class PageLink:
         self._sequence = 0
         self._flying: dict[int, float] = {}
         self._due, self._last, self._delay = 0.0, 0.0, 0.0
-        self._lights = self._entries = self._view = b""
-        self._surfaces: dict[int, bytes] = {}
+        self._sent: dict[object, bytes] = {}  # sections that the page has
         self._picture: object = None
         self.drawn = None
 
@@ -64,7 +65,9 @@ class PageLink:
         self.send({**message, "options": self.options.to_json()})
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message that is no frame."""
+        """Send a message that is no frame; raise `ValueError` if the page reads none of many."""
+        if len(self._outgoing) >= _MOST_WAITING:
+            raise ValueError(f"{_MOST_WAITING} answers wait, which the page does not read")
         self._outgoing.append(json.dumps(message, separators=(",", ":")))
         self._wake.set()
 
@@ -74,8 +77,14 @@ class PageLink:
         if sent is not None:
             self._delay += 0.2 * (time.monotonic() - sent - self._delay)
 
+    def age(self, now: float) -> float:
+        """Return the age of the picture of the page [s]."""
+        return max(self._delay, now - min(self._flying.values(), default=now))
+
     def is_ready(self, now: float) -> bool:
         """Return whether the page may have another frame [s]."""
+        if now - self.heard_at > _ASLEEP_S:
+            return False
         if self._flying and now - min(self._flying.values()) > _STALLED_S:
             self._flying.clear()
         return now >= self._due and len(self._flying) < _MOST_IN_FLIGHT and not self._outgoing
@@ -91,19 +100,12 @@ class PageLink:
     ) -> None:
         """Send what has changed, and nothing if nothing has for a moment."""
         sections = list(self._delta.sections(drawn.geoms.rows, drawn.geoms.words))
-        for slot, surface in surfaces(drawn.scene, drawn.geoms.rows):
-            if surface != self._surfaces.get(slot):
-                self._surfaces[slot] = surface
-                sections.append(packing.section(packing.SURFACE, slot, surface))
-        lights = packing.light_section(drawn.scene)
-        view = self._view_section(model, data)
-        if lights != self._lights:
-            sections.append(lights)
-        if handles != self._entries:
-            sections.append(handles)
-        if view != self._view:
-            sections.append(view)
-        self._lights, self._entries, self._view = lights, handles, view
+        others: dict[object, bytes] = {
+            slot: packing.section(packing.SURFACE, slot, surface)
+            for slot, surface in surfaces(drawn.scene, drawn.geoms.rows)
+        }
+        lights, view = packing.light_section(drawn.scene), self._view_section(model, data)
+        sections += self._new({**others, "lights": lights, "handles": handles, "view": view})
         if not sections and now - self._last < _IDLE_S:
             return
         self._sequence += 1
@@ -116,18 +118,17 @@ class PageLink:
         self, model: mujoco.MjModel, data: mujoco.MjData, handles: bytes, version: int, now: float
     ) -> None:
         """Send what is no geom, to a page with pictures."""
-        view = self._view_section(model, data)
-        changed = [
-            section
-            for section, before in ((handles, self._entries), (view, self._view))
-            if section != before
-        ]
-        self._entries, self._view = handles, view
+        changed = self._new({"handles": handles, "view": self._view_section(model, data)})
         if changed or now - self._last > _IDLE_S:
             header = packing.HEADER.pack(packing.ALIVE, 0, 0, version, now, data.time)
             self._outgoing.append(b"".join([header, *changed]))
             self._last = now
             self._wake.set()
+
+    def note_failure(self, error: Exception) -> bool:
+        """Note why a frame could not be sent; return whether that is new."""
+        before, self._failure = self._failure, repr(error)
+        return self._failure != before
 
     def is_new_picture(self, drawn: DrawnScene) -> bool:
         """Return whether a scene differs from that of the last picture."""
@@ -145,7 +146,13 @@ class PageLink:
         """Send all geoms again, after pictures."""
         self.request, self.drawn, self._picture = None, None, None
         self._delta = packing.GeomDelta()
-        self._lights, self._surfaces = b"", {}
+        self._sent = {name: self._sent.get(name, b"") for name in ("handles", "view")}
+
+    def _new(self, sections: Mapping[object, bytes]) -> list[bytes]:
+        """Return the sections, by any key, that differ from those that the page has."""
+        new = [each for key, each in sections.items() if each != self._sent.get(key, b"")]
+        self._sent.update(sections)
+        return new
 
     def _send_frame(self, sequence: int, message: bytes, now: float) -> None:
         self._flying[sequence], self._last = now, now

@@ -1,11 +1,9 @@
 """The abstract scene of a model as one set of options shows it."""
 
-from collections.abc import Sequence
-
 import mujoco
 import numpy as np
 
-from mujoco_ros.viewer.scene.entries import OverlayEntries, text_geom
+from mujoco_ros.viewer.scene.entries import OverlayEntries
 from mujoco_ros.viewer.scene.geom_memory import SceneGeoms
 from mujoco_ros.viewer.scene.inputs import PageCamera, Picked, PictureRequest
 from mujoco_ros.viewer.scene.options import ViewOptions
@@ -19,7 +17,7 @@ _USER.type = int(mujoco.mjtCamera.mjCAMERA_USER)
 
 
 class DrawnScene:
-    """An `MjvScene` of a model, with overlays."""
+    """An `MjvScene` of a model, with an overlay."""
 
     def __init__(self, model: mujoco.MjModel, options: ViewOptions) -> None:
         self.scene = mujoco.MjvScene(model, MOST_GEOMS)
@@ -29,11 +27,9 @@ class DrawnScene:
         self._camera, self._perturb = mujoco.MjvCamera(), mujoco.MjvPerturb()
         mujoco.mjv_defaultFreeCamera(model, self._camera)
 
-    def update(
-        self, model: mujoco.MjModel, data: mujoco.MjData, overlays: Sequence[OverlayEntries]
-    ) -> None:
+    def update(self, model: mujoco.MjModel, data: mujoco.MjData, entries: OverlayEntries) -> None:
         """Show a state, after ``mj_forward``."""
-        self._update(model, data, None, self._camera, overlays)
+        self._update(model, data, None, self._camera, entries)
         append_flex_parts(self.scene, self.geoms)
 
     def update_for(
@@ -42,13 +38,13 @@ class DrawnScene:
         selected: int,
         model: mujoco.MjModel,
         data: mujoco.MjData,
-        overlays: Sequence[OverlayEntries],
+        entries: OverlayEntries,
     ) -> None:
         """Show a state with the camera of a page, and a body as selected."""
         self.set_camera(request.camera)
         self.scene.flags[:] = request.render
         self._perturb.select = selected
-        self._update(model, data, self._perturb, _USER, overlays)
+        self._update(model, data, self._perturb, _USER, entries)
 
     def _update(
         self,
@@ -56,12 +52,10 @@ class DrawnScene:
         data: mujoco.MjData,
         perturb: mujoco.MjvPerturb | None,
         camera: mujoco.MjvCamera,
-        overlays: Sequence[OverlayEntries],
+        entries: OverlayEntries,
     ) -> None:
         mujoco.mjv_updateScene(model, data, self._option, perturb, camera, _ALL, self.scene)
-        for entries in overlays:
-            self.geoms.append(entries.geoms)
-            self.geoms.append(map(text_geom, entries.texts))
+        self.geoms.append(entries.geoms)
 
     def set_camera(self, camera: PageCamera) -> None:
         """Look with the camera of a page."""

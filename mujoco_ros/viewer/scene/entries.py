@@ -1,17 +1,12 @@
-"""What overlays add to a scene: geoms, texts, and handles that users drag."""
+"""What overlays add to a scene: geoms, and handles that users drag."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import mujoco
-import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.overlays.drawn import PlacedText
-
-_LABEL = int(mujoco.mjtGeom.mjGEOM_LABEL)
-_MOST_BYTES = 99  # of the label of a geom
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,22 +72,4 @@ class OverlayEntries:
     """The entries of an overlay."""
 
     geoms: Sequence[mujoco.MjvGeom] = ()
-    texts: Sequence[PlacedText] = ()
     handles: Sequence[HandleEntry] = field(default_factory=list)
-
-
-class Overlay(Protocol):
-    """Part of the scene that is not of the model."""
-
-    def entries(self) -> OverlayEntries:
-        """Return what is drawn of the present state; called once a frame."""
-
-
-def text_geom(text: PlacedText) -> mujoco.MjvGeom:
-    """Return a geom that is a text."""
-    geom = mujoco.MjvGeom()
-    colour = np.array(text.colour, np.float32)
-    mujoco.mjv_initGeom(geom, _LABEL, np.zeros(3), text.position, np.eye(3).ravel(), colour)
-    geom.category = int(mujoco.mjtCatBit.mjCAT_DECOR)
-    geom.label = text.text.encode()[:_MOST_BYTES].decode(errors="ignore")
-    return geom

@@ -7,9 +7,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.viewer.entity_displays import VISIBLE_GROUPS
+
 _MARGIN = 1.1  # distance of the camera, relative to that at which the bodies just fit
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
-_VISIBLE_GROUPS = 3  # geom groups that are shown by default
 
 
 def fitted_pose(
@@ -20,12 +21,14 @@ def fitted_pose(
     azimuth: float,
     elevation: float,
     aspect: float,
+    above: float = 0.0,
 ) -> dict[str, Any]:
     """Return a pose that shows the subtree of a body, or for 0 all but what is fixed in the world.
 
-    Angles are in degrees; `aspect` is the width of the picture in heights.
+    Angles are in degrees; `aspect` is the width of the picture in heights, and `above` the share of
+    the height that stays free at the upper edge.
     """
-    shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
+    shown = (model.geom_bodyid > 0) & (model.geom_group < VISIBLE_GROUPS)
     if 0 < body < model.nbody:
         shown &= _is_below(model, body)[model.geom_bodyid]
     shown &= np.isfinite(data.geom_xpos).all(axis=1)
@@ -39,9 +42,10 @@ def fitted_pose(
     lookat = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
     right, up, forwards = _axes(math.radians(azimuth), math.radians(elevation))
     offsets = corners - lookat
-    extents = np.maximum(np.abs(offsets @ right) / aspect, np.abs(offsets @ up))
+    extents = np.maximum(np.abs(offsets @ right) / aspect, np.abs(offsets @ up) / (1.0 - above))
     tangent = math.tan(math.radians(model.vis.global_.fovy) / 2.0)
     distance = _MARGIN * float((extents / tangent - offsets @ forwards).max())
+    lookat += above * distance * tangent * up
     return {
         "lookat": [float(value) for value in lookat],
         "distance": distance,

@@ -16,8 +16,6 @@ def model_message(state: SharedState, assets: dict[str, Any], version: int) -> d
     model = state.model
     visual, extent = model.vis, float(model.stat.extent)
     is_plane = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
-    free = mujoco.MjvCamera()
-    mujoco.mjv_defaultFreeCamera(model, free)
     return {
         "model": {
             "version": version,
@@ -48,18 +46,9 @@ def model_message(state: SharedState, assets: dict[str, Any], version: int) -> d
                 "clip": float(visual.map.shadowclip) * extent,
                 "scale": float(visual.map.shadowscale),
             },
-            "quality": {
-                "slices": int(visual.quality.numslices),
-                "stacks": int(visual.quality.numstacks),
-                "quads": int(visual.quality.numquads),
-            },
+            "slices": int(visual.quality.numslices),
+            "stacks": int(visual.quality.numstacks),
             "glow": float(visual.global_.glow),
-            "camera": {
-                "lookat": _floats(free.lookat),
-                "distance": float(free.distance),
-                "azimuth": float(free.azimuth),
-                "elevation": float(free.elevation),
-            },
             "cameras": [model.camera(camera).name for camera in range(model.ncam)],
             "orthographic_cameras": np.flatnonzero(model.cam_projection).tolist(),
             "geom_bodies": model.geom_bodyid.tolist(),

@@ -68,7 +68,7 @@ class PictureRenderer:
                         resources.free()
                     resources, model = gl.upload(job.model, gl.PLAIN), job.model
                 picture = _draw(job, resources)
-            except (gl.RenderingError, mujoco.FatalError) as error:
+            except Exception as error:  # would end the thread, and the pictures
                 problem = f"no pictures can be drawn: {error}"
                 _LOG.warning("%s", problem)
             try:

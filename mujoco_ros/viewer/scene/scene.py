@@ -5,9 +5,9 @@ import functools
 import gzip
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,49 +22,43 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.scene import inputs, packing
 from mujoco_ros.viewer.scene.assets import Asset, Assets
 from mujoco_ros.viewer.scene.client import PageLink
 from mujoco_ros.viewer.scene.drawn_scene import DrawnScene
-from mujoco_ros.viewer.scene.entries import Overlay, OverlayEntries
+from mujoco_ros.viewer.scene.entries import OverlayEntries
 from mujoco_ros.viewer.scene.fitting import fitted_pose
 from mujoco_ros.viewer.scene.model_message import model_message
 from mujoco_ros.viewer.scene.options import ViewOptions
 from mujoco_ros.viewer.scene.pictures import PictureJob, PictureRenderer
-from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
 _THREE = "elements/scene/dist/index.js"
 """The library three.js in the package nicegui."""
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _CHECKED = {"Cache-Control": "no-cache"}
+_ABOVE = 0.16  # share of the height that stays free at first, as for buttons
 _CLOSED = 1008  # code of a WebSocket that is closed because of what the client has sent
 
 Admit = Callable[[HTTPConnection], Role | None]
-
-
-def _ignore(_client: int, _given: inputs.SceneInput) -> None:
-    """Do nothing."""
-
-
-@dataclass(kw_only=True, slots=True)
-class SceneOptions:
-    """Settings of a `SceneServer`."""
-
-    on_input: Callable[[int, inputs.SceneInput], object] = _ignore  # gets the number of a page
-    displays: EntityDisplays | None = None  # what is shown of each entity, if that is chosen
 
 
 class SceneServer:
     """Sends the scene of a state to pages. For one thread, with an event loop."""
 
     def __init__(
-        self, state: SharedState, overlays: Sequence[Overlay], options: SceneOptions
+        self,
+        state: SharedState,
+        entries: Callable[[], OverlayEntries],
+        on_input: Callable[[int, inputs.SceneInput], object],
     ) -> None:
+        """Send a state, with what `entries` returns; `on_input` gets the number of a page."""
         self.links: dict[int, PageLink] = {}  # the connected pages by number
-        self._state, self._overlays, self._options = state, overlays, options
+        self.displays: EntityDisplays | None = None  # what is shown of each entity, if chosen
+        self._state, self._entries, self._on_input = state, entries, on_input
         self._model: mujoco.MjModel | None = None  # of the state, when it was last shown
-        self._changes = -1
+        self._changes: tuple[int, int] | None = None  # edits of the model, and of what is shown
         self._version = self._tick = self._pages = 0
         self._scenes: dict[ViewOptions, DrawnScene] = {}
         self._assets: Assets | None = None
@@ -82,21 +76,37 @@ class SceneServer:
         if not ready or self._shown is None:
             return
         self._tick += 1
-        entries = [overlay.entries() for overlay in self._overlays]
-        handles = [handle.to_json() for each in entries for handle in each.handles]
+        entries = self._entries()
+        handles = [handle.to_json() for handle in entries.handles]
         handle_section = packing.json_section(packing.ENTRIES, handles)
-        data = self._state.data
         for link in ready:
-            if link.request is not None:
-                link.offer_entries(self._shown, data, handle_section, self._version, now)
-                self._draw_picture(link, link.request, entries, now)
-                continue
-            drawn = self._scene(link.options)
-            if drawn.tick != self._tick:
-                drawn.tick = self._tick
-                drawn.update(self._shown, data, entries)
-            link.offer(drawn, self._shown, data, handle_section, self._version, now)
+            try:
+                self._offer(link, entries, handle_section, now)
+            except Exception as error:  # the other pages go on
+                if link.note_failure(error):
+                    _LOG.exception("the scene of page %d cannot be sent", link.number)
         self._drop_unused()
+
+    def age(self, page: str) -> float:
+        """Return the age of the picture of a page [s]; 0 before its scene is connected."""
+        now = time.monotonic()
+        return max(
+            (each.age(now) for each in self.links.values() if each.page == page), default=0.0
+        )
+
+    def _offer(self, link: PageLink, entries: OverlayEntries, handles: bytes, now: float) -> None:
+        """Send a page what has changed."""
+        model, data = self._shown, self._state.data
+        assert model is not None
+        if link.request is not None:
+            link.offer_entries(model, data, handles, self._version, now)
+            self._draw_picture(link, link.request, entries, now)
+            return
+        drawn = self._scene(link.options)
+        if drawn.tick != self._tick:
+            drawn.update(model, data, entries)
+            drawn.tick = self._tick
+        link.offer(drawn, model, data, handles, self._version, now)
 
     def mount(self, app: FastAPI, admit: Admit) -> None:
         """Add ``/scene`` (WebSocket), ``/scene/assets`` and ``/scene/static`` to an application."""
@@ -123,19 +133,9 @@ class SceneServer:
             found = None if admit(request) is None else await asyncio.to_thread(script, name)
             return Response(status_code=404) if found is None else _response(found, _CHECKED)
 
-    def select(self, client: int, body: int) -> None:
-        """Show a body as selected on a page; 0 is none."""
-        if (link := self.links.get(client)) is not None:
-            link.send({"selected": {"body": body}})
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send a message to all pages."""
-        for link in self.links.values():
-            link.send(message)
-
     def _follow_model(self) -> None:
-        model, displays = self._state.model, self._options.displays
-        changes = displays.changes if displays is not None else 0
+        model, displays = self._state.model, self.displays
+        changes = (self._state.edits, displays.changes if displays is not None else 0)
         if model is self._model and changes == self._changes:
             return
         self._shown = displays.displayed_model() if displays is not None else model
@@ -148,8 +148,20 @@ class SceneServer:
             self._assets.take_from(before)
         self._scenes.clear()
         self._message = model_message(self._state, self._assets.description, self._version)
+        self._message["model"]["camera"] = self._first_pose(model)
         for link in self.links.values():
             link.start_model(self._message)
+
+    def _first_pose(self, model: mujoco.MjModel) -> dict[str, Any]:
+        """Return the pose of a free camera that shows all bodies, from the model's direction."""
+        free, data = mujoco.MjvCamera(), self._state.data
+        mujoco.mjv_defaultFreeCamera(model, free)
+        mujoco.mj_kinematics(model, data)
+        angles = {"azimuth": float(free.azimuth), "elevation": float(free.elevation)}
+        # A square, because the scene is rarely higher than wide.
+        fitted = fitted_pose(model, data, 0, **angles, aspect=1.0, above=_ABOVE)
+        default = {"lookat": free.lookat.tolist(), "distance": float(free.distance), **angles}
+        return fitted or default
 
     def _scene(self, options: ViewOptions) -> DrawnScene:
         assert self._shown is not None
@@ -158,11 +170,7 @@ class SceneServer:
         return self._scenes[options]
 
     def _draw_picture(
-        self,
-        link: PageLink,
-        request: inputs.PictureRequest,
-        entries: Sequence[OverlayEntries],
-        now: float,
+        self, link: PageLink, request: inputs.PictureRequest, entries: OverlayEntries, now: float
     ) -> None:
         if link.is_drawing or self._shown is None:
             return
@@ -216,7 +224,7 @@ class SceneServer:
                 self._handle(link, message)
         except WebSocketDisconnect:
             pass
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
             _LOG.warning("closing the scene of a page: %s", error)
             with suppress(RuntimeError, WebSocketDisconnect):  # the page may have gone meanwhile
                 await socket.close(_CLOSED)
@@ -231,12 +239,10 @@ class SceneServer:
         if isinstance(options := message.get("options"), dict):
             link.options = link.options.changed(options)
         if isinstance(watch := message.get("watch"), dict):
-            link.watched = inputs.watched(watch)
-        if isinstance(report := message.get("report"), dict):
-            link.report = {name: float(report[name]) for name in ("fps", "lag_s")}
+            link.watched = inputs.read(inputs.Watched, watch)
         if "picture" in message:
             if isinstance(wanted := message["picture"], dict):
-                link.request = inputs.picture_request(wanted)
+                link.request = inputs.read(inputs.PictureRequest, wanted)
             else:
                 link.restart_geoms()
         if isinstance(fit := message.get("frame"), dict):
@@ -244,15 +250,17 @@ class SceneServer:
         if isinstance(pick := message.get("pick"), dict):
             self._pick(link, pick)
         given = inputs.gesture(message)
-        if given is not None and (link.may_control() or given == inputs.LEAVE):
-            self._options.on_input(link.number, given)
+        # Without control, a key acts on the page alone, or the page says that it needs control.
+        is_key = isinstance(given, inputs.KeyPressed)
+        if given is not None and (is_key or link.may_control()):
+            self._on_input(link.number, given)
 
     def _fit(self, link: PageLink, message: dict[str, Any]) -> None:
         """Answer with the pose of a camera that shows a body, or all."""
-        body, azimuth, elevation, aspect = (
-            float(message[name]) for name in ("body", "azimuth", "elevation", "aspect")
+        body, azimuth, elevation, aspect, above = (
+            float(message[name]) for name in ("body", "azimuth", "elevation", "aspect", "above")
         )
-        if self._shown is not None and 0.01 < aspect < 100.0:
+        if self._shown is not None and 0.01 < aspect < 100.0 and 0.0 <= above < 0.5:
             pose = fitted_pose(
                 self._shown,
                 self._state.data,
@@ -260,16 +268,17 @@ class SceneServer:
                 azimuth=azimuth,
                 elevation=elevation,
                 aspect=aspect,
+                above=above,
             )
             link.send({"camera": pose})
 
     def _pick(self, link: PageLink, message: dict[str, Any]) -> None:
-        camera, button = inputs.page_camera(message), str(message.get("button"))
+        camera, button = inputs.read(inputs.PageCamera, message), str(message.get("button"))
         if self._shown is None:
             return
         drawn = self._scene(link.options)
         if drawn.tick < 0:
-            drawn.update(self._shown, self._state.data, ())
+            drawn.update(self._shown, self._state.data, OverlayEntries())
         picked = drawn.pick(
             self._shown,
             self._state.data,
@@ -277,18 +286,8 @@ class SceneServer:
             button=button,
             with_ctrl=message.get("ctrl") is True,
         )
-        link.send(
-            {
-                "picked": {
-                    "body": picked.body,
-                    "point": picked.point,
-                    "local": picked.local,
-                    "button": picked.button,
-                    "ctrl": picked.with_ctrl,
-                }
-            }
-        )
-        self._options.on_input(link.number, picked)
+        link.send({"picked": asdict(picked)})
+        self._on_input(link.number, picked)
 
 
 def _response(asset: Asset, headers: dict[str, str]) -> Response:
@@ -296,9 +295,9 @@ def _response(asset: Asset, headers: dict[str, str]) -> Response:
     return Response(asset.content, media_type=asset.media_type, headers=headers | encoding)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=32)  # of any names that clients request
 def script(name: str) -> Asset | None:
-    """Return a script of the page by its file name; ``three.js`` is that of nicegui."""
+    """Return a script or shader by its file name; nicegui has ``three.js``."""
     if name == "three.js":
         found = find_spec("nicegui")
         if found is None or found.origin is None:
@@ -306,7 +305,7 @@ def script(name: str) -> Asset | None:
         content = (Path(found.origin).parent / _THREE).read_bytes()
     else:
         folder = files("mujoco_ros.viewer.scene") / "static"
-        known = {path.name: path for path in folder.iterdir() if path.name.endswith(".js")}
+        known = {path.name: path for path in folder.iterdir() if path.is_file()}
         if name not in known:
             return None
         content = known[name].read_bytes()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
+from mujoco_ros.viewer.scene.assets import packed_vertices
 from mujoco_ros.viewer.scene.geom_memory import SceneGeoms
 
 _FLEX, _SKIN = int(mujoco.mjtGeom.mjGEOM_FLEX), int(mujoco.mjtGeom.mjGEOM_SKIN)
@@ -39,20 +40,11 @@ def surfaces(scene: mujoco.MjvScene, rows: np.ndarray) -> Iterator[tuple[int, by
 
 
 def _packed(points: np.ndarray, normals: np.ndarray, texcoords: np.ndarray | None) -> bytes:
-    low = points.min(axis=0)
-    extent = np.maximum(points.max(axis=0) - low, 1e-9)
-    vertices = np.zeros((len(points), 6), "<u2")
-    vertices[:, :3] = np.rint((points - low) / extent * 65535.0)
     lengths = np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9)
-    vertices.view(np.int8)[:, 6:9] = np.rint(normals / lengths * 127.0)
-    return b"".join(
-        [
-            struct.pack("<II", len(points), texcoords is not None),
-            np.concatenate([low, extent]).astype("<f4").tobytes(),
-            vertices.tobytes(),
-            b"" if texcoords is None else texcoords.astype("<f4").tobytes(),
-        ]
-    )
+    box, vertices = packed_vertices(points, normals / lengths)
+    head = struct.pack("<II", len(points), texcoords is not None)
+    coordinates = b"" if texcoords is None else texcoords.astype("<f4").tobytes()
+    return b"".join([head, box, vertices.tobytes(), coordinates])
 
 
 def append_flex_parts(scene: mujoco.MjvScene, geoms: SceneGeoms) -> None:

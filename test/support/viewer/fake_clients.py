@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.client_set import FieldKey, FieldSample, OfferedModel
 from mujoco_ros.viewer.clients import (
     PLAYING,
     ControllerInfo,
+    FieldKey,
+    FieldSample,
     ImageKey,
     LogLine,
+    OfferedModel,
     ParameterInfo,
     Request,
     Thumbnail,
@@ -72,6 +75,9 @@ class FakeCommands:
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
         self.record("command_joints", namespace, dict(positions))
+
+    def command_velocities(self, namespace: str, velocities: Mapping[str, float]) -> None:
+        self.record("command_velocities", namespace, dict(velocities))
 
     def pull(self, frame: str, pull: Pull) -> None:
         self.record("pull", frame, pull)
@@ -216,6 +222,10 @@ class FakeFields:
     samples: list[FieldSample] = field(default_factory=list)
     watched: tuple[FieldKey, ...] = ()
     inspected: str = ""
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    def of_type(self, kind: str) -> Sequence[str]:
+        return [topic for topic, each in self.kinds.items() if each == kind]
 
     def inspect(self, topic: str) -> Sequence[str] | None:
         self.inspected = topic
@@ -257,7 +267,7 @@ class FakePanels:
 
 
 class FakeClients:
-    """Has the attributes of `Clients`; tests complete the `requests`.
+    """Has the clients of `ViewerNode`; tests complete the `requests`.
 
     Attributes:
         requests: All requests, oldest first.
@@ -269,6 +279,7 @@ class FakeClients:
         self.requests: list[Request] = []
         self.lines: list[LogLine] = []
         self.calls: list[tuple[Any, ...]] = []
+        self.diagnostics = SimpleNamespace(profile={}, temperatures={})
         self.simulation = FakeSimulation(self._request)
         self.parameters = FakeParameters(self._request)
         self.commands = FakeCommands(lambda *call: self.calls.append(call))

@@ -6,12 +6,12 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 from still_state import StillState
 
+from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.scene.entries import OverlayEntries
-from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
-from mujoco_ros.viewer.web.access import Role
+from mujoco_ros.viewer.scene.scene import SceneServer
 
 _PERIOD_S = 1 / 60
 _PAGE = """<!doctype html><html lang="en"><head><title>scene</title>
@@ -29,6 +29,7 @@ class ServedScene:
     def __init__(self, scene: str) -> None:
         self.state, self.given = StillState(scene), []
         self.overlay = OverlayEntries()  # what is shown besides the model
+        self.images: dict[int, bytes] = {}  # PNG files of the cameras of the model
         self.errors: list[Exception] = []
         self._wanted: str | None = None
         self._server: Any = None
@@ -56,9 +57,14 @@ class ServedScene:
 
     async def _run(self) -> None:
         app = FastAPI()
-        options = SceneOptions(on_input=lambda _client, each: self.given.append(each))
-        scene = SceneServer(self.state, [self], options)
+        on_input = lambda _client, each: self.given.append(each)  # noqa: E731
+        scene = SceneServer(self.state, self.entries, on_input)
         scene.mount(app, lambda _connection: Role.CONTROL)
+
+        @app.get("/pictures/scene/{camera}")
+        async def image(camera: int) -> Response:
+            found = self.images.get(camera)
+            return Response(found or b"", 200 if found else 204, media_type="image/png")
 
         @app.get("/")
         async def page() -> HTMLResponse:

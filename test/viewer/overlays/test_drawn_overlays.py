@@ -12,6 +12,7 @@ from fake_clients import FakeClients
 from still_state import StillState
 
 from mujoco_ros.control.references import References
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.message_shapes import JointPath, Shape, ShapeKind, TfFrame
@@ -92,9 +93,9 @@ def test_texts_are_placed_in_the_scene(overlays, clients):
     at = np.array([0.3, 0.2, 0.1])
     text = Shape(kind=ShapeKind.TEXT, frame="world", position=at, text="here")
     clients.drawings.newest["/texts"] = [text, replace(text, frame="moon", text="lost")]
-    (placed,) = overlays.entries().texts
-    assert placed.text == "here"
-    np.testing.assert_allclose(placed.position, at)
+    (placed,) = overlays.entries().geoms
+    assert placed.label == "here"
+    np.testing.assert_allclose(placed.pos, at, rtol=1e-6)
 
 
 def test_settings_are_kept_and_what_is_not_valid_is_left_out(overlays, clients, state):
@@ -116,8 +117,9 @@ def test_more_shapes_than_are_drawn_are_left_out(overlays, clients):
     clients.drawings.newest["/names"] = [text] * 600
     clients.drawings.newest["/others"] = [text] * 400 + [sphere("world")] * 400
     clients.drawings.newest["/rest"] = [text] * 10
-    entries = overlays.entries()
-    assert (len(entries.texts), len(entries.geoms)) == (1000, 24)
+    geoms = overlays.entries().geoms
+    assert len(geoms) == 1024
+    assert sum(geom.label == "here" for geom in geoms) == 1000
     assert FULL in overlays.problems
     del clients.drawings.newest["/others"]
     overlays.entries()
@@ -149,16 +151,15 @@ def test_meshes_are_drawn_from_the_folders_that_clients_may_name(
 
 
 def test_all_tf_frames_are_drawn_on_request_and_none_needed_without_a_page(overlays, clients):
-    rotation = np.array([1.0, 0.0, 0.0, 0.0])
-    clients.drawings.frames["lens"] = TfFrame("wrist_3_link", np.zeros(3), rotation)
+    clients.drawings.frames["lens"] = TfFrame("wrist_3_link", Pose())
     overlays.entries()
     assert clients.drawings.needed == set()
     overlays.set_shown("TF frames", True)
-    entries = overlays.entries()
+    geoms = overlays.entries().geoms
     assert clients.drawings.needed is None
-    names = {text.text for text in entries.texts}
+    names = {geom.label for geom in geoms if geom.label}
     assert {"lens", "wrist_3_link", "world"} <= names
-    assert len(entries.geoms) == 3 * len(names)
+    assert len(geoms) == 4 * len(names)
     overlays.pause()
     assert clients.drawings.needed == set()
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from still_state import StillState
 
+from mujoco_ros.control.references import References
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
-from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.shapes import Scale
 
 
 @pytest.fixture
@@ -22,22 +23,15 @@ def displays(state):
 
 @pytest.fixture
 def draw(state, displays):
-    marks, layout = EntityMarks(state, displays), state.layout
+    marks = EntityMarks(state, displays)
+    joints = [robot.joints.qpos for robot in state.layout.robots]
 
     def drawn():
         mujoco.mj_forward(state.model, state.data)
-        scene = OverlayScene(
-            model=displays.displayed_model(),
-            data=state.data,
-            geom_group=state.model.geom_group,
-            layout=layout,
-            references=np.concatenate(
-                [state.data.qpos[r.joints.qpos] + 0.3 for r in layout.robots]
-            ),
-            sensordata=state.data.sensordata,
-            applied=state.data.xfrc_applied,
+        state.references = References.holding(
+            np.concatenate([state.data.qpos[addresses] + 0.3 for addresses in joints])
         )
-        return marks(scene, Scale())
+        return marks(Scale())
 
     return drawn
 
@@ -51,7 +45,10 @@ def test_three_axes_are_drawn_at_each_link(displays, draw):
 def test_the_ghost_of_a_hidden_robot_is_drawn(displays, draw):
     displays.set("arm", references=True)
     count = len(draw())
+    meshes = [geom.dataid for geom in draw() if geom.type == mujoco.mjtGeom.mjGEOM_MESH]
     assert count > 0
+    assert meshes
+    assert all(dataid >= 0 and dataid % 2 == 0 for dataid in meshes)
     displays.set("arm", visual=False)
     assert len(draw()) == count
 

@@ -9,6 +9,8 @@ from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.overlays import heat_map
 from mujoco_ros.viewer.overlays.heat_map import Heat, HeatMap, heat_colour
 
+HEAT: dict[tuple[str, str], float] = {}
+
 
 @pytest.fixture(scope="module")
 def arm():
@@ -26,7 +28,7 @@ def heat(arm, displays, monkeypatch):
     joints = arm.layout.robots[0].joints
     arm.references = References.holding(arm.data.qpos[joints.qpos].copy())
     arm.data.qfrc_actuator[:] = 0.0
-    return HeatMap(arm, displays)
+    return HeatMap(arm, displays, lambda: HEAT)
 
 
 def load(heat, name):
@@ -42,6 +44,15 @@ def test_a_load_is_the_share_of_the_limit(heat, arm):
     arm.references.q[2] += 0.05
     assert load(heat, "elbow_joint").error == pytest.approx(0.05)
     assert load(heat, "elbow_joint").share(Heat.ERROR) == pytest.approx(0.5)
+
+
+def test_a_temperature_is_a_share_of_that_from_which_torque_is_limited(heat, monkeypatch):
+    assert np.isnan(load(heat, "elbow_joint").temperature)
+    assert load(heat, "elbow_joint").share(Heat.TEMPERATURE) == 0.0, "not reported"
+    monkeypatch.setitem(HEAT, ("arm", "elbow_joint"), 62.5)
+    assert load(heat, "elbow_joint").temperature == 62.5
+    assert load(heat, "elbow_joint").share(Heat.TEMPERATURE) == pytest.approx(0.5)
+    assert load(heat, "shoulder_pan_joint").share(Heat.TEMPERATURE) == 0.0
 
 
 def test_a_link_has_the_colour_of_its_joint_in_the_displayed_model(heat, arm, displays):

@@ -53,7 +53,7 @@ def folder(tmp_path) -> Path:
 @pytest.fixture
 def files(folder, monkeypatch, worker) -> MeshFiles:
     files = MeshFiles(FileAccess(lambda: [folder]))
-    monkeypatch.setattr(files, "_worker", worker)
+    monkeypatch.setattr(files._reader, "_worker", worker)
     return files
 
 
@@ -139,14 +139,16 @@ def test_what_cannot_be_read_is_named_with_its_reason(folder, files, caplog, uri
 
 def test_a_file_that_expands_beyond_the_memory_ends_its_process_alone(folder, files, monkeypatch):
     limits = WorkerLimits(processor_s=60.0, wall_s=120.0, memory_bytes=400 << 20)
-    monkeypatch.setattr(files, "_worker", WorkerProcess(mesh_files.__name__, int, limits=limits))
+    monkeypatch.setattr(
+        files._reader, "_worker", WorkerProcess(mesh_files.__name__, int, limits=limits)
+    )
     scene = trimesh.Scene(trimesh.creation.icosphere(3))
     (folder / "ball.glb").write_bytes(scene.export(file_type="glb"))
     _repeat_node(folder / "ball.glb", 30_000)  # 38 million triangles of a small file
     assert (folder / "ball.glb").stat().st_size < 1 << 20
     uri = f"file://{folder}/ball.glb"
     assert read(files, shape(uri)) == []
-    assert "reading it exceeds 0.4 GiB of memory" in files.problems[uri]
+    assert "it exceeds 0.4 GiB of memory" in files.problems[uri]
     others = [shape(f"file://{folder}/box.stl")]
     until(lambda: len(draw(files, others)) == 12)
     files.close()

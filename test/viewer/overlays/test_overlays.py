@@ -1,25 +1,22 @@
 """Positions and lengths of the overlays."""
 
+from copy import copy
 from dataclasses import replace
 
 import mujoco
 import numpy as np
 import pytest
+from overlay_scenes import OverlayState, state_of
 
-from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.control.references import References
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.viewer.colours import CONTACT, STABLE, UNSTABLE
 from mujoco_ros.viewer.overlays import robot_overlays, shapes
+from mujoco_ros.viewer.overlays.balance import balance_of, convex_hull, inside
 from mujoco_ros.viewer.overlays.entity_marks import Ghost
-from mujoco_ros.viewer.overlays.robot_overlays import (
-    balance,
-    centre_of_mass,
-    convex_hull,
-    inside,
-    supports,
-)
-from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
-from mujoco_ros.viewer.style import CONTACT, STABLE, UNSTABLE
+from mujoco_ros.viewer.overlays.robot_overlays import balance
+from mujoco_ros.viewer.overlays.shapes import Scale
 
 # A table of 4 kg on legs at the corners of a square of 0.8 m, with an arm of 1 kg in its middle.
 TABLE = """
@@ -48,25 +45,21 @@ SCALE = Scale(force=0.01, torque=0.1, radius=0.01)
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> OverlayScene:
+def standing(tmp_path_factory: pytest.TempPathFactory) -> OverlayState:
     """The table at rest."""
     path = tmp_path_factory.mktemp("scene") / "table.xml"
     path.write_text(TABLE)
-    assembly = assemble(load_scene(str(path)))
-    layout, model = lay_out(assembly), assembly.model
-    data = mujoco.MjData(model)
+    state = state_of(assemble(load_scene(str(path))))
     for _ in range(2000):
-        mujoco.mj_step(model, data)
-    mujoco.mj_forward(model, data)
-    return OverlayScene(
-        model=model,
-        data=data,
-        geom_group=model.geom_group,
-        layout=layout,
-        references=data.qpos[layout.robots[0].joints.qpos],
-        sensordata=data.sensordata.copy(),
-        applied=np.zeros((model.nbody, 6)),
-    )
+        mujoco.mj_step(state.model, state.data)
+    mujoco.mj_forward(state.model, state.data)
+    state.references = References.holding(state.data.qpos[state.layout.robots[0].joints.qpos])
+    return state
+
+
+def turned(state: OverlayState, angle: float) -> OverlayState:
+    """Return a state with other references."""
+    return replace(state, references=References.holding(state.references.q + angle))
 
 
 def vector(geom: mujoco.MjvGeom) -> np.ndarray:
@@ -101,9 +94,9 @@ def test_a_sensed_wrench_has_the_sign_of_its_topic(standing):
 
 
 def test_external_wrenches_are_drawn_at_the_centre_of_mass(standing):
-    applied = standing.applied.copy()
-    applied[2] = [10.0, 0.0, 0.0, 0.0, 2.0, 0.0]
-    force, torque = arrows(robot_overlays.applied(replace(standing, applied=applied), SCALE))
+    data = copy(standing.data)
+    data.xfrc_applied[2] = [10.0, 0.0, 0.0, 0.0, 2.0, 0.0]
+    force, torque = arrows(robot_overlays.applied(replace(standing, data=data), SCALE))
     np.testing.assert_allclose(vector(force), [0.1, 0.0, 0.0], atol=1e-6)
     np.testing.assert_allclose(vector(torque), [0.0, 0.2, 0.0], atol=1e-6)
     np.testing.assert_allclose(force.pos, standing.data.xipos[2], atol=1e-6)
@@ -118,26 +111,26 @@ def test_a_vector_that_is_zero_or_not_finite_is_not_drawn():
 def test_the_ghost_shows_only_joints_that_differ_from_their_reference(standing):
     ghost = Ghost()
     assert ghost(standing, SCALE) == []
-    moved = replace(standing, references=standing.references + np.pi / 2)
+    moved = turned(standing, np.pi / 2)
     (rod,) = ghost(moved, SCALE)
     assert rod.rgba[3] < 0.5
     x, y, _ = rod.pos - standing.data.xpos[2]
     assert x == pytest.approx(0.0, abs=1e-3)
     assert y == pytest.approx(0.15, abs=1e-3)
-    assert ghost(replace(standing, references=np.array([np.nan])), SCALE) == []
+    assert ghost(turned(standing, np.nan), SCALE) == []
 
 
 def test_the_ghost_does_not_change_the_simulated_state(standing):
     before = standing.data.qpos.copy()
-    Ghost()(replace(standing, references=standing.references + 1.0), SCALE)
+    Ghost()(turned(standing, 1.0), SCALE)
     np.testing.assert_array_equal(standing.data.qpos, before)
 
 
 def test_the_centre_of_mass_is_over_the_support_polygon(standing):
     (robot,) = standing.layout.robots
-    np.testing.assert_allclose(centre_of_mass(standing, robot)[0], 0.15 / 5.004, atol=1e-3)
-    points = supports(standing, robot)
-    hull = convex_hull(points[:, :2])
+    found = balance_of(standing, robot)
+    np.testing.assert_allclose(found.centre[0], 0.15 / 5.004, atol=1e-3)
+    hull = found.support
     assert len(hull) == 4
     assert np.abs(hull).max() == pytest.approx(0.4, abs=1e-3)
     geoms = balance(standing, SCALE)

@@ -6,18 +6,24 @@ from math import inf
 import mujoco
 import numpy as np
 import pytest
-from overlay_scenes import initial_scene
+from overlay_scenes import OverlayState, initial_scene
 
 from mujoco_ros.viewer.message_shapes import JointPath
-from mujoco_ros.viewer.overlays.robot_overlays import JointPaths, fields_of_view
-from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.robot_overlays import (
+    JointPaths,
+    camera_images,
+    contacts,
+    fields_of_view,
+    image_corners,
+)
+from mujoco_ros.viewer.overlays.shapes import Scale
 
 JOINTS = ("shoulder_pan_joint", "elbow_joint")
 POINTS = np.array([[0.3, 1.2], [0.6, 1.0]])
 
 
 @pytest.fixture(scope="module")
-def scene() -> OverlayScene:
+def scene() -> OverlayState:
     return initial_scene("handover")
 
 
@@ -49,6 +55,24 @@ def test_the_path_goes_from_the_present_place_of_the_gripper_through_all_points(
         assert "finger" in name
         for geom, start, end in zip(geoms, places[:-1], places[1:], strict=True):
             np.testing.assert_allclose(ends(geom), [start[tip], end[tip]], atol=1e-6)
+
+
+def test_the_image_of_a_camera_is_where_its_field_of_view_ends(scene):
+    camera, plane = scene.layout.every_camera[0], camera_images(scene, Scale())[0]
+    axes = plane.mat.reshape(3, 3)
+    corners = [
+        plane.pos + axes @ (plane.size * np.array([x, y, 0.0]))
+        for x, y in ((-1, 1), (1, 1), (1, -1), (-1, -1))
+    ]
+    np.testing.assert_allclose(corners, image_corners(scene.data, camera), atol=1e-6)
+    assert (plane.objtype, plane.objid) == (mujoco.mjtObj.mjOBJ_CAMERA, camera.camera)
+
+
+def test_contacts_leave_a_gripped_object_visible():
+    scene, scale = initial_scene("humanoid"), Scale()
+    geoms = contacts(scene, scale)
+    assert len(geoms) >= 2 * scene.data.ncon > 0
+    assert max(geom.size[0] for geom in geoms) < 0.004, "thinner than a finger"
 
 
 def test_a_path_stays_where_it_was_and_vanishes_with_its_topic(scene):

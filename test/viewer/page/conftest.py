@@ -1,23 +1,25 @@
 """The page of a still simulation in a browser, with clients that record."""
 
-import asyncio
-import threading
+import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 from fake_clients import FakeClients
+from page_thread import PageThread
 from playwright.sync_api import expect
 from still_state import StillState, no_past
 
 from mujoco_ros.control.references import References
-from mujoco_ros.viewer.page.server import PageServer
-from mujoco_ros.viewer.page.session import Shared
-from mujoco_ros.viewer.web.page_address import PageAddress
+from mujoco_ros.viewer.scene import scene
+from mujoco_ros.viewer.scene.assets import Asset
+from mujoco_ros.viewer.scene.scene import script
 
 _LIMIT_MS = 30_000
+_UNDRAWN_VIEW = Path(__file__).with_name("undrawn_view.js")
 expect.set_options(timeout=_LIMIT_MS)
 
 
@@ -43,39 +45,48 @@ def clients() -> FakeClients:
 
 
 @pytest.fixture(scope="session")
-def served(arm) -> Iterator[tuple[PageServer, PageAddress]]:
-    """A server in a thread of its own: NiceGUI has one application in a process."""
-    address, created, failures = PageAddress("127.0.0.1", 0), [], []
-    started, loop = threading.Event(), asyncio.new_event_loop()
-
-    async def run() -> None:
-        shared = Shared(arm, FakeClients(), lambda _seconds: None)
-        created.append(PageServer(shared, address, lambda: "arm"))
-        started.set()
-        await created[0].run()
-
-    def serve() -> None:
-        try:
-            loop.run_until_complete(run())
-        except BaseException as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    assert started.wait(30.0)
-    yield created[0], address
-    loop.call_soon_threadsafe(created[0].end)
-    thread.join(10.0)
-    assert not thread.is_alive(), "the server has not ended"
-    assert not failures, failures
+def served(arm) -> Iterator[PageThread]:
+    found = PageThread(arm)
+    yield found
+    found.close()
 
 
 @pytest.fixture
-def url(served, state, clients) -> str:
+def failures() -> Iterator[list[str]]:
+    """What is logged as an error, which lets a test fail."""
+    found: list[str] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append(logging.Formatter().format(record))
+
+    handler = Handler(logging.ERROR)
+    loggers = [logging.getLogger(name) for name in ("mujoco_ros", "nicegui", "uvicorn")]
+    for logger in loggers:
+        logger.addHandler(handler)
+    yield found
+    for logger in loggers:
+        logger.removeHandler(handler)
+    assert found == [], "\n".join(found)
+
+
+@pytest.fixture
+def url(served, tabs, state, clients, failures, monkeypatch) -> Iterator[str]:
     """The address of the page that shows `state` and sends requests to `clients`."""
-    server, address = served
-    server.shared = Shared(state, clients, lambda _seconds: None)
-    return address.url
+    monkeypatch.setattr(scene, "script", _script)
+    served.show(state, clients)
+    yield served.address.url
+    for page in tabs.pages:
+        page.close()
+    served.wait_for_the_end_of_pages()
+    served.server.shared.close()
+
+
+def _script(name: str) -> Asset | None:
+    """Return a script of the scene, which draws nothing: that takes most time of a page."""
+    if name == "view.js":
+        return Asset(_UNDRAWN_VIEW.read_bytes(), "text/javascript", None)
+    return script(name)
 
 
 @pytest.fixture

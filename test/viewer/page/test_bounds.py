@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from mujoco_ros.viewer.page import bounded_protocol
+from mujoco_ros.viewer.page.access import AccessTokens, Role
 from mujoco_ros.viewer.page.compression import Compression
 from mujoco_ros.viewer.page.guard import ROLE, PageGuard
-from mujoco_ros.viewer.web.access import AccessTokens, Role
-from mujoco_ros.viewer.web.page_address import PageAddress
+from mujoco_ros.viewer.page.page_address import PageAddress
 
 TEXT = b"text of a script; " * 200
 
@@ -115,10 +115,13 @@ def test_files_are_compressed_once(monkeypatch):
         assert int(headers["content-length"]) == len(body) < len(TEXT)
         assert gzip.decompress(body) == TEXT
     assert len(calls) == 1
-    pages = Compression(Application({"content-type": "text/html"}))
-    for _ in range(2):
-        assert gzip.decompress(answer(pages, accept_encoding="gzip")[2]) == TEXT
-    assert len(calls) == 3
+    of_saved_file = {"content-type": "text/csv", "etag": "1", "cache-control": "no-store"}
+    for headers in ({"content-type": "text/html"}, of_saved_file):
+        calls.clear()
+        others = Compression(Application(headers))
+        for _ in range(2):
+            assert gzip.decompress(answer(others, accept_encoding="gzip")[2]) == TEXT
+        assert len(calls) == 2
 
 
 @pytest.mark.parametrize(
@@ -127,6 +130,7 @@ def test_files_are_compressed_once(monkeypatch):
         ({"content-type": "image/jpeg"}, "gzip"),
         ({"content-type": "text/css", "content-encoding": "br"}, "gzip"),
         ({"content-type": "text/css"}, "identity"),
+        ({"content-type": "text/csv", "content-length": str(1 << 25)}, "gzip"),
     ],
 )
 def test_other_responses_are_sent_as_they_are(headers, accepted):
@@ -143,9 +147,9 @@ def _has_ended(connection: socket.socket) -> bool:
         return True
 
 
-def test_connections_without_a_request_end(url, served, monkeypatch):
+def test_connections_without_a_request_end(served, monkeypatch):
     monkeypatch.setattr(bounded_protocol, "SILENT_S", 0.3)
-    port = served[1].port
+    port = served.address.port
     partial_request = b"GET / HTTP/1.1\r\nHost: local"
     for sent in (b"", partial_request):
         with socket.create_connection(("127.0.0.1", port), timeout=30.0) as connection:
@@ -153,8 +157,8 @@ def test_connections_without_a_request_end(url, served, monkeypatch):
             assert _has_ended(connection)
 
 
-def test_silent_connections_keep_no_page_out(url, served):
-    port = served[1].port
+def test_silent_connections_keep_no_page_out(served):
+    port = served.address.port
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(160)]
     try:
         connection = HTTPConnection("127.0.0.1", port, timeout=60.0)

@@ -11,17 +11,18 @@ from mujoco_ros.viewer.page.key_help import KEYS, TITLE
 def scene(page):
     """The element of the scene, which is connected."""
     page.wait_for_function("document.documentElement.dataset.fps > 0")
-    return page.locator(".scene-view")
+    return page.get_by_role("application", name="3D view")
+
+
+def watched(served):
+    """Return what the scene of the page follows and has selected, as its browser says."""
+    ((_number, link),) = served.server._scene.links.items()
+    return link.watched.followed, link.watched.selected
 
 
 def acts(clients) -> list:
     """Return the calls that change something."""
     return [call for call in clients.calls if call != ("prepare",)]
-
-
-def opened(served):
-    """Return the session of the page that was opened last."""
-    return list(served[0]._layouts.values())[-1][0]
 
 
 def test_keys_act_unless_a_field_or_a_button_takes_them(page, scene, panel, state, clients):
@@ -36,12 +37,40 @@ def test_keys_act_unless_a_field_or_a_button_takes_them(page, scene, panel, stat
     simulation.get_by_role("button", name="Pause").focus()
     page.keyboard.press("Space")
     page.keyboard.press("Minus")
+    # The button's press and the key's come by two ways.
     expected = [("pause",), ("set_speed", 0.5)]
-    eventually(lambda: acts(clients) == expected, lambda: clients.calls)
+    eventually(lambda: sorted(acts(clients)) == expected, lambda: clients.calls)
     state.paused = True
     expect(simulation.get_by_role("button", name="Play")).to_be_visible()
     page.keyboard.press("ArrowRight")
     eventually(lambda: clients.called("step") == [(1,)], lambda: clients.calls)
+
+
+def test_a_key_that_is_held_acts_once_but_for_arrows(page, scene, state, clients):
+    for key in ("Backspace", "Space", "Minus"):
+        for _ in range(3):
+            page.keyboard.down(key)
+        page.keyboard.up(key)
+    state.paused = True
+    for _ in range(3):
+        page.keyboard.down("ArrowRight")
+    eventually(lambda: len(clients.called("step")) == 3, lambda: clients.calls)
+    expected = [("reset", "time", "state"), ("pause",), ("set_speed", 0.5)]
+    assert acts(clients)[:-3] == expected
+
+
+def test_keys_in_a_window_do_not_act_on_the_simulation(page, scene, clients):
+    page.keyboard.press("Control+k")
+    page.keyboard.type("log")
+    found = page.get_by_role("button", name="panel: Log")
+    expect(found).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(found).to_be_focused()
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Minus")
+    eventually(lambda: acts(clients), lambda: clients.calls)
+    assert acts(clients) == [("set_speed", 0.5)]
 
 
 def test_a_key_opens_the_window_of_the_keys_and_escape_closes_it(page, scene):
@@ -57,7 +86,7 @@ def test_a_key_opens_the_window_of_the_keys_and_escape_closes_it(page, scene):
 
 
 def test_escape_ends_the_past_first_then_the_camera_then_the_selection(page, scene, state, served):
-    session = opened(served)
+    session = served.session
     session.scene.select(3)
     session.scene.set_camera(followed=3)
     state.time = 2.0
@@ -66,21 +95,21 @@ def test_escape_ends_the_past_first_then_the_camera_then_the_selection(page, sce
     def shown() -> tuple[bool, int, int]:
         return state.shown is not None, session.scene.followed, session.scene.selected
 
-    eventually(lambda: shown() == (True, 3, 3), shown)
-    page.wait_for_timeout(800)  # the page reports what it has set
+    eventually(lambda: shown() == (True, 3, 3) and watched(served) == (3, 3), shown)
     for expected in ((False, 3, 3), (False, 0, 3), (False, 0, 0)):
         scene.focus()
         page.keyboard.press("Escape")
         eventually(lambda expected=expected: shown() == expected, shown)
-        page.wait_for_timeout(600)
+        eventually(lambda expected=expected: watched(served) == expected[1:])
 
 
 def test_a_selected_body_is_pulled_by_the_mouse_until_the_page_is_hidden(
     page, scene, state, clients, served
 ):
-    session = opened(served)
-    session.scene.select(state.model.body("arm/wrist_3_link").id)
-    page.wait_for_timeout(300)
+    session = served.session
+    body = state.model.body("arm/wrist_3_link").id
+    session.scene.select(body)
+    eventually(lambda: watched(served) == (0, body))
     box = scene.bounding_box()
     page.keyboard.down("Control")
     page.mouse.move(box["x"] + 200, box["y"] + 200)
@@ -104,9 +133,10 @@ def test_a_selected_body_is_pulled_by_the_mouse_until_the_page_is_hidden(
 
 def test_a_page_without_control_has_no_keys_but_those_of_its_view(read_only_page, clients, served):
     read_only_page.wait_for_function("document.documentElement.dataset.fps > 0")
-    session = opened(served)
+    session = served.session
     session.scene.set_camera(followed=2)
     read_only_page.keyboard.press("Space")
+    expect(read_only_page.get_by_text("This page is read-only")).to_be_visible()
     read_only_page.keyboard.press("Escape")
     eventually(lambda: session.scene.followed == 0)
     assert acts(clients) == []

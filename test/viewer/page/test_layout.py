@@ -51,6 +51,20 @@ def test_presets_place_panels_and_reset_returns(page):
         expect(tab(page, title)).to_be_visible()
 
 
+@pytest.mark.parametrize(("width", "height", "rows"), [(900, 700, 1), (390, 844, 2), (844, 390, 1)])
+def test_the_bar_does_not_wrap(page, clients, served, width, height, rows):
+    ((_session, layout),) = served.server._layouts.values()
+    layout._bar._title = lambda: title
+    title = "walk_grasp (humanoid, arm, quadruped) \u2013 mujoco_ros"
+    for name in ("/walker", "/grasper", "/planner"):
+        clients.controllers.known[name] = ControllerInfo(name=name, state="walking to the goal")
+    page.set_viewport_size({"width": width, "height": height})
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    row = bar(page).get_by_role("button", name="Pause").bounding_box()["height"]
+    assert bar(page).bounding_box()["height"] < (rows + 0.7) * row
+    assert bar(page).evaluate("(bar) => bar.scrollWidth - bar.clientWidth") <= 0
+
+
 def test_the_search_finds_panels_joints_topics_and_commands(page, state, clients):
     clients.fields.topics = ("/left/wrist_wrench",)
     page.keyboard.press("Control+k")
@@ -76,6 +90,13 @@ def test_the_search_finds_panels_joints_topics_and_commands(page, state, clients
     page.keyboard.press("Enter")
     eventually(lambda: clients.called("pause") == [()], lambda: clients.calls)
     expect(window).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 320})
+    page.keyboard.press("Control+k")
+    field.fill("wrist_3")
+    expect(window.get_by_role("button", name="joint: wrist_3_joint")).to_be_visible()
+    field.press("Enter")
+    joints = page.get_by_role("tabpanel", name="Robots", exact=True)
+    expect(joints.get_by_role("rowheader", name="wrist_3_joint")).to_be_in_viewport(ratio=1)
 
 
 def test_a_narrow_page_has_one_column_with_all_tabs(page):
@@ -110,12 +131,14 @@ def test_names_from_ros_are_text(page, clients):
 @pytest.fixture
 def settings(served, tmp_path):
     """Keep the settings of pages."""
-    served[0].settings = SettingsFile(tmp_path)
-    yield served[0].settings
-    served[0].settings = None
+    served.server.settings = SettingsFile(tmp_path)
+    yield served.server.settings
+    served.server.settings = None
 
 
-def test_the_next_page_of_the_scene_looks_the_same(settings, page, tabs, url, panel):
+def test_the_next_page_of_the_scene_looks_the_same(
+    monkeypatch, settings, page, tabs, url, panel, served, state
+):
     scene = "arm"
     page.wait_for_function("+document.documentElement.dataset.fps > 0")
     panel("World")
@@ -147,9 +170,15 @@ def test_the_next_page_of_the_scene_looks_the_same(settings, page, tabs, url, pa
     view = bottom.get_by_role("tabpanel", name="View")
     expect(view.get_by_role("combobox", name="Labels")).to_have_value("Body")
     other.wait_for_function("+document.documentElement.dataset.fps > 0")
-    other.wait_for_timeout(2500)
-    now = settings.read(scene)["camera"]["pose"]
-    assert now["distance"] == pytest.approx(kept["camera"]["pose"]["distance"], rel=1e-3)
+    distance = pytest.approx(kept["camera"]["pose"]["distance"], rel=1e-3)
+    eventually(lambda: served.session.scene.pose.get("distance") == distance)
+    of_log = {"area": "left", "open": True, "selected": True}
+    settings.write("loaded", {"places": {"Log": of_log}, "panels": {"Log": {"level": 40}}})
+    monkeypatch.setitem(state.metadata, "scene", "loaded")
+    left = other.get_by_role("region", name="Left panels")
+    level = left.get_by_role("tabpanel", name="Log").get_by_role("combobox", name="Lowest level")
+    expect(level).to_have_value("error")
+    assert settings.read("loaded")["panels"]["Log"]["level"] == 40
     other.close()
 
 

@@ -40,18 +40,21 @@ class Pages:
     def __init__(self, state) -> None:
         self.now, self.clients, self.frame = 100.0, FakeClients(), Frame()
         self.shared = Shared(state, self.clients, lambda _seconds: None)
-        handles = DraggedFrames(lambda: (self.frame,))
-        vars(self.shared)["handles"] = handles  # as if a panel had them
+        handles = DraggedFrames((self.frame,))
+        self.shared.handles = handles
         handles.entries()
         self.heard = {1: self.now, 2: self.now}
+        self.refused: list[int] = []  # pages that were told that they have no control
         self.taken: set[str] = set()  # keys that act on the page
         self.sessions = {
             number: SimpleNamespace(
                 client=nullcontext(),
                 can_control=True,
+                is_read_only=False,
                 state=state,
                 clients=self.clients,
                 shared=self.shared,
+                refuse=lambda number=number: self.refused.append(number),
             )
             for number in (1, 2)
         }
@@ -214,7 +217,13 @@ def test_a_key_that_acts_on_the_page_does_nothing_else(pages, state):
 
 def test_keys_need_control(pages):
     loses_control(pages)
-    assert pages.press("Space") == []
+    assert (pages.press("KeyX"), pages.refused) == ([], [])
+    assert (pages.press("Backspace"), pages.refused) == ([], [1]), "the page says so"
+    assert (pages.press("Space"), pages.refused) == ([("pause",)], [1]), "as its button"
+    pages.sessions[1].state.paused = True
+    assert (pages.press("Space"), pages.refused) == ([], [1, 1])
+    pages.sessions[1].state.paused, pages.sessions[1].is_read_only = False, True
+    assert (pages.press("Space"), pages.refused) == ([], [1, 1, 1])
 
 
 def test_an_action_that_fails_leaves_the_connection_open(pages, monkeypatch, caplog):

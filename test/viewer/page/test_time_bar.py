@@ -1,6 +1,7 @@
 """The bar below the scene in a browser."""
 
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.writer import describe_robots
 from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.page.scene_view import linked_camera
 from mujoco_ros.viewer.page.session import Shared
 
 
@@ -65,6 +67,7 @@ def test_keys_step_through_the_states_and_return_to_the_present(page, slider, st
 
 
 def test_dragging_shows_past_states(page, slider, state):
+    slider.hover()  # as soon as it stands still
     box = slider.bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] - 6, y)
@@ -94,9 +97,14 @@ def test_the_simulation_continues_from_a_state_after_a_question(page, slider, st
     assert not clients.called("load_past")
     ask.click()
     question.get_by_role("button", name="Continue", exact=True).click()
+    eventually(lambda: clients.called("save_keyframe"))
+    clients.requests[-1].complete(True)
     eventually(lambda: clients.called("load_past") == [(pytest.approx(1.5),)])
     clients.requests[-1].complete(True)
     expect(slider).to_have_attribute("aria-valuetext", "live")
+    state.time = 1.5
+    bar(page).get_by_role("button", name="Undo").click()
+    eventually(lambda: clients.called("load_keyframe"))
 
 
 def test_a_read_only_page_cannot_change_the_time(past, read_only_page):
@@ -113,10 +121,19 @@ def test_a_read_only_page_cannot_change_the_time(past, read_only_page):
 def test_a_link_names_the_time(past, page, url, tabs):
     past.show(1.5)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url.rstrip("/"))
-    page.get_by_role("button", name="Copy a link to this view and state").click()
+
+    def copied() -> str:
+        page.get_by_role("button", name="Copy a link to this view and state").click()
+        return page.evaluate("navigator.clipboard.readText()")
+
+    eventually(lambda: "view=" in copied())
     expect(page.get_by_text("Copied")).to_be_visible()
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link == f"{url}?t=1.5"
+    link = copied()
+    view = dict(parse_qsl(urlsplit(link).query))
+    assert (link.partition("?")[0], view.pop("t")) == (url, "1.5")
+    assert set(linked_camera(view["view"])["pose"]) == {
+        *("lookat", "distance", "azimuth", "elevation")
+    }
     past.show(None)
     page.goto(link)
     expect(page.get_by_text("the state of 1.500 s")).to_be_visible()
@@ -129,7 +146,7 @@ def test_a_link_names_the_time(past, page, url, tabs):
 
 
 @pytest.fixture
-def run(served, clients, tmp_path):
+def run(url, served, state, clients, tmp_path):
     """The shared state of a simulation of two seconds, which pages show."""
     clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path / "out"))
     simulation = Simulation(load_scene("arm"))
@@ -138,13 +155,14 @@ def run(served, clients, tmp_path):
     for _ in range(2000):
         simulation.step()
         writer.write()
-    state = SharedState(writer.name)
-    served[0].shared = Shared(state, clients, lambda _seconds: None)
-    yield state
+    run = SharedState(writer.name)
+    served.server.shared = Shared(run, clients, lambda _seconds: None)
+    yield run
+    served.show(state, clients)  # the server ends with the simulation
     writer.close()
 
 
-def test_past_states_are_saved_as_files_that_the_browser_gets(url, run, page, tmp_path):
+def test_past_states_are_saved_as_files_that_the_browser_gets(run, page, tmp_path, failures):
     run.show(1.5)
     bar(page).get_by_role("button", name="Save", exact=True).click()
     saving = page.get_by_role("dialog", name="Save past states")
@@ -166,3 +184,4 @@ def test_past_states_are_saved_as_files_that_the_browser_gets(url, run, page, tm
     saving.get_by_role("textbox", name="to [s]").fill("soon")
     saving.get_by_role("textbox", name="to [s]").press("Enter")
     expect(page.get_by_text("'soon' is no time in seconds")).to_be_attached()
+    assert "'soon' is no time in seconds" in failures.pop()

@@ -44,29 +44,6 @@ def test_a_history_starts_again_when_the_time_goes_back_and_stores_each_time_onc
     assert history.times.tolist() == [0.5]
 
 
-def test_a_part_is_drawn_with_a_limited_number_of_points_and_all_peaks():
-    history = History(1, span_s=1e6, capacity=20_000)
-    for sample in range(15_000):
-        history.add(0.001 * sample, np.array([100.0 if sample == 7_777 else sample % 2]))
-    times, values = history.window(0, 0.0, 15.0, 600)
-    assert len(times) <= 660
-    assert values.max() == 100.0
-    assert times[values.argmax()] == pytest.approx(7.777)
-    assert values.min() == 0.0
-    assert (np.diff(times) >= 0.0).all()
-    times, values = history.window(0, 7.7705, 7.7805, 600)
-    assert times.tolist() == pytest.approx(0.001 * np.arange(7770, 7782))
-
-
-def test_the_value_at_a_time_is_that_of_the_last_sample_before():
-    history = History(2, span_s=60.0)
-    for time in (1.0, 2.0):
-        history.add(time, np.array([time, -time]))
-    assert history.value(1, 1.5) == -1.0
-    assert history.value(0, 2.0) == 2.0
-    assert np.isnan(history.value(0, 0.5))
-
-
 def test_all_curves_of_a_part_share_their_times_and_keep_their_peaks():
     history = History(2, span_s=1e6, capacity=20_000)
     for sample in range(15_000):

@@ -5,7 +5,7 @@ import pytest
 from fake_clients import FakeClients
 from still_state import StillState
 
-from mujoco_ros.viewer.client_set import FieldKey, FieldSample
+from mujoco_ros.viewer.clients import FieldKey, FieldSample
 from mujoco_ros.viewer.plots.plotted import Plotted, table
 
 Q = ("arm joints", "shoulder_pan_joint", "q")

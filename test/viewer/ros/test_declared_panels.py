@@ -72,6 +72,17 @@ def test_a_panel_is_found_with_its_parameters_until_its_node_ends(panels, until,
     assert request.message == "/hand is gone"
 
 
+def test_the_parameters_of_a_panel_without_settings_are_not_requested(
+    panels, until, ros_node, caller
+):
+    items = [{"kind": "button", "label": "Record", "service": "/record/start_episode"}]
+    content = {"title": "Dataset", "node": "/record", "groups": [{"name": "", "items": items}]}
+    publisher = ros_node.create_publisher(String, "/record/panel", LATCHED)
+    publisher.publish(String(data=json.dumps(content)))
+    assert until(lambda: panels.known)
+    assert not open_calls(caller, "/record/"), "the node may have none"
+
+
 def test_the_clients_of_a_node_that_is_renamed_are_closed(panels, until, ros_node, caller):
     publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
     publisher.publish(String(data=json.dumps(DESCRIPTION)))

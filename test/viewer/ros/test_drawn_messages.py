@@ -10,6 +10,7 @@ from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Path
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+from shape_ends import ends
 from std_msgs.msg import ColorRGBA
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
@@ -18,9 +19,8 @@ from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.ros.drawn_messages import (
     MOST_SHAPES,
     joint_path,
-    marker_changes,
     marker_shapes,
-    note_merged,
+    markers_of,
     shapes_of,
 )
 
@@ -38,8 +38,8 @@ def marker(kind: int, *points: tuple[float, float, float], **fields: Any) -> Mar
 
 
 def shapes(message: Marker) -> tuple[Shape, ...]:
-    (change,) = marker_changes(message)
-    return marker_shapes(change.marker)
+    (marker,) = markers_of(message)
+    return marker_shapes(marker)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,8 @@ def test_a_solid_has_pose_size_and_colour(kind, shape):
     assert (found.kind, found.frame, found.colour) == (shape, "base", (1.0, 0.0, 0.0, 1.0))
     np.testing.assert_array_equal(found.position, [1.0, 2.0, 3.0])
     np.testing.assert_allclose(found.axes[:, 0], [0.0, 1.0, 0.0], atol=1e-12)
-    np.testing.assert_allclose(found.size, [0.1, 0.2, 0.3])
+    half = {ShapeKind.CYLINDER: [0.05, 0.15, 0.15]}.get(shape, [0.05, 0.1, 0.15])
+    np.testing.assert_allclose(found.size, half)
 
 
 def test_lines_connect_points_in_the_frame_of_the_pose():
@@ -64,13 +65,11 @@ def test_lines_connect_points_in_the_frame_of_the_pose():
     pose = Pose(position=Point(z=0.5), orientation=LEFT)
     strip = shapes(marker(Marker.LINE_STRIP, *corners, pose=pose))
     assert [it.kind for it in strip] == 3 * [ShapeKind.LINE]
-    np.testing.assert_allclose(strip[0].end, [0.0, 1.0, 0.5], atol=1e-12)
-    assert strip[0].width == pytest.approx(0.1)
+    np.testing.assert_allclose(ends(strip[0])[1], [0.0, 1.0, 0.5], atol=1e-12)
+    assert strip[0].size[0] == pytest.approx(0.05)
     pairs = shapes(marker(Marker.LINE_LIST, *corners))
-    assert [(it.position.tolist(), it.end.tolist()) for it in pairs] == [
-        ([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
-        ([1.0, 1.0, 0.0], [0.0, 1.0, 0.0]),
-    ]
+    expected = [corners[:2], corners[2:]]
+    np.testing.assert_allclose([ends(it) for it in pairs], expected, atol=1e-12)
 
 
 def corners_of(triangle: Shape) -> np.ndarray:
@@ -100,7 +99,7 @@ def test_triangles_have_a_colour_each_or_the_mean_of_their_corners():
     np.testing.assert_allclose(mixed[1].colour, (0.0, 0.0, 0.75, 1.0))
 
 
-def test_too_many_triangles_are_drawn_as_fewer_and_logged_once_per_topic(caplog):
+def test_too_many_triangles_are_drawn_as_fewer_and_logged_once_per_namespace(caplog):
     side = 40  # squares of two triangles
     corners = [
         (float(x + dx), float(y + dy), 0.0)
@@ -113,15 +112,13 @@ def test_too_many_triangles_are_drawn_as_fewer_and_logged_once_per_topic(caplog)
     assert MOST_SHAPES / 2 < len(found) <= MOST_SHAPES
     area = sum(0.5 * np.linalg.norm(np.cross(*it.axes.T[:2])) for it in found)
     assert area == pytest.approx(side * side, rel=0.15)
-    noted: set[str] = set()
-    made.ns = "floor\n\x1b[2J" + "a" * 1000
-    for number in range(300):
-        made.id = number
-        note_merged(made, "/tiles", noted)
-    note_merged(marker(Marker.TRIANGLE_LIST, *corners[:9]), "/few", noted)
-    (record,) = caplog.records
-    assert "'/tiles': marker 0 of 'floor" in record.getMessage()
-    assert "has more than 500 triangles" in record.getMessage()
+    for number in range(3):
+        made.ns, made.id = "floor\n\x1b[2J" + "a" * 1000, number
+        shapes(made)
+    shapes(marker(Marker.TRIANGLE_LIST, *corners[:9], ns="few"))
+    assert caplog.records[0].getMessage().startswith("marker 7 of 'floor' has more than 500 tri")
+    _, record = caplog.records
+    assert "marker 0 of 'floor" in record.getMessage()
     assert record.getMessage().isprintable()
     assert len(record.getMessage()) < 500
 
@@ -140,11 +137,11 @@ def test_a_mesh_has_its_file_its_scale_and_a_colour():
 
 def test_an_arrow_has_a_pose_or_two_points():
     (by_pose,) = shapes(marker(Marker.ARROW, scale=(0.5, 0.05, 0.1)))
-    np.testing.assert_allclose(by_pose.end, [0.5, 0.0, 0.0])
-    assert by_pose.width == pytest.approx(0.05)
+    np.testing.assert_allclose(ends(by_pose)[1], [0.5, 0.0, 0.0], atol=1e-12)
+    assert by_pose.size[0] == pytest.approx(0.025)
     (by_points,) = shapes(marker(Marker.ARROW, (0.0, 0.0, 1.0), (0.0, 0.0, 2.0)))
-    np.testing.assert_allclose(by_points.end, [0.0, 0.0, 2.0])
-    assert by_points.width == pytest.approx(0.1)
+    np.testing.assert_allclose(ends(by_points)[1], [0.0, 0.0, 2.0])
+    assert by_points.size[0] == pytest.approx(0.05)
 
 
 def test_lists_have_a_colour_each_and_are_thinned():
@@ -154,33 +151,25 @@ def test_lists_have_a_colour_each_and_are_thinned():
     assert [it.colour for it in found] == [(1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.5)]
     many = shapes(marker(Marker.POINTS, *(points * MOST_SHAPES)))
     assert 0 < len(many) <= MOST_SHAPES
-    np.testing.assert_allclose(many[0].size, 0.1)
-
-
-def test_changes_have_their_action_key_and_lifetime():
-    made = marker(Marker.CUBE, ns="feet", id=3, lifetime=Duration(sec=1, nanosec=500_000_000))
-    gone = marker(Marker.CUBE, ns="feet", id=4, action=Marker.DELETE)
-    first, second = marker_changes(MarkerArray(markers=[made, gone]))
-    assert (first.action, first.key, first.lifetime) == (Marker.ADD, ("feet", 3), 1.5)
-    assert (second.action, second.key) == (Marker.DELETE, ("feet", 4))
-    assert first.marker is made
+    np.testing.assert_allclose(many[0].size, 0.05)
 
 
 def test_messages_of_any_size_are_drawn_in_part():
     many = MarkerArray(markers=[marker(Marker.CUBE, id=number) for number in range(2000)])
-    assert len(marker_changes(many)) == MOST_SHAPES
+    assert len(markers_of(many)) == MOST_SHAPES
     path = Path(poses=[PoseStamped(pose=Pose(position=Point(x=float(x)))) for x in range(3000)])
     shown = shapes_of("nav_msgs/msg/Path", path)
     assert MOST_SHAPES / 2 < len(shown) <= MOST_SHAPES
-    assert shown[-1].end[0] > 2900.0
+    assert ends(shown[-1])[1, 0] > 2900.0
     corners = [(float(x), 0.0, 0.0) for x in range(4000)]
     strip = shapes(marker(Marker.LINE_STRIP, *corners))
     assert MOST_SHAPES / 2 < len(strip) <= MOST_SHAPES
-    assert strip[-1].end[0] > 3900.0
-    assert all(a.end[0] == b.position[0] for a, b in pairwise(strip)), "without gaps"
+    assert ends(strip[-1])[1, 0] > 3900.0
+    gaps = [ends(a)[1] - ends(b)[0] for a, b in pairwise(strip)]
+    np.testing.assert_allclose(gaps, 0.0, atol=1e-9)
     pairs = shapes(marker(Marker.LINE_LIST, *corners))
     assert MOST_SHAPES / 2 < len(pairs) <= MOST_SHAPES
-    assert {it.end[0] - it.position[0] for it in pairs} == {1.0}
+    assert {it.size[1] for it in pairs} == {0.5}
     scan = LaserScan(angle_increment=0.001, range_max=9.0, ranges=[1.0] * 5000)
     points = shapes_of("sensor_msgs/msg/LaserScan", scan)
     assert len(points) == MOST_SHAPES
@@ -205,12 +194,13 @@ def test_what_cannot_be_drawn_is_left_out():
 def test_a_path_is_a_line_and_a_pose_has_three_axes():
     path = Path(poses=[PoseStamped(pose=Pose(position=Point(x=float(x)))) for x in range(4)])
     path.header.frame_id = "world"
-    assert [it.end[0] for it in shapes_of("nav_msgs/msg/Path", path)] == [1.0, 2.0, 3.0]
+    lines = shapes_of("nav_msgs/msg/Path", path)
+    np.testing.assert_allclose([ends(it)[1, 0] for it in lines], [1.0, 2.0, 3.0])
     turned = PoseStamped(pose=Pose(orientation=LEFT))
     ahead, left, up = shapes_of("geometry_msgs/msg/PoseStamped", turned)
     assert ahead.kind is ShapeKind.ARROW
-    np.testing.assert_allclose(ahead.end, [0.0, 0.15, 0.0], atol=1e-12)
-    np.testing.assert_allclose(up.end, [0.0, 0.0, 0.15], atol=1e-12)
+    np.testing.assert_allclose(ends(ahead)[1], [0.0, 0.15, 0.0], atol=1e-12)
+    np.testing.assert_allclose(ends(up)[1], [0.0, 0.0, 0.15], atol=1e-12)
     assert len({it.colour for it in (ahead, left, up)}) == 3
 
 
@@ -254,10 +244,10 @@ def test_a_wrench_is_a_force_and_a_torque_in_its_frame():
     message.header.frame_id = "wrist"
     message.wrench.force.x, message.wrench.torque.z = 3.0, -2.0
     force, torque = shapes_of("geometry_msgs/msg/WrenchStamped", message)
-    assert (force.kind, torque.kind) == (ShapeKind.FORCE, ShapeKind.TORQUE)
+    assert (force.scale, torque.scale) == ("force", "torque")
     assert {force.frame, torque.frame} == {"wrist"}
-    np.testing.assert_array_equal(force.end - force.position, [3.0, 0.0, 0.0])
-    np.testing.assert_array_equal(torque.end - torque.position, [0.0, 0.0, -2.0])
+    np.testing.assert_allclose(ends(force), [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(ends(torque), [[0.0, 0.0, 0.0], [0.0, 0.0, -2.0]], atol=1e-12)
     message.wrench.force.x = np.nan
     assert len(shapes_of("geometry_msgs/msg/WrenchStamped", message)) == 1
 

@@ -17,7 +17,7 @@ from std_msgs.msg import Bool, Float64MultiArray, Header, String
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.viewer.client_set import FieldKey
+from mujoco_ros.viewer.clients import FieldKey
 from mujoco_ros.viewer.ros.field_subscriber import (
     FieldSubscriber,
     message_time,
@@ -54,6 +54,7 @@ def point(x: float) -> PointStamped:
 def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
     publisher = ros_node.create_publisher(PointStamped, TOPIC, QoSProfile(depth=300))
     assert until(lambda: TOPIC in fields.topics)
+    assert fields.of_type("geometry_msgs/msg/PointStamped") == [TOPIC]
     fields.watch([FieldKey(TOPIC, "point.x"), FieldKey(TOPIC, "point.y")])
     # Messages reach the subscription only after the publisher has matched it.
     assert until(lambda: publisher.publish(point(0.0)) or fields.take_samples())

@@ -16,7 +16,6 @@ from state_machine_node import StateMachineNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.control.pull import Pull
-from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, ImageKey, ImageKind, ParameterInfo, Request
 from mujoco_ros.viewer.ros.node import ViewerNode
 from mujoco_ros.viewer.ros.run_state import RunStateClient
@@ -30,7 +29,7 @@ QUARTER_TURN_ABOUT_Z = np.array([1.0, 0.0, 0.0, 1.0]) / np.sqrt(2.0)
 class Connected:
     """Clients of a simulator, the simulator, and a listener."""
 
-    clients: Clients
+    clients: ViewerNode
     simulator: Simulator
     listener: Listener
 
@@ -58,7 +57,7 @@ def connected(start_shared: SimulatorLauncher) -> Iterator[Connected]:
     finally:
         os.environ["ROS_DOMAIN_ID"] = domain
     viewer.start()
-    connected = Connected(viewer.clients, simulator, start_shared.listener(simulator))
+    connected = Connected(viewer, simulator, start_shared.listener(simulator))
     connected.listener.add(StateMachineNode(context=connected.listener.node.context))
     assert connected.has_status(PLAYING)
     yield connected
@@ -345,7 +344,7 @@ def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog)
 
     faulty = SimpleNamespace(spin_once=spin_once, shutdown=executor.shutdown)
     monkeypatch.setattr(viewer, "_executor", faulty)
-    clients = viewer.clients
+    clients = viewer
     viewer.start()
     try:
         request = clients.simulation.pause()
@@ -359,10 +358,16 @@ def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog)
         viewer.close()
 
 
+def test_the_profile_of_the_simulator_is_received(connected):
+    diagnostics = connected.clients.diagnostics
+    assert connected.listener.spin_until(lambda: 1.0 > diagnostics.profile.get("step", 0.0) > 0.0)
+    assert diagnostics.profile["position"] < diagnostics.profile["step"]
+
+
 def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
     monkeypatch.setitem(RunStateClient.submit.__kwdefaults__, "timeout_s", 0.3)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
-    clients = viewer.clients
+    clients = viewer
     viewer.start()
     try:
         request = clients.simulation.pause()

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 from still_state import StillState
 
-from mujoco_ros.viewer.scene.assets import Assets, hull_surface, mesh_surface, packed
-from mujoco_ros.viewer.scene.unit_shapes import Surface, height_field, unit_shapes
+from mujoco_ros.viewer.scene.assets import (
+    Assets,
+    Surface,
+    height_field,
+    hull_surface,
+    mesh_surface,
+    packed,
+)
 
 TEXTURED = """<mujoco>
   <asset>
@@ -38,7 +44,6 @@ def unpacked(content: bytes) -> Surface:
         (low + extent * vertices[:, :3] / 65535.0)[index],
         (small[:, 6:9] / 127.0)[index],
         texcoords[index],
-        small[:, 9:11][index].astype(float),
     )
 
 
@@ -83,15 +88,6 @@ def test_textures_are_png_files():
         pixels = cv2.imdecode(np.frombuffer(found.content, np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
         np.testing.assert_array_equal(pixels.ravel(), model.tex(index).data.ravel())
     assert [texture["is_cube"] for texture in assets.description["textures"]] == [False, True]
-
-
-@pytest.mark.parametrize("kind", sorted(set(unit_shapes(28, 16)) - {103, 104}))
-def test_triangles_of_unit_shapes_face_outwards(kind):
-    surface = unit_shapes(28, 16)[kind]
-    corners = surface.points.reshape(-1, 3, 3)
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    assert ((normals * surface.normals.reshape(-1, 3, 3).mean(axis=1)).sum(axis=1) > 0).all()
-    np.testing.assert_allclose(np.linalg.norm(surface.normals, axis=1), 1.0, atol=1e-9)
 
 
 def test_a_height_field_is_closed_and_has_its_heights():

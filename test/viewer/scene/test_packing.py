@@ -59,7 +59,7 @@ def test_a_page_shows_the_scene_after_each_frame_with_all_that_comes_and_goes(st
     page, delta = PageGeoms(), packing.GeomDelta()
     for shown in (0, 1, 1, 0, 1):
         step(state)
-        drawn[shown].update(state.model, state.data, [])
+        drawn[shown].update(state.model, state.data, OverlayEntries())
         page.count = drawn[shown].scene.ngeom
         page.read_sections(sections(delta, drawn[shown]))
         assert_page_shows(page, drawn[shown].scene)
@@ -73,7 +73,7 @@ def test_edges_of_triangles_are_sent_as_they_are():
     triangle = solid(kind, np.ones(3), np.array([1.0, 2.0, 3.0]), edges, (1.0, 0.0, 0.0, 1.0))
     arrows = arrow(np.zeros(3), np.ones(3), 0.1, (0.0, 1.0, 0.0, 0.5))
     entries = OverlayEntries(geoms=[triangle, *arrows])
-    drawn.update(model, mujoco.MjData(model), [entries])
+    drawn.update(model, mujoco.MjData(model), entries)
     page.count = drawn.scene.ngeom
     page.read_sections(sections(delta, drawn))
     assert page.count == 2
@@ -89,7 +89,7 @@ def test_small_motions_are_sent_once_they_add_up():
     for _ in range(8):
         data.mocap_pos[0, 0] += 6e-6
         mujoco.mj_forward(model, data)
-        drawn.update(model, data, [])
+        drawn.update(model, data, OverlayEntries())
         sizes.append(len(sections(delta, drawn)))
     assert sizes[0] > 0
     assert sizes.count(0) == 6  # every fourth step is beyond the tolerance
@@ -103,7 +103,7 @@ def test_a_frame_of_the_humanoid_is_small_and_quickly_packed(state):
         state.data.qpos[2] += 0.001  # all geoms of the robot move
         step(state, 2)
         began = time.process_time()
-        drawn.update(state.model, state.data, [])
+        drawn.update(state.model, state.data, OverlayEntries())
         lengths.append(len(sections(delta, drawn) + packing.light_section(drawn.scene)))
         costs.append(time.process_time() - began)
     assert max(lengths[1:]) <= 4_000
@@ -119,7 +119,7 @@ def test_a_frame_of_twenty_robots_has_at_most_60_kb():
     for _ in range(2):
         data.mocap_pos[0] += 0.1
         mujoco.mj_forward(model, data)
-        drawn.update(model, data, [])
+        drawn.update(model, data, OverlayEntries())
         length = len(sections(delta, drawn))
     assert 20 * 95 * 20 <= length <= 60_000
 
@@ -138,7 +138,7 @@ def test_quaternions_are_those_of_the_engine_at_all_angles():
 
 def test_lights_of_the_model_are_sent_and_the_headlight_stays_with_the_page(state):
     drawn = DrawnScene(state.model, ViewOptions())
-    drawn.update(state.model, state.data, [])
+    drawn.update(state.model, state.data, OverlayEntries())
     page = PageGeoms()
     page.read_sections(packing.light_section(drawn.scene))
     head, sun = page.lights[0], page.lights[1]

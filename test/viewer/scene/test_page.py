@@ -10,10 +10,13 @@ import cv2
 import mujoco
 import numpy as np
 import pytest
+from eventually import eventually
 from served_scene import ServedScene
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.rendering import gl
+from mujoco_ros.viewer.colours import WHITE
+from mujoco_ros.viewer.overlays.shapes import solid, sphere
 from mujoco_ros.viewer.scene.drawn_scene import DrawnScene
 from mujoco_ros.viewer.scene.entries import HandleEntry, OverlayEntries
 from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Picked, Pulled
@@ -181,6 +184,98 @@ def test_views_look_as_in_mujocos_renderer(page, served, reference):
     assert np.mean(list(differences.values())) <= LIMIT / 2, differences
 
 
+UNIT_SHAPES = """async () => {
+  const { unitShape } = await import("/scene/static/unit_shapes.js");
+  return [0, 2, 3, 4, 5, 6, 100, 101, 102, 2000].map((type) => {
+    const shape = unitShape(type, { slices: 28, stacks: 16 });
+    return ["position", "normal"].map((name) => [...shape.getAttribute(name).array])
+      .concat([[...shape.index.array]]);
+  });
+}"""
+
+
+def test_triangles_of_unit_shapes_face_outwards(page):
+    for points, normals, index in page.evaluate(UNIT_SHAPES):
+        corners, of_corners = (np.reshape(each, (-1, 3))[index] for each in (points, normals))
+        np.testing.assert_allclose(np.linalg.norm(of_corners, axis=1), 1.0, atol=1e-6)
+        edges = np.diff(corners.reshape(-1, 3, 3), axis=1)
+        facing = np.cross(edges[:, 0], edges[:, 1])
+        has_area = np.linalg.norm(facing, axis=1) > 1e-9  # others are at poles
+        mean = of_corners.reshape(-1, 3, 3).mean(axis=1)
+        assert ((facing * mean).sum(axis=1)[has_area] > 0.0).all()
+
+
+def spheres(*colours: tuple[float, float, float, float]) -> OverlayEntries:
+    """Return a row of spheres, of which one without opacity is left out."""
+    places = zip(np.linspace(-0.6, 0.6, len(colours)), colours, strict=True)
+    return OverlayEntries(
+        geoms=[sphere(np.array([x, -1.0, 1.0]), 0.15, colour) for x, colour in places if colour[3]]
+    )
+
+
+def test_geoms_that_come_and_go_leave_the_others_as_they_are(page, served):
+    red, green, blue, glass, none = (
+        *((1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0)),
+        *((1.0, 1.0, 1.0, 0.5), (0.0, 0.0, 0.0, 0.0)),
+    )
+
+    def shown(*colours: tuple[float, float, float, float]) -> np.ndarray:
+        served.overlay = spheres(*colours)
+        settle(page)
+        settle(page)
+        return picture(page)
+
+    show(page, served, "humanoid")
+    page.evaluate("scene.setCamera({azimuth: 90, elevation: -20, fixed: -1, followed: 0})")
+    page.evaluate("scene.frame()")
+    expected = shown(none, green, blue)
+    many = shown(*[red, green, blue] * 4)
+    assert np.abs(many.astype(int) - expected).mean() > 0.5
+    shown(glass, green, blue)
+    assert np.array_equal(shown(none, green, blue), expected)
+    shown(red, green, blue)
+    assert np.array_equal(shown(none, green, blue), expected)
+    served.overlay = OverlayEntries()
+
+
+def test_a_plane_of_a_camera_has_its_newest_image(page, served):
+    show(page, served, "humanoid")
+    page.evaluate("scene.setCamera({azimuth: 90, elevation: 0, fixed: -1, followed: 0})")
+    page.evaluate("scene.frame()")
+    settle(page)
+    towards_camera = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    place, size = np.array([0.0, -0.6, 1.0]), np.array([0.3, 0.3, 0.0])
+    plane = solid(int(mujoco.mjtGeom.mjGEOM_PLANE), size, place, towards_camera, WHITE)
+    plane.objtype, plane.objid, plane.emission = int(mujoco.mjtObj.mjOBJ_CAMERA), 0, 1.0
+    served.overlay = OverlayEntries(geoms=[plane])
+    halves = np.zeros((8, 8, 3), np.uint8)
+    for upper, lower in (((0, 0, 255), (0, 255, 0)), ((255, 0, 0), (0, 0, 255))):  # blue first
+        halves[:4], halves[4:] = upper, lower
+        served.images[0] = cv2.imencode(".png", halves)[1].tobytes()
+        at = page.evaluate(
+            "[1.15, 0.85].map((z) => scene.marks.pixel(scene.camera, "
+            "scene.camera.lookat.clone().set(0, -0.6, z)).map(Math.round))"
+        )
+        for (x, y), colour in zip(at, (upper, lower), strict=True):
+            eventually(lambda x=x, y=y, c=colour: (picture(page)[y, x] == c[::-1]).all())
+    served.overlay = OverlayEntries()
+    page.wait_for_function("!scene.view.drawing.loaded.has('image of camera 0')")
+
+
+def test_two_fingers_zoom_by_how_far_they_part(page, served):
+    show(page, served, "humanoid")
+    page.evaluate("scene.setCamera({fixed: -1, followed: 0})")
+    page.evaluate("scene.frame()")
+    settle(page)
+    before = page.evaluate("scene.camera.distance")
+    session = page.context.new_cdp_session(page)
+    for kind, apart in (("touchStart", 80), ("touchMove", 120), ("touchMove", 160)):
+        fingers = [{"x": 200 + side * apart / 2, "y": 135, "id": side} for side in (-1, 1)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert page.evaluate("scene.camera.distance") == pytest.approx(before / 2.0, rel=1e-3)
+
+
 def drag(page: Any, start: Any, motion: tuple[float, float], *, button: str = "left") -> None:
     """Drag the mouse from a pixel in two steps [px]."""
     page.mouse.move(*start)
@@ -272,8 +367,11 @@ def test_mouse_and_keys_act_on_the_scene(page, served):
 
 def test_pictures_can_be_chosen_and_age_and_rate_are_on_the_root_element(page, served):
     show(page, served, "humanoid")
-    page.evaluate("scene.setDrawing('pictures')")
+    settle(page)
+    hidden = "scene.view.renderer.domElement.hidden"
+    assert page.evaluate(f"() => {{ scene.setDrawing('pictures'); return {hidden}; }}") is False
     page.wait_for_function("scene.header?.kind === 2")
+    assert page.evaluate(hidden) is True
     page.evaluate("() => new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(f)))")
     assert picture(page).std() > 20.0
     page.evaluate("scene.setDrawing('three')")

@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -17,21 +18,26 @@ from starlette.websockets import WebSocketDisconnect
 from still_state import StillState
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.scene import packing
+from mujoco_ros.viewer.scene.client import PageLink
 from mujoco_ros.viewer.scene.entries import HandleEntry, OverlayEntries
 from mujoco_ros.viewer.scene.inputs import DragPhase, HandleDragged, KeyPressed, Picked, Pulled
-from mujoco_ros.viewer.scene.scene import SceneOptions, SceneServer
-from mujoco_ros.viewer.web.access import Role
+from mujoco_ros.viewer.scene.scene import SceneServer
 
 TARGET = HandleEntry(name="target", pose=Pose(position=np.array([0.1, 0.2, 0.3])))
-PULL = {"body": 2, "phase": "move", "local": [0, 0, 0], "position": [1, 0, 1], "quat": [1, 0, 0, 0]}
+PULL = {
+    "body": 2,
+    "phase": "move",
+    "local": [0, 0, 0],
+    "position": [1, 0, 1],
+    "quat_wxyz": [1, 0, 0, 0],
+}
 
 
-class Handles:
-    """An overlay with a handle."""
-
-    def entries(self) -> OverlayEntries:
-        return OverlayEntries(handles=[TARGET])
+def handles() -> OverlayEntries:
+    return OverlayEntries(handles=[TARGET])
 
 
 @dataclass
@@ -94,8 +100,8 @@ def camera(x: float = 0.5, y: float = 0.5) -> dict[str, Any]:
 @pytest.fixture
 def pages() -> Iterator[Pages]:
     state, given = StillState("arm"), []
-    options = SceneOptions(on_input=lambda _client, each: given.append(each))
-    server, app = SceneServer(state, [Handles()], options), FastAPI()
+    server = SceneServer(state, handles, lambda _client, each: given.append(each))
+    app = FastAPI()
     with TestClient(app) as client:
         found = Pages(client, server, state, given)
         server.mount(app, lambda _connection: found.role)
@@ -128,6 +134,35 @@ def test_flags_labels_and_frames_are_of_the_page_that_chose_them(pages):
         assert page.geoms.count > count
         assert any(page.geoms.labels.values())
         assert other.geoms.count == count
+
+
+def test_what_fails_for_one_page_stops_no_other(pages, caplog, monkeypatch):
+    with pages.page() as page, pages.page() as other:
+        first, _ = pages.server.links.values()
+
+        def fail(*_: object) -> None:
+            raise ValueError("no such section")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(first, "offer", fail)
+            assert other.frame().count > 20
+            pages.state.data.qpos[0] += 0.3
+            mujoco.mj_forward(pages.state.model, pages.state.data)
+            assert other.frame().sequence == 2
+        assert caplog.text.count("cannot be sent") == 1, "not with every frame"
+        assert page.frame().sequence == 1
+
+
+def test_the_age_of_a_picture_grows_until_the_page_has_drawn_it(pages):
+    assert pages.server.age("") == 0.0, "no page"
+    with pages.page() as page:
+        page.frame(acknowledge=False)
+        before = pages.server.age("")
+        assert pages.server.age("") > before >= 0.0
+        assert pages.server.age("another page") == 0.0
+        page.send({"ack": page.geoms.sequence})
+        age = pages.server.age("")
+        assert pages.server.age("") == age > 0.0
 
 
 def test_a_slow_page_gets_the_newest_state_and_no_queue(pages):
@@ -193,7 +228,7 @@ def test_pulls_handles_and_keys_reach_who_asked_for_them(pages):
                     "handle": "move x",
                     "phase": "end",
                     "position": [1, 2, 3],
-                    "quat": [0, 0, 0, 1.001],
+                    "quat_wxyz": [0, 0, 0, 1.001],
                 }
             }
         )
@@ -214,10 +249,9 @@ def test_a_page_that_may_watch_does_not_act_and_others_are_refused(pages):
     pages.role = Role.WATCH
     with pages.page() as page:
         page.send({"pull": PULL})
-        page.send({"key": {"key": "Space"}})
         assert pages.given == []
-        page.send({"key": {"key": "Escape"}})
-        assert pages.given == [KeyPressed(key="Escape")]
+        page.send({"key": {"key": "Space"}})
+        assert pages.given == [KeyPressed(key="Space")], "the page says that keys need control"
     pages.role = None
     with pytest.raises(WebSocketDisconnect), pages.page():
         pass
@@ -231,10 +265,10 @@ def test_a_page_that_may_watch_does_not_act_and_others_are_refused(pages):
         {"options": {"groups": {"geom": [True]}}},
         {"pick": {"button": "left"}},
         {"pull": {**PULL, "position": [float("nan"), 0, 0]}},
-        {"pull": {**PULL, "quat": [0, 0, 0, 0]}},
+        {"pull": {**PULL, "quat_wxyz": [0, 0, 0, 0]}},
         {"pull": {**PULL, "phase": "later"}},
         {"key": {"key": "F12"}},
-        {"picture": {**camera(), "width": 1e9, "height": 100}},
+        {"picture": {"camera": camera(), "width": 1e9, "height": 100}},
         {"watch": {"selected": "torso"}},
         [],
         {"name": "x" * 5000},
@@ -248,6 +282,26 @@ def test_a_page_that_sends_nonsense_is_closed_and_the_others_stay(pages, message
                 page.socket.receive_json()
         assert other.frame().count > 0
     assert pages.server.links == {}
+
+
+def test_an_edit_of_the_model_is_shown_also_while_parts_of_an_entity_are_hidden(pages):
+    displays = pages.server.displays = EntityDisplays(pages.state)
+    displays.set("arm", collision=True)
+    with pages.page() as page:
+        page.frame()
+        pages.state.model.geom_rgba[:] = pages.state.model.mat_rgba[:] = 0.25
+        pages.state.edits += 1
+        looks = page.frame().looks.values()
+        assert [64] * 4 in [look["rgba"].tolist() for look in looks]
+
+
+def test_a_page_that_reads_no_answers_is_closed():
+    link = PageLink(1, SimpleNamespace(query_params={}), may_control=lambda: True)
+    for _ in range(100):
+        link.send({"camera": {}})
+    with pytest.raises(ValueError, match="100 answers wait"):
+        link.send({"camera": {}})
+    link.start_model({"model": {}})
 
 
 def test_assets_and_scripts_are_compressed_and_assets_stay_in_the_cache(pages):
@@ -267,7 +321,8 @@ def test_assets_and_scripts_are_compressed_and_assets_stay_in_the_cache(pages):
 def test_a_page_can_have_pictures_and_geoms_again(pages):
     with pages.page() as page:
         count = page.frame().count
-        page.send({"picture": {**camera(), "width": 160, "height": 120, "render": {"Haze": False}}})
+        wanted = {"camera": camera(), "width": 160, "height": 120, "render": {"Haze": False}}
+        page.send({"picture": wanted})
         pages.update()
         kinds = {}
         while packing.PICTURE not in kinds:
@@ -285,7 +340,7 @@ def test_a_page_can_have_pictures_and_geoms_again(pages):
 
 def test_a_camera_shows_all_bodies_or_one(pages):
     with pages.page() as page:
-        ask = {"azimuth": 90.0, "elevation": -30.0, "aspect": 1.5}
+        ask = {"azimuth": 90.0, "elevation": -30.0, "aspect": 1.5, "above": 0.1}
         page.socket.send_json({"frame": {"body": 0, **ask}})
         everything = page.socket.receive_json()["camera"]
         page.socket.send_json({"frame": {"body": pages.state.model.nbody - 1, **ask}})

@@ -4,6 +4,7 @@ from mujoco_ros.viewer.page.panel import Panel
 from mujoco_ros.viewer.page.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.page.panels.controllers import ControllersPanel
 from mujoco_ros.viewer.page.panels.drive import DrivePanel
+from mujoco_ros.viewer.page.panels.fleet import FleetPanel
 from mujoco_ros.viewer.page.panels.inspector import InspectorPanel
 from mujoco_ros.viewer.page.panels.interactive_markers import InteractiveMarkersPanel
 from mujoco_ros.viewer.page.panels.log import LogPanel
@@ -18,6 +19,7 @@ from mujoco_ros.viewer.page.panels.world import WorldPanel
 
 PANELS: tuple[type[Panel], ...] = (
     SimulationPanel,
+    FleetPanel,
     OverlaysPanel,
     CamerasPanel,
     ViewPanel,

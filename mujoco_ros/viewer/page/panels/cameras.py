@@ -102,7 +102,8 @@ class CamerasPanel(Panel):
         if cameras != self._cameras:
             self._replace_cameras(cameras)
         shown = [*(self._thumbnails if self._is_visible else []), *self._large]
-        self.images.want(self.session.client.id, {each.key for each in shown})
+        wanted = set() if self.session.is_hidden else {each.key for each in shown}
+        self.images.want(self.session.client.id, wanted)
         self._is_visible = False
         for each in self._large:
             each.refresh()
@@ -181,7 +182,7 @@ class CamerasPanel(Panel):
 
     def _show_thumbnails(self) -> None:
         self._pictures.clear()
-        with self.creating(), self._pictures:
+        with self._pictures:
             self._thumbnails = self._of_selected(_THUMBNAIL_WIDTH)
 
     def _show_large(self) -> None:
@@ -193,7 +194,7 @@ class CamerasPanel(Panel):
         if not (self.is_wall or self.enlarged is not None):
             return
         stage.classes(replace="stage wall" if self.is_wall else "stage")
-        with self.creating(), stage:
+        with stage:
             with widgets.row():
                 title = "Cameras" if self.enlarged is None else label_of(self.enlarged)
                 widgets.text(f"{title}, {self.kind}", strong=True)

@@ -1,18 +1,20 @@
 """The panel "Controllers": state machines of nodes with the services of lifecycle_msgs."""
 
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 
 from mujoco_ros.viewer.clients import ControllerInfo, Request
+from mujoco_ros.viewer.fleet import by_robot
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.details import foldable
 from mujoco_ros.viewer.page.formats import format_decimals, format_stamp, is_simulated
 from mujoco_ros.viewer.page.graph import StateGraph, state_graph, state_tone
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
-from mujoco_ros.viewer.page.rows_table import rows_table
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.page.timeline import timeline
+from mujoco_ros.viewer.page.tables import rows_table
+from mujoco_ros.viewer.page.timeline import Timeline
 from mujoco_ros.viewer.page.widgets import Column
 from mujoco_ros.viewer.state_history import StatePeriod, state_periods
 
@@ -29,24 +31,33 @@ class ControllersPanel(Panel):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._selected = ""
+        self._selected = self._robot = ""  # names of the node, and of the robot that was selected
         self._request: Request | None = None
+        # As of `structure`: the thread of ROS replaces what the client has at any time
+        self._known: Mapping[str, ControllerInfo] = {}
         self._graph: StateGraph | None = None
         self._buttons: dict[str, tuple[widgets.Widget, widgets.Widget]] = {}
         self._picks: dict[str, tuple[widgets.Widget, LiveElement]] = {}
 
     @property
     def _controller(self) -> ControllerInfo | None:
-        known = self.clients.controllers.known
+        known = self._known
+        if self._robot != self.session.robot:
+            self._robot = self.session.robot
+            simulator, robots = self.clients.parameters.simulator, self.state.layout.robots
+            own = by_robot(known, robots, simulator).get(self._robot, [])
+            if self._selected not in own:
+                self._selected = next(iter(own), self._selected)
         if self._selected not in known:
             self._selected = min(known, default="")
         return known.get(self._selected)
 
     def structure(self) -> Hashable:
+        self._known = self.clients.controllers.known
         controller = self._controller
         if controller is None:
             return ()
-        names = tuple(sorted(self.clients.controllers.known))
+        names = tuple(sorted(self._known))
         state = () if controller.states else controller.state  # the graph has all, once known
         return (
             names,
@@ -63,7 +74,7 @@ class ControllersPanel(Panel):
         if controller is None:
             widgets.text(_NONE, "muted", tag="p")
             return
-        names = sorted(self.clients.controllers.known)
+        names = sorted(self._known)
         if len(names) > 1:
             self._build_choice(names)
         with widgets.row():
@@ -73,10 +84,10 @@ class ControllersPanel(Panel):
         self._reason = widgets.text(tag="p").classes("reason")
         with widgets.section("Transitions"):
             self._build_transitions(controller)
-        self._result = widgets.request_result()
+        self._result = RequestResult()
         self._graph = state_graph(controller)
         with widgets.section(f"Last {_SPAN_S:g} s"):
-            self._timeline = timeline()
+            self._timeline = Timeline(controller.name)
         with widgets.section("History"):
             self._history = rows_table(
                 "History of states",
@@ -90,9 +101,9 @@ class ControllersPanel(Panel):
             )
 
     def refresh(self) -> None:
-        known, controller = self.clients.controllers.known, self._controller
+        controller = self._controller
         for name, (pick, state) in self._picks.items():
-            each = known[name]
+            each = self._known[name]
             pick.set(pressed=name == self._selected)
             state.set(text=each.state or "unknown", tone=state_tone(each))
         if controller is None:
@@ -107,13 +118,14 @@ class ControllersPanel(Panel):
         self._result.show(self._request)
         if self._graph is not None:
             self._graph.show(controller, sorted({period.state for period in periods}))
-        self._timeline.show([controller], now - _SPAN_S, now)
+        self._timeline.show(controller, now - _SPAN_S, now)
         self._history.show([_row(period, now) for period in reversed(periods)])
 
     def _now(self, controller: ControllerInfo) -> float:
         """Return the present time on the clock of a controller [s]."""
         events = controller.events
-        return self.state.time if not events or is_simulated(events[-1][0]) else time.time()
+        is_system = bool(events) and not is_simulated(events[-1][0])
+        return time.time() if is_system else self.state.peek()[0]  # also if a past state is shown
 
     def _build_choice(self, names: Iterable[str]) -> None:
         table = widgets.WidgetTable("State machines", [Column("Node", wide=True), Column("State")])

@@ -11,9 +11,10 @@ from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.chart import Chart
 from mujoco_ros.viewer.page.panel import Area, Panel
-from mujoco_ros.viewer.page.rows_table import rows_table
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.setting_fields import SettingElements, setting_field
+from mujoco_ros.viewer.page.tables import rows_table
 from mujoco_ros.viewer.page.widgets import Column
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 
@@ -28,9 +29,10 @@ class DeclaredPanel(Panel):
 
     def __init__(self, session: Session, topic: str) -> None:
         """Show the panel with the topic of its description."""
-        super().__init__(session)
         self._client, self._topic = session.clients.panels, topic
-        self.title = self._info.title  # type: ignore[misc]  # each has its own
+        self.title = self._info.title
+        super().__init__(session)
+        self.key = topic
         self._displays = session.shared.declared
         self._edited: dict[tuple[int, str], Any] = {}  # by the number of the form, and parameter
         self._request: Request | None = None
@@ -39,6 +41,11 @@ class DeclaredPanel(Panel):
     @property
     def _info(self) -> PanelInfo:
         return self._client.known.get(self._topic, _NO_PANEL)
+
+    def update(self) -> None:
+        info, known = self._info, self._client.known.values()
+        is_shared = sum(each.title == info.title for each in known) > 1
+        self.title = f"{info.title} ({info.node})" if is_shared else info.title
 
     def structure(self) -> Hashable:
         info = self._info
@@ -51,7 +58,7 @@ class DeclaredPanel(Panel):
         for group in self._info.groups:
             with widgets.section(group.name) if group.name else nullcontext():
                 self._build_group(group)
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def refresh(self) -> None:
         self._displays.show(self._info, time.monotonic())

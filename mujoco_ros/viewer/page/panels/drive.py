@@ -7,10 +7,11 @@ from typing import Any
 from nicegui.element import Element
 
 from mujoco_ros.viewer.driver import FASTEST, LARGEST, SMALLEST, Driver, Shares
+from mujoco_ros.viewer.fleet import by_robot, robot_of
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.panel import Area, Panel
-from mujoco_ros.viewer.page.scene_bar import SceneBar
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
 _UNITS = dict(zip(FASTEST, ("m/s", "m/s", "rad/s"), strict=True))
@@ -18,12 +19,15 @@ _NOTHING = (
     "Nothing to drive: no node subscribes to a topic cmd_vel, no Cartesian controller runs, and "
     "there are neither targets nor mocap bodies."
 )
-# By the name of a pad: its axes, whether robots have it, and its motion to the right and up
-_PADS: Mapping[str, tuple[str, bool, Callable[[float, float], Shares]]] = {
-    "Move": ("both", True, lambda x, y: ((y, -x, 0.0), (0.0, 0.0, 0.0))),
-    "Turn": ("horizontal", True, lambda x, _y: ((0.0, 0.0, 0.0), (0.0, 0.0, -x))),
-    "Up": ("vertical", False, lambda _x, y: ((0.0, 0.0, y), (0.0, 0.0, 0.0))),
-    "Tilt": ("both", False, lambda x, y: ((0.0, 0.0, 0.0), (-x, y, 0.0))),
+_WHEELS, _LEGS, _FRAME = "wheels", "legs", "frame"
+"""What is driven: a robot that cannot move sideways, another one, or a tool or frame."""
+# By the name of a pad: its axes, what it is for, and its motion to the right and up
+_PADS: Mapping[str, tuple[str, Sequence[str], Callable[[float, float], Shares]]] = {
+    "Steer": ("both", (_WHEELS,), lambda x, y: ((y, 0.0, 0.0), (0.0, 0.0, -x))),
+    "Move": ("both", (_LEGS, _FRAME), lambda x, y: ((y, -x, 0.0), (0.0, 0.0, 0.0))),
+    "Turn": ("horizontal", (_LEGS, _FRAME), lambda x, _y: ((0.0, 0.0, 0.0), (0.0, 0.0, -x))),
+    "Up": ("vertical", (_FRAME,), lambda _x, y: ((0.0, 0.0, y), (0.0, 0.0, 0.0))),
+    "Tilt": ("both", (_FRAME,), lambda x, y: ((0.0, 0.0, 0.0), (-x, y, 0.0))),
 }
 _TIP = "Hold it, or press the arrow keys; it stops when you release it"
 
@@ -37,6 +41,7 @@ class DrivePanel(Panel):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.driver = Driver(self.clients.velocities, session.shared.motion)
+        self._robot = ""  # the robot that was selected
         session.client.on_delete(self.driver.stop)
 
     @property
@@ -51,6 +56,8 @@ class DrivePanel(Panel):
             self.driver.set_fastest(fastest)
 
     def update(self) -> None:
+        if self._robot != self.session.robot:
+            self._select_robot()
         if self.session.can_control:
             self.driver.tick()
         else:
@@ -69,14 +76,10 @@ class DrivePanel(Panel):
                     self._pads[name] = widgets.joystick(name, hold, axes=axes, tip=_TIP), place
                     widgets.text(name)
         self._velocity = widgets.figure()
-        self._frame_bar = SceneBar(self.session)
-        with widgets.row():
-            self._frame = widgets.button("Frame", self._frame_bar.frame_entity, watch=True)
-            self._follow = widgets.button("Follow", self._frame_bar.follow_entity, watch=True)
-        self._fastest = {}
+        self._fastest, self._lines = {}, dict[str, Element]()
         with widgets.section("At full deflection") as self._speeds:
             for name, unit in _UNITS.items():
-                with widgets.line(f"{name} [{unit}]"):
+                with widgets.line(f"{name} [{unit}]") as self._lines[name]:
                     self._fastest[name] = widgets.number_field(
                         f"{name} [{unit}]",
                         self.driver.fastest[name],
@@ -86,30 +89,41 @@ class DrivePanel(Panel):
                         step=0.01,
                     )
         self._devices = widgets.devices(self._hold_device)
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def refresh(self) -> None:
-        driver = self.driver
+        driver, kind = self.driver, self._kind()
         names = list(driver.names)
         self._note.set(hidden=bool(names))
         self._choice.set(items=names, value=driver.selected, hidden=len(names) < 2)
         for name, (pad, place) in self._pads.items():
             pad.enable(bool(driver.selected))
-            place.set_visibility(driver.is_robot <= _PADS[name][1])
+            place.set_visibility(kind in _PADS[name][1])
         self._speeds.set_visibility(driver.is_robot)
         for name, field in self._fastest.items():
             field.show(driver.fastest[name])
-        self._velocity.set(text=_words(driver), hidden=not names)
+        self._lines["left"].set_visibility(kind != _WHEELS)
+        self._velocity.set(text=_words(driver, kind), hidden=not names)
         self._devices.enable(bool(driver.selected))
-        entity = self._frame_bar.entity
-        for control in (self._frame, self._follow):
-            control.set(hidden=entity is None)
-        if entity is not None:
-            is_followed = self.session.scene.followed == entity.root > 0
-            self._frame.set(text=f"Frame {entity.name}")
-            self._follow.set(pressed=is_followed, tip=f"The camera moves with {entity.name}")
-            self._follow.enable(entity.root > 0)
         self._result.show(driver.request)
+
+    def _kind(self) -> str:
+        """Return what is driven, one of `_PADS`."""
+        if not self.driver.is_robot:
+            return _FRAME
+        simulator, robots = self.clients.parameters.simulator, self.state.layout.robots
+        owner = robot_of(self.driver.selected, robots, simulator)
+        drives = (robot.drive for robot in robots if robot.name == owner)
+        is_straight = any(drive is not None and not drive.moves_sideways for drive in drives)
+        return _WHEELS if is_straight else _LEGS
+
+    def _select_robot(self) -> None:
+        """Drive the robot that panels show, if it can be driven."""
+        self._robot = self.session.robot
+        simulator, robots = self.clients.parameters.simulator, self.state.layout.robots
+        own = by_robot(self.clients.velocities.topics, robots, simulator).get(self._robot)
+        if own:
+            self.driver.select(own[0])
 
     def _hold(
         self, name: str, shares: Callable[[float, float], Shares], held: Mapping[str, Any] | None
@@ -130,13 +144,14 @@ class DrivePanel(Panel):
         self.driver.set_fastest({name: float(value)})
 
 
-def _words(driver: Driver) -> str:
+def _words(driver: Driver, kind: str) -> str:
     if not driver.is_driving:
         return f"Hold a pad to move {driver.selected}."
     (x, y, z), (roll, pitch, yaw) = driver.velocity
-    if driver.is_robot:
+    if kind != _FRAME:
         forwards, left, turn = (format_decimals(value, 2) for value in (x, y, yaw))
-        return f"{forwards} m/s ahead, {left} m/s left, {turn} rad/s"
+        sideways = f", {left} m/s left" if kind == _LEGS else ""
+        return f"{forwards} m/s ahead{sideways}, {turn} rad/s"
     linear = ", ".join(format_decimals(value, 2) for value in (x, y, z))
     angular = ", ".join(format_decimals(value, 2) for value in (roll, pitch, yaw))
     return f"{linear} m/s; {angular} rad/s"

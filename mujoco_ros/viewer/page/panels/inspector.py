@@ -10,13 +10,15 @@ from nicegui.element import Element
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.data_fields import field_names, sensors, value_of, written
 from mujoco_ros.viewer.page import widgets
-from mujoco_ros.viewer.page.details import details
+from mujoco_ros.viewer.page.details import Details
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.page.sorted_table import sorted_table
+from mujoco_ros.viewer.page.tables import sorted_table
 
+PROFILER = "profiler"
+"""What `InspectorPanel.find` opens."""
 _MOST = 30  # watched fields
 _ADD = "field"
 _SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "ntex", "nsensor")
@@ -44,7 +46,8 @@ class InspectorPanel(Panel):
             self._watched = [each for each in kept if isinstance(each, str)][:_MOST]
 
     def structure(self) -> Hashable:
-        return id(self.state.model)
+        model: Hashable = self.state.model
+        return model
 
     def build(self) -> None:
         with widgets.section("Watch"):
@@ -53,7 +56,8 @@ class InspectorPanel(Panel):
             self._solver = self._lines("Contacts", "Constraints", "Iterations", "Islands", "Energy")
         with widgets.section("Model"):
             self._build_model()
-        self._sensors_node = details("Sensors", self._build_sensors)
+        self._sensors_node = Details("Sensors", self._build_sensors)
+        self._profiler_node = Details("Profiler", self._build_profiler)
 
     def refresh(self) -> None:
         data = self.state.data
@@ -65,13 +69,13 @@ class InspectorPanel(Panel):
         self._note.set(text=self._problem, hidden=not self._problem)
         islands = int(data.nisland)
         iterations = int(data.solver_niter[: max(islands, 1)].sum())
-        potential, kinetic = map(float, data.energy)
+        potential, kinetic = (written(energy) for energy in data.energy)
         shown = {
             "Contacts": str(data.ncon),
             "Constraints": str(data.nefc),
             "Iterations": str(iterations),
             "Islands": str(islands),
-            "Energy": f"{potential:.4g} J potential, {kinetic:.4g} J kinetic".replace("-", "−"),
+            "Energy": f"{potential} J potential, {kinetic} J kinetic",
         }
         has_energy = bool(self.state.model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_ENERGY)
         if not has_energy:
@@ -81,10 +85,12 @@ class InspectorPanel(Panel):
         if self._sensors_node.is_open:
             self._sensors.show(
                 [
-                    [name, kind, written(values)]
+                    ["", name, kind, written(values)]
                     for name, kind, values in sensors(self.state.model, data)
                 ]
             )
+        if self._profiler_node.is_open:
+            self._show_profile()
 
     def _lines(self, *names: str) -> dict[str, LiveElement]:
         created = {}
@@ -125,10 +131,33 @@ class InspectorPanel(Panel):
         columns = [("Sensor", "", False), ("Kind", "", False), ("Values", "", True)]
         self._sensors = sorted_table("Sensors", columns, by=0, down=False)
 
+    def _build_profiler(self) -> None:
+        widgets.text("Mean time of a step in the simulator, as in the last second.", "muted")
+        self._profile = sorted_table(
+            "Profiler", [("Stage", "", False), ("Time", "µs", True), ("Share", "%", True)], by=1
+        )
+
+    def _show_profile(self) -> None:
+        """Show the times of the stages, which contain each other."""
+        times = self.clients.diagnostics.profile
+        whole = times.get("step", 0.0)
+        self._profile.show(
+            [
+                ["", name, f"{1e6 * time:.1f}", f"{100.0 * time / whole:.0f}" if whole else ""]
+                for name, time in times.items()
+            ]
+        )
+
+    def find(self, kind: str, name: str) -> None:
+        """Open the profiler."""
+        if kind == PROFILER:
+            self.tick(is_visible=True)
+            self._profiler_node.show()
+
     def _show_watched(self) -> None:
         self._list.clear()
         self._values = {}
-        with self.creating(), self._list:
+        with self._list:
             for expression in self._watched:
                 with widgets.row():
                     widgets.text(expression, strong=True)
@@ -142,7 +171,6 @@ class InspectorPanel(Panel):
                     )
 
     def _take_name(self, name: str) -> None:
-        self._names.state["value"] = name
         self._names.set(value=_ADD)
         if name != _ADD:
             self._add(name)

@@ -1,12 +1,9 @@
 """The panel "Interactive markers": selects, moves and presses markers of other nodes."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-import numpy as np
-from nicegui.element import Element
-
-from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz, rpy_of
 from mujoco_ros.viewer.marker_descriptions import (
     InteractionMode,
     InteractiveMarkerInfo,
@@ -19,14 +16,11 @@ from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.details import group
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.pose_fields import PoseFields, pose_numbers, pose_of
 from mujoco_ros.viewer.page.session import Session
 
 _NONE = "none"
 _NO_SERVER = "A node that serves interactive markers, as for RViz, shows them here."
-_NUMBERS = (
-    *((axis, "m", 0.01) for axis in "xyz"),
-    *((a, "deg", 5.0) for a in ("roll", "pitch", "yaw")),
-)
 
 
 class InteractiveMarkersPanel(Panel):
@@ -39,7 +33,7 @@ class InteractiveMarkersPanel(Panel):
         super().__init__(session)
         self._handles, self._markers = session.shared.markers, self.clients.markers
         self._keys: Mapping[str, MarkerKey] = {}
-        self._fields: list[widgets.NumberField] = []
+        self._fields: PoseFields | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -58,7 +52,7 @@ class InteractiveMarkersPanel(Panel):
         with widgets.line("Marker"):
             self._choice = widgets.choice("Marker", [_NONE], _NONE, self._select)
         self._note = widgets.text(tone="muted", tag="p")
-        self._fields = []
+        self._fields = None
         marker, key = self._handles.marker, self._handles.selected
         if marker is not None and key is not None:
             with widgets.section(printable(marker.name)):
@@ -89,13 +83,13 @@ class InteractiveMarkersPanel(Panel):
             note = "The servers have no markers." if known else _NO_SERVER
         self._note.set(text=note, hidden=not note)
         marker = handles.marker
-        if marker is not None and self._fields:
-            self._refresh_marker(marker)
+        if marker is not None and self._fields is not None:
+            self._refresh_marker(marker, self._fields)
 
-    def _refresh_marker(self, marker: InteractiveMarkerInfo) -> None:
+    def _refresh_marker(self, marker: InteractiveMarkerInfo, pose: PoseFields) -> None:
         is_movable = moving_control(marker) is not None
-        for field, value in zip(self._fields, _numbers(marker.pose), strict=True):
-            field.show(value)
+        pose.show(pose_numbers(marker.pose))
+        for field in pose.fields:
             field.enable(is_movable)
             field.set(tip="" if is_movable else "No control of the marker moves it")
         frame = printable(marker.frame)
@@ -109,15 +103,7 @@ class InteractiveMarkersPanel(Panel):
             widgets.text(marker.description, tag="p")
         widgets.text(f"Pose in '{printable(marker.frame)}'", "muted", tag="p")
         self._warning = widgets.text(tone="warning", tag="p")
-        with Element("div").classes("pose-fields"):
-            for index, (axis, unit, step) in enumerate(_NUMBERS):
-                if index % 3 == 0:
-                    widgets.text("xyz [m]" if index == 0 else "rpy [deg]", "muted")
-                self._fields.append(
-                    widgets.number_field(
-                        f"{axis} [{unit}]", 0.0, partial(self._place, index), step=step
-                    )
-                )
+        self._fields = PoseFields(self._place)
         with widgets.row():
             for control in marker.controls:
                 if control.mode is InteractionMode.BUTTON:
@@ -149,23 +135,15 @@ class InteractiveMarkersPanel(Panel):
         marker, key = self._handles.marker, self._handles.selected
         if marker is None or key is None:
             return
-        numbers = _numbers(marker.pose)
+        numbers = pose_numbers(marker.pose)
         numbers[index] = float(value)
-        quat = marker.pose.quat_wxyz
-        if index >= 3:
-            roll, pitch, yaw = np.radians(numbers[3:])
-            rpy = (float(roll), float(pitch), float(yaw))
-            quat = quaternion_wxyz(PoseConfig(rpy=rpy))
-        wanted = Pose(position=np.array(numbers[:3]), quat_wxyz=quat)
+        wanted = pose_of(numbers)
+        if index < 3:
+            wanted = replace(wanted, quat_wxyz=marker.pose.quat_wxyz)
         wanted.check("The marker")
         pose = allowed(marker, wanted)
         if (control := moving_control(marker, pose)) is not None:
             self._markers.place(key, control.name, pose)
-
-
-def _numbers(pose: Pose) -> list[float]:
-    """Return position [m] and roll, pitch and yaw [deg]."""
-    return [*map(float, pose.position), *map(float, np.degrees(rpy_of(pose.quat_wxyz)))]
 
 
 def _labels(keys: Sequence[MarkerKey]) -> Mapping[str, MarkerKey]:

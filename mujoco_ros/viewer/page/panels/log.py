@@ -36,11 +36,16 @@ class LogPanel(Panel):
             level = _NAMES[self._level]
             widgets.choice("Lowest level", list(LEVELS), level, self._set_level, watch=True)
             widgets.text_field(
-                "Filter", self._set_filter, placeholder="node or text", eager=True, watch=True
+                "Filter",
+                self._set_filter,
+                value=self._filter,
+                placeholder="node or text",
+                eager=True,
+                watch=True,
             )
             widgets.check("wrap", self._wraps, self._set_wrap, watch=True)
             tools = widgets.row()
-        self._lines = widgets.lines("Messages", level=self._level)
+        self._lines, self._last = widgets.lines("Messages", level=self._level), 0
         self._show()
         with tools:
             widgets.copy_button(self._lines, "Copy the messages")
@@ -65,7 +70,7 @@ class LogPanel(Panel):
             )
 
     def _show(self) -> None:
-        self._lines.set(level=self._level, filter=self._filter.casefold(), wrap=self._wraps)
+        self._lines.set(level=self._level, filter=self._filter.lower(), wrap=self._wraps)
 
     def _set_level(self, name: str) -> None:
         self._level = LEVELS.get(name, self._level)

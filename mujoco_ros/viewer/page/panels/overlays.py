@@ -8,17 +8,17 @@ import numpy as np
 from nicegui.element import Element
 
 from mujoco_ros.sim.observer import contact_forces
-from mujoco_ros.viewer.overlays.balance import Balance, balance_of
+from mujoco_ros.viewer.overlays.balance import balance_of
 from mujoco_ros.viewer.overlays.drawn_overlays import LENGTHS, TIPS
-from mujoco_ros.viewer.overlays.heat_map import Heat, JointLoad
-from mujoco_ros.viewer.overlays.shapes import viewed_scene
+from mujoco_ros.viewer.overlays.heat_map import HOT, Heat, JointLoad
 from mujoco_ros.viewer.page import widgets
-from mujoco_ros.viewer.page.details import Details, details
+from mujoco_ros.viewer.page.balance_view import BalanceView
+from mujoco_ros.viewer.page.details import Details
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.page.sorted_table import sorted_table
+from mujoco_ros.viewer.page.tables import sorted_table
 
 _MOST = 50  # contacts that are listed
 _MM = 1e3
@@ -36,7 +36,7 @@ class OverlaysPanel(Panel):
         super().__init__(session)
         self._overlays = session.shared.overlays
         self._drawings = self.clients.drawings
-        self._tables: list[tuple[Details, Any]] = []
+        self._tables: dict[str, tuple[Details, Any]] = {}
 
     def settings(self) -> dict[str, Any]:
         return self._overlays.settings()
@@ -45,7 +45,7 @@ class OverlaysPanel(Panel):
         self._overlays.restore(settings)
 
     def structure(self) -> Hashable:
-        return id(self.state.model), tuple(self._drawings.topics.items())
+        return self.state.model, tuple(self._drawings.topics.items())
 
     def build(self) -> None:
         overlays = self._overlays
@@ -73,11 +73,14 @@ class OverlaysPanel(Panel):
             items = [str(heat) for heat in Heat]
             tip = "Colours of the links: green at 0, yellow at half, red at the limit"
             self._heat = widgets.choice("Heat map", items, items[0], self._set_heat, tip=tip)
-        self._tables = []
+        before, self._tables = self._tables, {}
         self._details("Loads of joints", self._build_loads, self._show_loads)
         self._details("Contacts", self._build_contacts, self._show_contacts)
         if any(robot.bases for robot in self.state.layout.robots):
             self._details("Balance from above", self._build_balance, self._show_balance)
+        for title, (node, _) in self._tables.items():
+            if title in before and before[title][0].is_open:  # topics come and go
+                node.show()
 
     def refresh(self) -> None:
         overlays = self._overlays
@@ -92,12 +95,12 @@ class OverlaysPanel(Panel):
         problems = overlays.problems
         self._problems.set(text="\n".join(problems), hidden=not problems)
         self._heat.set(value=str(overlays.heat.heat))
-        for node, show in self._tables:
+        for node, show in self._tables.values():
             if node.is_open:
                 show()
 
     def _details(self, title: str, build: Any, show: Any) -> None:
-        self._tables.append((details(title, build), show))
+        self._tables[title] = Details(title, build), show
 
     def _set(self, name: str, millimetres: float) -> None:
         setattr(self._overlays.scale, name, float(millimetres) / _MM)
@@ -107,8 +110,11 @@ class OverlaysPanel(Panel):
 
     def _build_loads(self) -> None:
         columns = [("Joint", "", False), ("Torque", "Nm, N", True), ("Share", "%", True)]
-        columns.append(("Error", "rad, m", True))
-        widgets.text("Share: of the limit of the torque. Error: reference minus position.", "muted")
+        columns += [("Error", "rad, m", True), ("Heat", "°C", True)]
+        words = (
+            "Share: of the limit of the torque. Error: reference minus position. Heat: of motors."
+        )
+        widgets.text(words, "muted")
         self._loads = sorted_table("Loads of joints", columns, by=2)
 
     def _show_loads(self) -> None:
@@ -130,7 +136,7 @@ class OverlaysPanel(Panel):
         rows = []
         for index in largest:
             names = [model.body(int(body)).name or f"body {body}" for body in found.bodies[index]]
-            rows.append([*names, format_decimals(float(forces[index]), 1)])
+            rows.append(["", *names, format_decimals(float(forces[index]), 1)])
         self._contacts.show(rows)
         self._contacts.set(hidden=not rows)
         self._none.set(hidden=bool(rows))
@@ -139,30 +145,19 @@ class OverlaysPanel(Panel):
 
     def _build_balance(self) -> None:
         robots = [robot for robot in self.state.layout.robots if robot.bases]
-        self._balances: dict[str, tuple[LiveElement, LiveElement]] = {}
+        self._balances: dict[str, tuple[LiveElement, BalanceView]] = {}
         for robot in robots:
-            words = widgets.text(robot.name)
-            view = LiveElement(
-                self.session.feed,
-                "balance_view",
-                tag="div",
-                options={"name": f"Balance of {robot.name} from above"},
-                state={"shown": None},
-            )
-            self._balances[robot.name] = words, view.classes("balance-view")
+            self._balances[robot.name] = widgets.text(robot.name), BalanceView(robot.name)
 
     def _show_balance(self) -> None:
-        scene = viewed_scene(self.state.model, self.state.data, self.state)
-        if scene is None:
-            return
         for robot in self.state.layout.robots:
             if robot.name in self._balances:
                 words, view = self._balances[robot.name]
-                balance = balance_of(scene, robot)
+                balance = balance_of(self.state, robot)
                 state = "balanced" if balance.is_stable else "not over its support"
                 tone = "good" if balance.is_stable else "bad"
                 words.set(text=f"{robot.name}: {state}", tone=tone)
-                view.set(shown=_drawn_balance(balance))
+                view.show(balance)
 
 
 def _load_row(load: JointLoad, *, has_several: bool) -> list[str]:
@@ -172,11 +167,6 @@ def _load_row(load: JointLoad, *, has_several: bool) -> list[str]:
     error = "" if np.isnan(load.error) else format_decimals(load.error, 4)
     torque = format_decimals(load.torque, 2)
     percent = format_decimals(100.0 * share, 1) if np.isfinite(row.effort) else ""
-    return [name, torque, percent, error, tone]
-
-
-def _drawn_balance(balance: Balance) -> dict[str, Any]:
-    named = (("com", balance.centre), ("dcm", balance.capture), ("zmp", balance.pressure))
-    points = [[n, round(float(p[0]), 4), round(float(p[1]), 4)] for n, p in named if p is not None]
-    support = [[round(float(x), 4), round(float(y), 4)] for x, y in balance.support]
-    return {"support": support, "points": points, "stable": balance.is_stable}
+    heat = "" if np.isnan(load.temperature) else format_decimals(load.temperature, 1)
+    tone = "bad" if load.temperature >= HOT else tone
+    return [tone, name, torque, percent, error, heat]

@@ -12,6 +12,7 @@ from mujoco_ros.viewer.page.details import foldable
 from mujoco_ros.viewer.page.formats import format_value
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.setting_fields import SettingElements, kind_of, setting_field
 from mujoco_ros.viewer.page.widgets import Column
@@ -43,7 +44,12 @@ class ParametersPanel(Panel):
         self._listed, self._written = None, {}
         with widgets.row():
             widgets.text_field(
-                "Search", self._search, placeholder="name or description", eager=True, watch=True
+                "Search",
+                self._search,
+                value=" ".join(self._words),
+                placeholder="name or description",
+                eager=True,
+                watch=True,
             )
             widgets.check("changed only", self._is_limited, self._limit, watch=True)
         with widgets.row():
@@ -51,7 +57,7 @@ class ParametersPanel(Panel):
             self._restore = widgets.button(
                 "Restore all", self._restore_all, tip="Set all to the values at the start"
             )
-        self._result = widgets.request_result()
+        self._result = RequestResult()
         self._file = foldable("Changes as a parameter file")
         with self._file.content:
             self._changes = widgets.text(tag="pre")
@@ -95,8 +101,7 @@ class ParametersPanel(Panel):
 
     def _build_rows(self, names: Sequence[str]) -> None:
         self._table.clear()
-        with self.creating():
-            self._rows = {name: self._build_row(name) for name in names}
+        self._rows = {name: self._build_row(name) for name in names}
 
     def _build_row(self, name: str) -> "_Row":
         info = self._known[name]
@@ -137,10 +142,7 @@ class _Row:
     """The row of a parameter."""
 
     def __init__(
-        self,
-        field: SettingElements | None,
-        value: LiveElement | None,
-        restore: widgets.Widget,
+        self, field: SettingElements | None, value: LiveElement | None, restore: widgets.Widget
     ) -> None:
         self._field, self._value, self._restore = field, value, restore
 

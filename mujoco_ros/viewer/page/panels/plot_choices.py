@@ -6,7 +6,7 @@ from itertools import groupby, islice
 
 from nicegui.element import Element
 
-from mujoco_ros.viewer.client_set import FieldKey
+from mujoco_ros.viewer.clients import FieldKey
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.plots.plotted import Plotted
 from mujoco_ros.viewer.plots.signals import Signal

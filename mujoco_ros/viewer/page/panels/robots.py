@@ -4,14 +4,18 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
+from nicegui.element import Element
 
-from mujoco_ros.viewer.clients import ParameterInfo, Request, is_replay
-from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
+from mujoco_ros.viewer.clients import ParameterInfo, Request
+from mujoco_ros.viewer.joint_rows import FASTEST, JointRow, joint_rows
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.page.tabs import tabs
 from mujoco_ros.viewer.page.widgets import Column
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _DEGREES = 180.0 / np.pi
 _GAINS = ("kp", "kd")
@@ -26,17 +30,23 @@ class RobotsPanel(Panel):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._selected, self._page, self._degrees = "", _JOINTS_PAGE, False
+        self._page, self._degrees = _JOINTS_PAGE, False
         self._rows: tuple[JointRow, ...] = ()
         self._sent: dict[str, Request] = {}  # by namespace
         self._refresh_page: Callable[[], None] = lambda: None
+        self._found = ""  # a joint to scroll to
+        self._lines: dict[str, Element] = {}
+
+    @property
+    def _selected(self) -> str:
+        """Name of the selected robot, which other panels show too; empty without robots."""
+        names = [robot.name for robot in self.state.layout.robots]
+        return self.session.robot if self.session.robot in names else next(iter(names), "")
 
     @property
     def _robot(self) -> int | None:
         """Number of the selected robot; None without robots."""
         names = [robot.name for robot in self.state.layout.robots]
-        if self._selected not in names:
-            self._selected = names[0] if names else ""
         return names.index(self._selected) if names else None
 
     @property
@@ -47,7 +57,7 @@ class RobotsPanel(Panel):
 
     def structure(self) -> Hashable:
         state, is_replayed = self.state, is_replay(self.clients.parameters)
-        selected = id(state.model), state.edits, is_replayed, self._robot, self._page
+        selected = state.model, state.edits, is_replayed, self._robot, self._page
         if self._page == _JOINTS_PAGE:
             return *selected, self._degrees, state.paused
         return *selected, tuple(self._gain_names())
@@ -59,11 +69,11 @@ class RobotsPanel(Panel):
             self._refresh_page = lambda: None
             return
         self._rows = joint_rows(self.state.model, robots[robot].joints)
+        self._lines = {}
+        if len(robots) > 1:
+            tabs("Robots", [each.name for each in robots], self._selected, self._select)
         with widgets.row():
-            if len(robots) > 1:
-                names = [each.name for each in robots]
-                widgets.choice("Robot", names, self._selected, self._select, watch=True)
-            else:
+            if len(robots) == 1:
                 widgets.text(self._selected, strong=True)
             for page in (_JOINTS_PAGE, _GAINS_PAGE):
                 control = widgets.button(page, partial(self._open, page), look="plain", watch=True)
@@ -75,23 +85,26 @@ class RobotsPanel(Panel):
             self._build_joints()
         else:
             self._build_gains()
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def refresh(self) -> None:
         self._refresh_page()
         if self._robot is not None:
             self._result.show(self._sent.get(self._namespace))
+        if self._found in self._lines:
+            self._lines[self._found].run_method("scrollIntoView", {"block": "center"})
+        self._found = ""
 
     def find(self, kind: str, name: str) -> None:
         """Show the joints of a robot, and select the body of one."""
-        self._selected, self._page = kind, _JOINTS_PAGE
+        self.session.robot, self._page, self._found = kind, _JOINTS_PAGE, name
         robots = {robot.name: robot for robot in self.state.layout.robots}
         if (robot := robots.get(kind)) is not None and name in robot.joints.names:
             joint = robot.joints.ids[robot.joints.names.index(name)]
             self.session.scene.select(int(self.state.model.jnt_bodyid[joint]))
 
     def _select(self, name: str) -> None:
-        self._selected = name
+        self.session.robot = name
 
     def _open(self, page: str) -> None:
         self._page = page
@@ -102,9 +115,7 @@ class RobotsPanel(Panel):
     def _build_joints(self) -> None:
         is_replayed = is_replay(self.clients.parameters)
         with widgets.row():
-            widgets.button("Hold here", self._hold, tip="Command the current positions").enable(
-                not is_replayed
-            )
+            hold = widgets.button("Hold here", self._hold, tip="Command the current positions")
             widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
             if is_replayed:
                 widgets.text("A replay accepts no references.", "muted")
@@ -122,6 +133,7 @@ class RobotsPanel(Panel):
         refreshes = [self._build_joint(table, index, row) for index, row in enumerate(self._rows)]
 
         def refresh() -> None:
+            hold.enable(self._may_command)
             for each in refreshes:
                 each()
 
@@ -135,53 +147,71 @@ class RobotsPanel(Panel):
         digits, unit = (1 if scale != 1.0 else 3), (" m" if row.is_prismatic else "")
         effort_unit = " N" if row.is_prismatic else ""
         is_paused = self.state.paused
-        with table.row(row.name, _tip(row)):
+        is_speed = row.takes_velocities and not is_paused
+        low, high = (-FASTEST, FASTEST) if is_speed else (row.low, row.high)
+        named = "velocity" if is_speed else "position" if is_paused else "reference"
+        slider_unit = row.unit if scale == 1.0 else "deg"
+        with table.row(row.name, _tip(row)) as self._lines[row.name]:
             with table.cell():
                 position = widgets.figure()
             with table.cell():
                 slider = widgets.slider(
-                    f"{row.name} {'position' if is_paused else 'reference'}",
+                    f"{row.name} {named}",
                     0.0,
                     lambda value: self._move(row, float(value) / scale),
-                    low=row.low * scale,
-                    high=row.high * scale,
-                    unit=row.unit if scale == 1.0 else "deg",
+                    low=low * scale,
+                    high=high * scale,
+                    unit=f"{slider_unit}/s" if is_speed else slider_unit,
                     digits=digits,
                     step=1.0 if scale != 1.0 else 0.01,
                 )
-                has_slider = row.is_actuated or is_paused
-                slider.enable(has_slider and not is_replay(self.clients.parameters))
             with table.cell():
-                effort = widgets.bar(f"{row.name} torque")
+                effort = widgets.Bar(f"{row.name} torque")
 
         def refresh() -> None:
             data, robot = self.state.data, self._robot
             assert robot is not None
             q, torque = float(data.qpos[row.qpos]), float(data.qfrc_actuator[row.dof])
-            reference = q
-            if not is_paused:
-                columns = self.state.layout.columns[robot]
-                reference = float(self.state.references.of_joints(columns).q[index])
+            moved = float(data.qvel[row.dof]) if is_speed else q
+            reference = moved
+            if row.is_actuated and not is_paused:
+                references = self.state.references.of_joints(self.state.layout.columns[robot])
+                reference = float((references.dq if is_speed else references.q)[index])
             position.set(text=f"{format_decimals(q * scale, digits)}{unit}")
-            slider.show(reference * scale, mark=q * scale)
+            slider.enable(self._may_command and (row.is_actuated or is_paused))
+            slider.show(reference * scale, mark=moved * scale)
             effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")
 
         return refresh
 
+    @property
+    def _may_command(self) -> bool:
+        """Whether a command makes sense: the positions of a past state are of no use now."""
+        return self.state.shown is None and not is_replay(self.clients.parameters)
+
     def _move(self, row: JointRow, value: float) -> None:
+        if row.takes_velocities and not self.state.paused:
+            self._command({}, {row.name: min(max(value, -FASTEST), FASTEST)})
+            return
         value = min(max(value, row.low), row.high)
         if self.state.paused:
             self.clients.commands.set_joints(self._namespace, {row.name: value})
         else:
-            self._command({row.name: value})
+            self._command({row.name: value}, {})
 
     def _hold(self) -> None:
-        qpos = self.state.data.qpos
-        self._command({row.name: float(qpos[row.qpos]) for row in self._rows if row.is_actuated})
+        qpos, held = self.state.data.qpos, [row for row in self._rows if row.is_actuated]
+        self._command(
+            {row.name: float(qpos[row.qpos]) for row in held if not row.takes_velocities},
+            {row.name: 0.0 for row in held if row.takes_velocities},
+        )
 
-    def _command(self, positions: Mapping[str, float]) -> None:
-        namespace = self._namespace
-        self._sent[namespace] = self.clients.commands.command_joints(namespace, positions)
+    def _command(self, positions: Mapping[str, float], velocities: Mapping[str, float]) -> None:
+        namespace, commands = self._namespace, self.clients.commands
+        if velocities:
+            self._sent[namespace] = commands.command_velocities(namespace, velocities)
+        if positions:
+            self._sent[namespace] = commands.command_joints(namespace, positions)
 
     def _gain_names(self) -> dict[str, Sequence[str]]:
         """Return the parameters of the gains of each joint that has some."""
@@ -217,7 +247,8 @@ class RobotsPanel(Panel):
 
         def refresh() -> None:
             for gain, field in fields.items():
-                field.show(float(self.clients.parameters.known[gain].value))
+                if (info := self.clients.parameters.known.get(gain)) is not None:
+                    field.show(float(info.value))
 
         self._refresh_page = refresh
 

@@ -4,11 +4,14 @@ import time
 from collections.abc import Hashable
 
 from mujoco_ros.viewer.achieved_factor import AchievedFactor
-from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay, run_status
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_speed
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.ros.run_state import run_status
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
 """Real-time factors to select; 0 is as fast as possible."""
@@ -59,7 +62,7 @@ class SimulationPanel(Panel):
                 widgets.text("A replay has no keyframes.", "muted")
             else:
                 self._build_keyframes()
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def refresh(self) -> None:
         status, achieved = self.status, self._achieved.value
@@ -67,7 +70,7 @@ class SimulationPanel(Panel):
         if status == PLAYING and achieved is not None:
             words += f" at {achieved:.2f}×"
         self._status.set(text=words, tone=_TONES.get(status, "bad"))
-        self._time.set(text=f"{self.state.time:.3f} s")
+        self._time.set(text=f"{self.state.peek()[0]:.3f} s")
         self._step_size.set(text=f"in steps of {1e3 * self.state.model.opt.timestep:g} ms")
         is_paused = status == PAUSED
         self._run.set(text="Play" if is_paused else "Pause")
@@ -94,18 +97,19 @@ class SimulationPanel(Panel):
                 lambda: self._simulation.reset("time", "state"),
                 tip="Time and state; spawned entities remain",
             )
-            widgets.button(
-                "Reset all", self._simulation.reset, tip="Time and state; spawned entities go"
-            )
+            if not is_replay(self.clients.parameters):  # which has nothing else to reset
+                tip = "Time and state; spawned entities go"
+                widgets.button("Reset all", self._simulation.reset, tip=tip)
         with widgets.line("Speed"):
             self._speed = widgets.choice("Speed", [], "", self._set_speed)
         with widgets.line("Steps"):
-            widgets.number_field("Steps", 1, self._set_steps, low=1, high=_MOST_STEPS, step=1)
+            steps, set_steps = self._steps, self._set_steps
+            widgets.number_field("Steps", steps, set_steps, low=1, high=_MOST_STEPS, step=1)
 
     def _build_keyframes(self) -> None:
         with widgets.row():
             self._name = widgets.text_field(
-                "Keyframe", self._set_keyframe, placeholder="name", eager=True
+                "Keyframe", self._set_keyframe, value=self._keyframe, placeholder="name", eager=True
             )
             self._known = widgets.choice("Known keyframes", [_KNOWN], _KNOWN, self._select_keyframe)
         with widgets.row():
@@ -136,7 +140,6 @@ class SimulationPanel(Panel):
 
     def _set_keyframe(self, name: str) -> None:
         self._keyframe = str(name)
-        self._name.state["value"] = self._keyframe
 
     def _select_keyframe(self, name: str) -> None:
         if name != _KNOWN:

@@ -4,15 +4,14 @@ from collections.abc import Hashable
 from functools import partial
 
 import numpy as np
-from nicegui.element import Element
 
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.panel import Area, Panel
+from mujoco_ros.viewer.page.pose_fields import PoseFields
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
-
-_STEP_M = 0.01  # of a coordinate, by an arrow key
 
 
 class TargetsPanel(Panel):
@@ -36,14 +35,14 @@ class TargetsPanel(Panel):
             )
             self._add = widgets.button("Add target", self._add_target)
         self._conflict = widgets.text(tone="warning", tag="p")
-        self._fields: dict[str, list[widgets.NumberField]] = {}
+        self._fields: dict[str, PoseFields] = {}
         if not self._targets.poses:
             words = "A target is a frame to drag; its pose is published on target/<name>/pose."
             widgets.text(words, "muted", tag="p")
         for name in self._targets.poses:
             with widgets.section(name):
                 self._build_target(name)
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def refresh(self) -> None:
         name = self._name.strip()
@@ -55,21 +54,14 @@ class TargetsPanel(Panel):
         words = f"'{other}' has the topic of '{name}', {topic}."
         self._conflict.set(text=words, hidden=other in ("", name))
         for each, fields in self._fields.items():
-            pose = self._targets.poses.get(each)
-            for field, value in zip(fields, () if pose is None else pose.position, strict=False):
-                field.show(float(value))
+            if (pose := self._targets.poses.get(each)) is not None:
+                fields.show(pose.position.tolist())
         if self._targets.poses:
             self._result.show(self._targets.request)
 
     def _build_target(self, name: str) -> None:
-        with Element("div").classes("pose-fields"):
-            self._fields[name] = []
-            widgets.text("xyz [m]", "muted")
-            for index, axis in enumerate("xyz"):
-                field = widgets.number_field(
-                    f"{name} {axis} [m]", 0.0, partial(self._move, name, index), step=_STEP_M
-                )
-                self._fields[name].append(field)
+        move = partial(self._move, name)
+        self._fields[name] = PoseFields(move, name=name, has_angles=False)
         with widgets.row():
             widgets.button(
                 "Upright",

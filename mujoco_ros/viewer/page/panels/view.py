@@ -43,7 +43,8 @@ class ViewPanel(Panel):
         self.session.scene.restore(options if isinstance(options, dict) else {}, drawing)
 
     def structure(self) -> Hashable:
-        return id(self.state.model)
+        model: Hashable = self.state.model
+        return model
 
     def build(self) -> None:
         with widgets.section("Camera"):

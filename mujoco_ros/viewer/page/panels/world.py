@@ -9,14 +9,15 @@ import numpy as np
 from nicegui.element import Element
 
 from mujoco_ros.model.scene.entities import Entity
-from mujoco_ros.viewer.client_set import OfferedModel
-from mujoco_ros.viewer.clients import Request, is_replay
+from mujoco_ros.viewer.clients import OfferedModel, Request
 from mujoco_ros.viewer.page import widgets
-from mujoco_ros.viewer.page.details import details
+from mujoco_ros.viewer.page.details import Details
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.world_entity import OpenEntity
 from mujoco_ros.viewer.page.panels.world_lists import OfferedList, SpawnList, WorldList
+from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _SPAWN = "Spawn"
 _MOST_SENT = 5  # requests that are remembered
@@ -81,9 +82,9 @@ class WorldPanel(Panel):
             return
         with Element("div"):
             for title, kind in ((_SPAWN, SpawnList), ("Load world", WorldList)):
-                details(title, partial(self._fill_list, title, kind), partial(self._note, title))
+                Details(title, partial(self._fill_list, title, kind), partial(self._note, title))
         self._undo = widgets.button("Undo", self._bring_back)
-        self._result = widgets.request_result()
+        self._result = RequestResult()
 
     def refresh(self) -> None:
         if self.state.model is not self._model:
@@ -119,11 +120,11 @@ class WorldPanel(Panel):
         del self._sent[:-_MOST_SENT]
         acts = not is_replay(self.clients.parameters)
         self._entities.clear()
-        with self.creating(), self._entities:
+        with self._entities:
             for entity in list(self._displays.entities.values()):
                 fill = partial(self._fill, entity, acts=acts)
                 toggled = partial(self._note, entity.name)
-                node = details(f"{entity.name} ({entity.kind})", fill, toggled)
+                node = Details(f"{entity.name} ({entity.kind})", fill, toggled)
                 if entity.name in opened:
                     node.show()
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
-import numpy as np
 from nicegui.element import Element
 
-from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz, rpy_of
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_parts import depth, initial_values, sensors_of, trail_body
 from mujoco_ros.viewer.page import popups, widgets
-from mujoco_ros.viewer.page.details import details
+from mujoco_ros.viewer.page.details import Details
+from mujoco_ros.viewer.page.pose_fields import PoseFields, pose_numbers, pose_of
 from mujoco_ros.viewer.page.session import Session
 
 _SWITCHES = (
@@ -22,11 +22,6 @@ _SWITCHES = (
 _GHOST_TIP = "The robot at its joint references, as a ghost"
 _TRAIL_TIP = "The path of the last 10 s: of the selected link, else of its base or last link"
 _INDENT_EM = 0.9
-_DIGITS = (3, 3, 3, 1, 1, 1)  # shown decimals of positions [m] and angles [deg]
-
-Send = Callable[[Request], object]
-Pose = tuple[np.ndarray, np.ndarray]
-"""Position [m] (3,) and quaternion wxyz (4,)."""
 
 
 class OpenEntity:
@@ -37,10 +32,10 @@ class OpenEntity:
     ) -> None:
         """Create the content; without `acts` nothing of the simulation can be changed."""
         self.latest: Request | None = None  # the latest request
-        self._session, self._entity, self._acts = session, entity, acts
+        self._session, self._entity = session, entity
         self._displays = session.shared.displays
         self._edited: list[float] | None = None  # entered position [m], roll, pitch, yaw [deg]
-        self._fields: list[widgets.NumberField] = []
+        self._fields: PoseFields | None = None
         self._buttons: list[tuple[widgets.Widget, int]] = []  # those that select a body
         self._build_switches()
         if acts and (entity.free is not None or entity.mocap is not None):
@@ -64,11 +59,10 @@ class OpenEntity:
         self._follow.set(value=0 < root == scene.followed)
         for button, body in self._buttons:
             button.set(pressed=scene.selected == body)
-        if self._fields:
-            shown = self._edited or self._present()
-            for field, value, digits in zip(self._fields, shown, _DIGITS, strict=True):
-                field.show(round(value, digits))
-            self._place.enable(self._edited is not None)
+        if self._fields is not None:
+            self._fields.show(self._edited or self._present())
+            # What was not entered of the pose of a past state is of no use now.
+            self._place.enable(self._edited is not None and self._session.state.shown is None)
             self._forget.enable(self._edited is not None)
 
     def _build_switches(self) -> None:
@@ -88,22 +82,7 @@ class OpenEntity:
             self._follow.enable(entity.root > 0)
 
     def _build_pose(self) -> None:
-        name = self._entity.name
-        with Element("div").classes("fields"):
-            for at, (axis, unit) in enumerate(
-                [*((axis, "m") for axis in "xyz"), *((a, "deg") for a in ("roll", "pitch", "yaw"))]
-            ):
-                if at % 3 == 0:
-                    widgets.text("xyz [m]" if at == 0 else "rpy [°]", "muted", tag="span")
-                self._fields.append(
-                    widgets.number_field(
-                        f"{name} {axis} [{unit}]",
-                        0.0,
-                        partial(self._edit, at),
-                        step=0.01 if at < 3 else 5.0,
-                        tip=f"{axis} [{unit}]",
-                    )
-                )
+        self._fields = PoseFields(self._edit, name=self._entity.name)
         tip = "Set this pose in the world. While paused, drag it: double-click, Ctrl and drag"
         with widgets.row():
             self._place = widgets.button("Place", self._set_pose, tip=tip)
@@ -120,10 +99,13 @@ class OpenEntity:
                 "Frame", lambda: self._session.scene.frame(entity.root), watch=True, tip="Show it"
             ).enable(entity.root > 0)
             if entity.kind is not EntityKind.BODY:
-                question = popups.question(
+                question = popups.Question(
                     "Delete", lambda: delete(entity), answer=f"Delete {entity.name}", refuse="Keep"
                 )
-                question.set_words(f"{entity.name} and its topics disappear.")
+                undo = "Undo spawns it again."
+                if entity.name not in self._session.shared.spawned:
+                    undo = "It was not spawned on a page, so this cannot be undone here."
+                question.set_words(f"{entity.name} and its topics disappear. {undo}")
 
     def _build_list(self, title: str, bodies: Iterable[tuple[str, int]]) -> None:
         bodies = list(bodies)
@@ -144,12 +126,12 @@ class OpenEntity:
             if not is_open:
                 self._buttons = [each for each in self._buttons if not each[0].is_deleted]
 
-        details(title, fill, forget)
+        Details(title, fill, forget)
 
     def _present(self) -> list[float]:
         """Return the present position [m] and roll, pitch and yaw [deg]."""
         data, root = self._session.state.data, self._entity.root
-        return [*map(float, (*data.xpos[root], *np.degrees(rpy_of(data.xquat[root]))))]
+        return pose_numbers(Pose(position=data.xpos[root], quat_wxyz=data.xquat[root]))
 
     def _edit(self, index: int, value: float) -> None:
         self._edited = self._edited or self._present()
@@ -161,10 +143,9 @@ class OpenEntity:
     def _set_pose(self) -> None:
         if self._edited is None:
             return
-        position, (roll, pitch, yaw) = self._edited[:3], np.radians(self._edited[3:])
-        quat = np.array(quaternion_wxyz(PoseConfig(rpy=(float(roll), float(pitch), float(yaw)))))
-        client, self._edited = self._session.clients.entities, None
-        self.latest = client.place(self._entity.name, np.array(position), quat)
+        pose, self._edited = pose_of(self._edited), None
+        place = self._session.clients.entities.place
+        self.latest = place(self._entity.name, pose.position, pose.quat_wxyz)
 
     def _reset(self) -> None:
         state, entity = self._session.state, self._entity

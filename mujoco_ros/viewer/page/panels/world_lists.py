@@ -9,12 +9,12 @@ import mujoco
 import numpy as np
 from nicegui.element import Element
 
-from mujoco_ros.viewer.client_set import OfferedModel
-from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.clients import OfferedModel, Request
 from mujoco_ros.viewer.free_place import free_place
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.pictures import image, model_address
+from mujoco_ros.viewer.page.pose_fields import PoseFields
 from mujoco_ros.viewer.page.session import Session
 
 _START = (0.0, 0.0, 0.5)
@@ -126,14 +126,7 @@ class SpawnList(OfferedList):
         self._name = ""
         self._spawned: Request | None = None
         self.awaited = ""  # URI of the model that was spawned last, until it appears
-        with Element("div").classes("fields"):
-            widgets.text("xyz [m]", "muted")
-            self._fields = [
-                widgets.number_field(
-                    f"New {axis} [m]", value, partial(self._enter, at), step=0.05, tip=f"{axis} [m]"
-                )
-                for at, (axis, value) in enumerate(zip("xyz", _START, strict=True))
-            ]
+        self._fields = PoseFields(self._enter, name="New", has_angles=False)
         with widgets.row():
             self._field = widgets.text_field(
                 "Name of the new entity", self._set_name, placeholder="name", eager=True
@@ -145,10 +138,10 @@ class SpawnList(OfferedList):
 
     def refresh_action(self) -> None:
         if self._spawned is not None and self._spawned.ok is not None:
+            self.awaited = self.awaited if self._spawned.ok else ""
             self._spawned, self._is_entered = None, False
             self._find_place()
-        for field, value in zip(self._fields, self._position, strict=True):
-            field.show(round(value, 3))
+        self._fields.show(self._position)
         self._spawn.enable(self.chosen is not None and bool(self._name.strip()))
         self._free.enable(self.chosen is not None)
 
@@ -174,7 +167,6 @@ class SpawnList(OfferedList):
 
     def _set_name(self, name: str) -> None:
         self._name = str(name)
-        self._field.state["value"] = self._name
 
     def _act(self) -> None:
         name = self._name.strip()
@@ -197,15 +189,37 @@ class WorldList(OfferedList):
 
     def build_action(self) -> None:
         with widgets.row():
-            self._load = popups.question("Load", self._act, answer="Load", refuse="Keep this world")
+            self._load = popups.Question("Load", self._act, answer="Load", refuse="Keep this world")
+            self._undo = widgets.button("Undo", self._load_before)
+        self._before: OfferedModel | None = None  # the world before the last one
 
     def refresh_action(self) -> None:
+        before = self._before
+        can_undo = before is not None and self.latest is not None and self.latest.ok is True
+        self._undo.set(hidden=not can_undo)
+        if before is not None:
+            self._undo.set(text=f"Undo: load {before.name} again", tip=before.uri)
         self._load.enable("" if self.chosen is not None else "Choose a world first")
         if self.chosen is not None:
+            again = "Undo loads it again as it was at its beginning."
+            if self._present is None:
+                again = "It is not in the list, so it cannot be loaded again here."
             self._load.set_words(
-                f"{self.chosen.name} replaces all robots, objects and past states."
+                f"{self.chosen.name} replaces all robots, objects and past states of this world. "
+                f"{again}"
             )
+
+    @property
+    def _present(self) -> OfferedModel | None:
+        """The present world; None if it is not in the list."""
+        name = self.session.state.metadata["scene"]
+        return next((world for world in self.offered() if world.name == name), None)
 
     def _act(self) -> None:
         if self.chosen is not None:
+            self._before = self._present
             self.latest = self.client.load_world(self.chosen.uri)
+
+    def _load_before(self) -> None:
+        if self._before is not None:
+            self.latest, self._before = self.client.load_world(self._before.uri), None

@@ -3,8 +3,6 @@
 const KEPT_S = 60;
 
 export const decimals = (step) => Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-export const format = (value, digits) => Number.isFinite(value)
-  ? (Number(value.toFixed(digits)) || 0).toFixed(digits).replace("-", "−") : "–";
 
 export class Series {
   count = 0;

@@ -1,7 +1,8 @@
 // Gamepads and 3D mice of the browser's machine. They send { linear, angular } while they are held, then null.
 
-import { GamepadInput } from "/page/input/gamepad.js";
-import { askForMouse, hasWebHid, openAllowedMice } from "/page/input/space_mouse.js";
+import { make, setText } from "./elements.js";
+import { GamepadInput } from "/page/gamepad.js";
+import { askForMouse, hasWebHid, openAllowedMice } from "/page/space_mouse.js";
 
 // Takes the motions of devices; the page has one, whose element may be created again.
 class Receiver extends EventTarget {
@@ -35,20 +36,16 @@ const report = (error) => (problem = `3D mouse: ${error.message}`);
 openAllowedMice().catch(report);
 
 export default function devices(root, options, emit) {
-  const words = document.createElement("span"), button = document.createElement("button");
-  button.type = "button";
-  button.className = "control button";
-  button.textContent = "3D mouse";
-  button.title = "Choose a 3D mouse of 3Dconnexion at this machine";
-  button.hidden = !hasWebHid();
-  button.addEventListener("click", () => {
+  const onclick = () => {
     problem = "";
     askForMouse().catch(report);
-  });
-  root.append(words, button);
+  };
+  const words = make("span");
+  root.append(words, make("button", { type: "button", className: "control button", onclick,
+    title: "Choose a 3D mouse of 3Dconnexion at this machine", hidden: !hasWebHid() }, "3D mouse"));
   const refresh = () => {
     const text = problem || (input.pad ? `Gamepad: ${input.hint}` : "Press a button of a gamepad to use it.");
-    if (words.textContent !== text) words.textContent = text;
+    setText(words, text);
     root.toggleAttribute("data-found", input.pad !== null);
   };
   refresh();

@@ -1,66 +1,48 @@
 // The graph of a state machine: boxes and arrows as SVG elements, see page/graph.py.
 // It scrolls to the active state whenever that changes.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { make, svg } from "./elements.js";
+
 const HEIGHT = 26; // of a box
 const LEAST = 0.3;
 const MOST = 2;
 
-function draw(tag, attributes, text) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-function button(label, name, act) {
-  const element = Object.assign(document.createElement("button"), { type: "button", textContent: label });
-  element.className = "button";
-  element.setAttribute("aria-label", name);
-  element.addEventListener("click", act);
-  return element;
-}
+const button = (label, name, onclick) =>
+  make("button", { type: "button", className: "button", name, onclick }, label);
 
 export default function graph(root, options) {
-  const view = document.createElement("div");
-  view.className = "graph-view";
-  view.tabIndex = 0;
-  view.setAttribute("role", "group");
-  view.setAttribute("aria-label", `${options.name}, scrollable`);
-  const picture = draw("svg", { role: "img", viewBox: `0 0 ${options.width} ${options.height}` });
+  const { width, height } = options;
+  const picture = svg("svg", { role: "img", viewBox: `0 0 ${width} ${height}` });
+  const view = make("div", { className: "graph-view", tabIndex: 0, role: "group",
+    name: `${options.name}, scrollable` }, picture);
   const boxes = new Map();
   const links = new Map();
   for (const [start, goal, path, head, labels] of options.links) {
-    const link = draw("g", { class: "graph-link" });
-    link.append(draw("title", {}, labels), draw("path", { d: path }), draw("polygon", { points: head }));
+    const link = svg("g", { class: "graph-link" }, svg("title", {}, labels),
+      svg("path", { d: path }), svg("polygon", { points: head }));
     links.set(`${start}\n${goal}`, link);
     picture.append(link);
   }
   for (const [name, label, x, y, width] of options.boxes) {
-    const height = HEIGHT;
-    const box = draw("g", { class: "graph-state" });
-    box.append(
-      draw("title", {}, name),
-      draw("rect", { x, y, width, height, rx: 5 }),
-      draw("text", { x: x + width / 2, y: y + height / 2 }, label),
-    );
-    box.area = { x: x + width / 2, y: y + height / 2 };
+    const middle = { x: x + width / 2, y: y + HEIGHT / 2 };
+    const box = svg("g", { class: "graph-state" }, svg("title", {}, name),
+      svg("rect", { x, y, width, height: HEIGHT, rx: 5 }), svg("text", middle, label));
+    box.area = middle;
     boxes.set(name, box);
     picture.append(box);
   }
-  view.append(picture);
 
   let scale = 0; // 0 follows the width of the panel
   let active = "";
-  const fitting = () => Math.min(1.15, Math.max(0.7, view.clientWidth / options.width));
+  const fitting = () => Math.min(1.15, Math.max(0.7, view.clientWidth / width));
   function whole() {
     const room = parseFloat(getComputedStyle(view).maxHeight) - 2;
-    return Math.min(fitting(), view.clientWidth / options.width, room / options.height);
+    return Math.min(fitting(), view.clientWidth / width, room / height);
   }
   function show() {
     const used = scale || fitting();
-    picture.style.width = `${options.width * used}px`;
-    picture.style.height = `${options.height * used}px`;
+    picture.style.width = `${width * used}px`;
+    picture.style.height = `${height * used}px`;
     const box = boxes.get(active);
     if (!box) return;
     view.scrollTo({
@@ -82,14 +64,11 @@ export default function graph(root, options) {
     },
     { passive: false },
   );
-  const tools = Object.assign(document.createElement("div"), { className: "graph-tools" });
-  tools.append(
+  root.append(view, make("div", { className: "graph-tools" },
     button("−", "Smaller graph", () => zoomBy(0.8)),
     button("+", "Larger graph", () => zoomBy(1.25)),
     button("All", "Whole graph", () => zoom(whole())),
-    button("Follow", "Follow the active state", () => zoom(0)),
-  );
-  root.append(view, tools);
+    button("Follow", "Follow the active state", () => zoom(0))));
   new ResizeObserver(() => show()).observe(view);
 
   return (changed, state) => {

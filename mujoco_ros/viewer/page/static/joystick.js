@@ -1,17 +1,15 @@
 // A pad that is held off its middle, with one axis or two; it returns when it is released.
 // It sends { x, y } in -1..1, to the right and up, at most 20 times a second while it is held, then null.
 
+import { make } from "./elements.js";
+
 const PERIOD_MS = 50, ALIVE_MS = 200; // between two motions; between two messages of a still one
 const KEYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-export default function joystick(root, options, emit) {
-  const knob = document.createElement("span");
-  knob.className = "knob";
+export default function joystick(root, options, emit, signal) {
+  const knob = make("span", { className: "knob" });
   root.append(knob);
   root.classList.add(options.axes);
-  root.setAttribute("role", "application");
-  root.setAttribute("aria-roledescription", "joystick");
-  root.setAttribute("aria-label", options.name);
   root.tabIndex = 0;
   const pressed = new Set();
   let pointer = null, at = null, sent = null, sentAt = 0, timer = 0, isOff = false;
@@ -84,8 +82,9 @@ export default function joystick(root, options, emit) {
   root.addEventListener("keyup", (event) => pressed.delete(event.key) && byKeys());
   root.addEventListener("blur", release);
   root.addEventListener("contextmenu", (event) => event.preventDefault());
-  addEventListener("blur", release);
-  document.addEventListener("visibilitychange", () => document.hidden && release());
+  addEventListener("blur", release, { signal });
+  document.addEventListener("visibilitychange", () => document.hidden && release(), { signal });
+  signal.addEventListener("abort", release);
 
   return (changed) => {
     if ("off" in changed) {

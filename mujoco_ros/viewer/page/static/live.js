@@ -1,6 +1,8 @@
 // Elements whose text, value and state arrive in messages of their own, see page/live.py.
 // Vue renders only the root of such an element; what is inside is changed here.
 
+import { built, format, make, throttled } from "/page/elements.js";
+
 const states = new Map(); // state of each element by its id
 const updates = new Map(); // function that applies changes to a mounted element, by its id
 let transit = 0;
@@ -33,35 +35,15 @@ attach();
 
 setInterval(() => {
   const age = (performance.now() - receivedAt) / 1000 + transit;
-  document.documentElement.dataset.lagS = age.toFixed(2);
+  document.documentElement.dataset.panelsLagS = age.toFixed(2); // scene.js has the age of the scene
   document.documentElement.toggleAttribute("data-stale", age > 2);
 }, 250);
-
-const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
-
-function throttled(emit, period = 40) {
-  let waiting = null;
-  let timer = 0;
-  return (value) => {
-    waiting = { value };
-    if (timer) return;
-    const send = () => {
-      timer = 0;
-      if (!waiting) return;
-      emit(waiting.value);
-      waiting = null;
-      timer = setTimeout(send, period);
-    };
-    send();
-  };
-}
 
 const plain = (text) => Number(String(text).trim().replace(",", ".").replace("−", "-"));
 
 function numberField(options, commit) {
-  const field = make("input", { type: "text", inputMode: "decimal", autocomplete: "off" });
-  field.setAttribute("role", "spinbutton");
-  field.setAttribute("aria-label", options.name);
+  const field = make("input", { type: "text", inputMode: "decimal", autocomplete: "off",
+    role: "spinbutton", name: options.name });
   if (options.low != null) field.setAttribute("aria-valuemin", options.low);
   if (options.high != null) field.setAttribute("aria-valuemax", options.high);
   let text = "";
@@ -70,7 +52,7 @@ function numberField(options, commit) {
   const finish = () => {
     const value = plain(field.value);
     if (field.value !== text && field.value.trim() !== "" && Number.isFinite(value)) {
-      text = String(bounded(value));
+      field.value = text = String(bounded(value)); // what is sent
       commit(bounded(value));
     } else field.value = text;
   };
@@ -84,11 +66,13 @@ function numberField(options, commit) {
       event.stopPropagation();
     }
     const sign = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    if (!sign || !options.step) return;
+    if (!sign || !options.step || Number.isNaN(plain(field.value))) return;
     event.preventDefault();
-    const value = bounded(plain(field.value) + sign * options.step * (event.shiftKey ? 10 : 1));
+    const raw = plain(field.value) + sign * options.step * (event.shiftKey ? 10 : 1);
+    const digits = Math.max(0, 3 - Math.floor(Math.log10(options.step)));
+    const value = bounded(+raw.toFixed(digits)); // without the rounding errors of the sum
     commit(value);
-    field.value = text = String(+value.toPrecision(9));
+    field.value = text = String(value);
   });
   return {
     field,
@@ -100,62 +84,49 @@ function numberField(options, commit) {
   };
 }
 
+// A text, image, button or tab.
+function simple(root, { alt }, emit) {
+  if (root.localName === "img") root.alt = alt;
+  if (root.localName === "button") {
+    root.type = "button";
+    root.addEventListener("click", () => emit(null));
+  }
+  return (changed) => {
+    if ("text" in changed) root.textContent = changed.text;
+    if (changed.src) root.src = changed.src;
+    if ("pressed" in changed) root.setAttribute("aria-pressed", changed.pressed);
+    if ("selected" in changed) {
+      root.setAttribute("aria-selected", changed.selected);
+      root.tabIndex = changed.selected ? 0 : -1;
+    }
+  };
+}
+
 // Each function fills the root of an element and returns what applies changes to it.
 // A kind that is not here is the default export of a module with its name.
 const kinds = {
-  text(root) {
-    return (changed) => {
-      if ("text" in changed) root.textContent = changed.text;
-      if ("title" in changed) root.title = changed.title;
-    };
-  },
-
-  button(root, options, emit) {
-    root.type = "button";
-    if (options.name) root.setAttribute("aria-label", options.name);
-    root.addEventListener("click", () => emit(null));
-    return (changed) => {
-      if ("text" in changed) root.textContent = changed.text;
-      if ("pressed" in changed) root.setAttribute("aria-pressed", changed.pressed);
-    };
-  },
-
-  tab(root, options, emit) {
-    root.type = "button";
-    root.setAttribute("role", "tab");
-    root.addEventListener("click", () => emit(null));
-    return (changed) => {
-      if ("text" in changed) root.textContent = changed.text;
-      if ("selected" in changed) {
-        root.setAttribute("aria-selected", changed.selected);
-        root.tabIndex = changed.selected ? 0 : -1;
-      }
-    };
-  },
+  text: simple, button: simple, tab: simple, image: simple,
 
   check(root, options, emit) {
-    const box = make("input", { type: "checkbox" });
-    root.append(box, make("span", { textContent: options.label }));
-    if (options.name) box.setAttribute("aria-label", options.name);
-    box.addEventListener("change", () => emit(box.checked));
+    const onchange = () => emit(box.checked);
+    const box = make("input", { type: "checkbox", name: options.name, onchange });
+    root.append(box, make("span", {}, options.label));
     return (changed) => {
       if ("value" in changed) box.checked = changed.value;
     };
   },
 
   choice(root, options, emit) {
-    root.setAttribute("aria-label", options.name);
     root.addEventListener("change", () => emit(root.value));
     return (changed, state) => {
       if ("items" in changed)
-        root.replaceChildren(...changed.items.map((item) => make("option", { value: item, textContent: item })));
+        root.replaceChildren(...changed.items.map((item) => make("option", { value: item }, item)));
       if ("items" in changed || "value" in changed) root.value = state.value;
     };
   },
 
   field(root, options, emit) {
     root.type = options.type ?? "text";
-    root.setAttribute("aria-label", options.name);
     root.placeholder = options.placeholder ?? "";
     root.autocomplete = "off";
     root.spellcheck = false;
@@ -173,23 +144,31 @@ const kinds = {
   },
 
   slider(root, options, emit) {
-    const range = make("input", { type: "range", min: options.low, max: options.high, step: "any" });
-    range.setAttribute("aria-label", options.name);
+    const { name, low, high } = options;
+    const range = make("input", { type: "range", min: low, max: high, step: "any", name });
     const mark = make("span", { className: "mark", hidden: true });
-    const track = make("span", { className: "track" });
-    track.append(range, mark);
-    let heldUntil = 0;
+    let shown = "", timer = 0;
     const send = throttled(emit);
-    const hold = () => (heldUntil = performance.now() + 600);
-    const number = numberField({ ...options, name: `${options.name}, number` }, (value) => {
+    const show = () => {
+      timer = 0;
+      range.value = plain(shown);
+      range.setAttribute("aria-valuetext", `${shown} ${options.unit ?? ""}`);
+      number.show(shown);
+    };
+    const hold = (value) => { // values that arrive meanwhile are shown afterwards
+      shown = format(value, options.digits);
+      clearTimeout(timer);
+      timer = setTimeout(show, 600);
+    };
+    const number = numberField({ ...options, name: `${name}, number` }, (value) => {
       range.value = value;
-      hold();
+      hold(value);
       send(value);
     });
-    root.append(track, number.field);
+    root.append(make("span", { className: "track" }, range, mark), number.field);
     range.addEventListener("input", () => {
-      hold();
-      number.show((+range.value).toFixed(options.digits).replace("-", "−"));
+      hold(+range.value);
+      number.show(shown);
       if (!options.late) send(+range.value);
     });
     if (options.late) range.addEventListener("change", () => send(+range.value));
@@ -202,10 +181,9 @@ const kinds = {
       range.dispatchEvent(new Event("change"));
     });
     return (changed) => {
-      if ("value" in changed && performance.now() > heldUntil) {
-        range.value = plain(changed.value);
-        range.setAttribute("aria-valuetext", `${changed.value} ${options.unit ?? ""}`);
-        number.show(changed.value);
+      if ("value" in changed) {
+        shown = format(plain(changed.value), options.digits);
+        if (!timer) show();
       }
       if ("mark" in changed) {
         mark.style.left = `${100 * changed.mark}%`;
@@ -218,19 +196,10 @@ const kinds = {
   copy(root, options) {
     let link = null;
     root.type = "button";
-    root.setAttribute("aria-label", options.name);
     root.addEventListener("click", async () => {
       const text = link === null ? document.getElementById(options.source).innerText
         : new URL(link, location.href).href;
-      try {
-        await navigator.clipboard.writeText(text);
-      } catch {
-        const area = make("textarea", { value: text });
-        document.body.append(area);
-        area.select();
-        document.execCommand("copy");
-        area.remove();
-      }
+      await Quasar.copyToClipboard(text);
       root.textContent = "Copied";
       setTimeout(() => (root.textContent = options.label), 1200);
     });
@@ -244,79 +213,44 @@ const kinds = {
     const isShown = (line, state) =>
       line[2] >= state.level && `${line[4]} ${line[5]}`.toLowerCase().includes(state.filter);
     const element = ([, time, level, name, node, text]) => {
-      const line = make("div", { className: "log-line" });
+      const cells = [time, name, node, text].map((words) => make("span", {}, words));
+      const line = make("div", { className: "log-line" }, ...cells);
       line.dataset.tone = level >= 40 ? "bad" : level >= 30 ? "warning" : "";
-      line.append(...[time, name, node, text].map((words) => make("span", { textContent: words })));
       return line;
     };
+    // Lines get their height when they come into view, so the end moves away without a scroll:
+    // only a scroll upwards by the user ends the following.
+    let [follows, lowest] = [true, 0];
+    const follow = () => {
+      if (!follows || !root.clientHeight) return;
+      root.scrollTop = root.scrollHeight;
+      lowest = root.scrollTop;
+    };
+    root.addEventListener("scroll", () => {
+      if (!root.clientHeight) return; // hidden
+      if (root.scrollTop + root.clientHeight >= root.scrollHeight - 4) follows = true;
+      else if (root.scrollTop < lowest - 4) follows = false;
+    });
+    new ResizeObserver(follow).observe(root);
     return (changed, state) => {
-      const isAtEnd = root.scrollTop + root.clientHeight >= root.scrollHeight - 4;
       root.classList.toggle("wrap", state.wrap);
       if ("lines" in changed || "level" in changed || "filter" in changed)
         root.replaceChildren(...(state.lines ?? []).filter((line) => isShown(line, state)).map(element));
       else root.append(...(changed.append ?? []).filter((line) => isShown(line, state)).map(element));
       while (root.childElementCount > 1000) root.firstChild.remove();
-      if (isAtEnd) root.scrollTop = root.scrollHeight;
+      follow();
+      requestAnimationFrame(follow);
     };
   },
 
-  image(root, options) {
-    root.alt = options.alt;
+  // Elements that are created again when they change, see `built`; attributes, and style.
+  content(root) {
     return (changed) => {
-      if (changed.src) root.src = changed.src;
-    };
-  },
-
-  rows(root, options) {
-    const head = make("tr");
-    for (const [label, unit, wide] of options.columns) {
-      const cell = make("th", { scope: "col", className: wide ? "wide" : "" });
-      cell.append(label, make("span", { className: "unit", textContent: unit }));
-      head.append(cell);
-    }
-    const body = make("tbody");
-    root.append(make("thead"), body);
-    root.firstChild.append(head);
-    const row = ([tone, ...texts]) => {
-      const line = make("tr");
-      line.dataset.tone = tone;
-      const cell = (text, at) => make("td", { textContent: text, className: options.columns[at]?.[2] ? "wide" : "" });
-      line.append(...texts.map(cell));
-      return line;
-    };
-    return (changed) => "rows" in changed && body.replaceChildren(...changed.rows.map(row));
-  },
-
-  progress(root, options) {
-    root.max = 100;
-    root.setAttribute("aria-label", options.name);
-    return (changed) => {
-      if (!("value" in changed)) return;
-      if (changed.value === "") root.removeAttribute("value");
-      else root.value = +changed.value;
-    };
-  },
-
-  bar(root, options) {
-    const fill = make("span", { className: "fill" });
-    const text = make("span", { className: "text" });
-    root.setAttribute("role", "meter");
-    root.setAttribute("aria-label", options.name);
-    root.append(fill, text);
-    return (changed) => {
-      if ("share" in changed) {
-        const share = Math.max(-1, Math.min(1, changed.share));
-        fill.style.width = `${50 * Math.abs(share)}%`;
-        fill.style.left = `${share < 0 ? 50 + 50 * share : 50}%`;
-        root.setAttribute("aria-valuenow", Math.round(100 * share));
-        root.setAttribute("aria-valuemin", -100);
-        root.setAttribute("aria-valuemax", 100);
-        root.dataset.tone = Math.abs(share) > 0.95 ? "bad" : Math.abs(share) > 0.8 ? "warning" : "";
-      }
-      if ("text" in changed) {
-        text.textContent = changed.text;
-        root.setAttribute("aria-valuetext", changed.text);
-      }
+      if ("tree" in changed) root.replaceChildren(...changed.tree.map((each) => built(each)));
+      for (const [name, value] of Object.entries(changed.attributes ?? {}))
+        if (value === null) root.removeAttribute(name);
+        else root.setAttribute(name, value);
+      for (const [name, value] of Object.entries(changed.style ?? {})) root.style.setProperty(name, value);
     };
   },
 };
@@ -329,9 +263,16 @@ export default {
   },
   async mounted() {
     const root = this.$el;
+    this.end = new AbortController(); // of what the element listens to outside itself
     const key = (this.key = root.id.slice(1));
     const kind = kinds[this.kind] ?? (await import(`/page/${this.kind}.js`)).default;
-    const update = kind(root, this.options, (value) => this.$emit("act", value));
+    if (this.end.signal.aborted) return;
+    const emit = (value) => {
+      const known = states.get(key) ?? {};
+      if ("value" in known) known.value = value; // what it shows, also at its next place
+      this.$emit("act", value);
+    };
+    const update = kind(root, this.options, emit, this.end.signal);
     const controls = () => [root, ...root.querySelectorAll("*")].filter((each) => "disabled" in each);
     const applied = (changed, state) => {
       if ("off" in changed) for (const each of controls()) each.disabled = changed.off;
@@ -346,6 +287,7 @@ export default {
     applied(state, state);
   },
   unmounted() {
+    this.end.abort();
     // An element that moves is mounted at its new place too.
     setTimeout(() => {
       if (document.getElementById(`c${this.key}`)) return;

@@ -1,24 +1,21 @@
 // The slider of past states, see page/time_bar.py.
 
-export default function past(root, options, emit) {
-  const range = document.createElement("input");
-  const label = document.createElement("output");
-  Object.assign(range, { type: "range", step: "any", min: 0, max: 1, value: 1 });
-  range.setAttribute("aria-label", options.name);
-  root.append(range, label);
-  let state = {}, wanted, timer = 0;
+import { make, throttled } from "./elements.js";
 
-  function send() { // at most 25 times a second
-    clearTimeout(timer);
-    timer = 0;
-    if (wanted === undefined) return;
-    emit({ show: wanted });
+export default function past(root, options, emit, signal) {
+  const { name } = options;
+  const range = make("input", { type: "range", step: "any", min: 0, max: 1, value: 1, name });
+  const label = make("output");
+  root.append(range, label);
+  let state = {}, wanted;
+
+  const send = throttled((time) => {
     wanted = undefined;
-    timer = setTimeout(send, 40);
-  }
+    emit({ show: time });
+  });
   range.addEventListener("input", () => {
     wanted = range.valueAsNumber < state.now ? range.valueAsNumber : null;
-    if (!timer) send();
+    send(wanted);
   });
   function press(event) {
     const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
@@ -36,7 +33,7 @@ export default function past(root, options, emit) {
     const keys = state.shown === null ? ["ArrowLeft"] : ["ArrowLeft", "ArrowRight", "Escape"];
     if (isFree && range.offsetParent && keys.includes(event.key)) press(event);
   };
-  document.addEventListener("keydown", listen);
+  document.addEventListener("keydown", listen, { signal });
 
   return (_changed, now) => {
     state = now;
@@ -44,6 +41,5 @@ export default function past(root, options, emit) {
     if (wanted === undefined) range.value = state.shown ?? state.now;
     range.setAttribute("aria-valuetext", state.text);
     if (label.value !== state.text) label.value = state.text;
-    if (!root.isConnected) document.removeEventListener("keydown", listen);
   };
 }

@@ -1,17 +1,16 @@
 // An image that changes: only the newest one is loaded, after the one before is there.
 
+import { make, throttled } from "./elements.js";
+
 export default function picture(root, options, emit) {
-  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
-  const button = make("button", { type: "button" }), image = make("img", { alt: options.alt });
+  const image = make("img", { alt: options.alt });
   const tip = make("span", { className: "picture-tip", hidden: true });
-  const caption = make("figcaption"), words = make("span"), near = make("span"), far = make("span");
+  const onclick = () => emit({ press: true });
+  const button = make("button", { type: "button", name: options.name, onclick }, image, tip);
+  const words = make("span"), near = make("span"), far = make("span");
   const scale = make("img", { src: options.scale, alt: "", className: "depth" });
-  const legend = make("span", { className: "legend", hidden: true });
-  button.setAttribute("aria-label", options.name);
-  legend.append(near, scale, far);
-  caption.append(words, legend);
-  button.append(image, tip);
-  root.append(button, caption);
+  const legend = make("span", { className: "legend", hidden: true }, near, scale, far);
+  root.append(button, make("figcaption", {}, words, legend));
 
   let wanted = null, isLoading = false;
   function load() {
@@ -26,23 +25,15 @@ export default function picture(root, options, emit) {
       load();
     });
 
-  let at = null, timer = 0;
-  function send() {
-    timer = 0;
-    emit({ at });
-  }
+  const send = throttled((at) => emit({ at }), 50);
   button.addEventListener("pointermove", (event) => {
     const box = image.getBoundingClientRect();
-    at = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    const at = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
     tip.style.left = `${Math.min(100 * at[0], 60)}%`;
     tip.style.top = `${100 * Math.min(at[1], 0.85)}%`;
-    timer ||= setTimeout(send, 50);
+    send(at);
   });
-  button.addEventListener("pointerleave", () => {
-    at = null;
-    timer ||= setTimeout(send, 50);
-  });
-  button.addEventListener("click", () => emit({ press: true }));
+  button.addEventListener("pointerleave", () => send(null));
 
   return (changed) => {
     if (changed.src) {

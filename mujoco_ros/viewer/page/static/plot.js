@@ -1,6 +1,7 @@
 // Plots of curves with one axis of time, see page/chart.py.
 
-import { Series, decimals, format, limits, ticks, trace } from "./curves.js";
+import { Series, decimals, limits, ticks, trace } from "./curves.js";
+import { format, make, setText } from "./elements.js";
 
 const LEFT = 54, BOTTOM = 18, TOP = 4, RIGHT = 6; // room around a plot [px]
 const SPANS = [1, 2, 5, 10, 20, 60];
@@ -8,33 +9,7 @@ const COLOURS = ["#1f5fbf #74a9ff", "#c4501b #ff9d6b", "#1a7f37 #56d178", "#9a2a
   "#8a6100 #e8bf4a", "#0a7d8c #4fd0e0", "#b3203f #ff8098", "#5b5bd6 #aaaaff", "#5f6b2e #b9c96f",
   "#59626d #b4bcc6"].map((pair) => `light-dark(${pair.replace(" ", ", ")})`);
 
-const make = (tag, properties = {}, ...children) => {
-  const { role, name, ...others } = properties;
-  const element = Object.assign(document.createElement(tag), others);
-  if (role) element.setAttribute("role", role);
-  if (name) element.setAttribute("aria-label", name);
-  element.append(...children);
-  return element;
-};
-const setText = (element, text) => element.textContent !== text && (element.textContent = text);
-
-// Moves what the names of all curves begin and end with, up to a "_" or space, to the title.
-function shortened(unit, names) {
-  const least = Math.min(...names.map((name) => name.length)) - 1;
-  const shared = (part) => {
-    let length = names.length > 1 ? least : 0;
-    while (length > 0 && new Set(names.map((name) => part(name, length))).size > 1) length -= 1;
-    return part(names[0] ?? "", length);
-  };
-  const begin = shared((name, length) => name.slice(0, length)).replace(/[^_ ]*$/, "");
-  const end = shared((name, length) => name.slice(name.length - length)).replace(/^[^_ ]*/, "");
-  if (!begin && !end || begin.length + end.length > least) return [unit, names];
-  const words = `${begin}${end}`.replaceAll(/_? |^_|_$/g, " ").trim();
-  return [`${words} [${unit}]`,
-    names.map((name) => name.slice(begin.length, name.length - end.length))];
-}
-
-export default function chart(root, options, emit) {
+export default function chart(root, options, emit, signal) {
   const series = new Map(); // samples by the number of the curve
   const hidden = new Set(); // names of hidden curves
   let plots = [], state = {}, detail = null;
@@ -84,16 +59,15 @@ export default function chart(root, options, emit) {
   const redraw = () => (frame ||= requestAnimationFrame(draw));
 
   function build() {
-    plots = state.plots.map(([unit, curves]) => {
-      const [label, short] = shortened(unit, curves.map(([, name]) => name));
+    plots = state.plots.map(([unit, label, curves]) => {
       const legend = make("div", { className: "legend", role: "table", name: `Values of ${label}` });
       const canvas = make("canvas", { role: "img", name: `Plot of ${label} over time` });
       const body = make("div", { className: "plot-body", tabIndex: 0, role: "group", name:
         `${label}: arrow keys move and zoom, Home follows the newest values` }, canvas);
-      const plot = { label, canvas, body, curves: curves.map(([number, name], index) => {
+      const plot = { label, canvas, body, curves: curves.map(([number, name, short], index) => {
         const key = `${unit} ${name}`;
         const value = make("span", { className: "figure", role: "cell" });
-        const toggle = button(short[index], () => {
+        const toggle = button(short, () => {
           if (!hidden.delete(key)) hidden.add(key);
           toggle.setAttribute("aria-pressed", !hidden.has(key));
           redraw();
@@ -273,8 +247,8 @@ export default function chart(root, options, emit) {
         target.blur();
         redraw();
       } });
-    const row = (tag, ...cells) => make("tr", {}, make("th", {}, cells[0]),
-      ...cells.slice(1).map((cell) => make(tag, {}, cell)));
+    const row = (tag, first, ...cells) =>
+      make("tr", {}, make("th", {}, first), ...cells.map((cell) => make(tag, {}, cell)));
     readout.replaceChildren(
       row("th", "time [s]", field(0), field(1), `${format(b - a, 4)}`),
       row("td", "", "A", "B", a === b ? "B − A" : `B − A: ${format(1 / Math.abs(b - a), 3)} Hz`),
@@ -307,17 +281,15 @@ export default function chart(root, options, emit) {
       paint(plot, context, width, heights[index] - 40);
       context.translate(0, heights[index] - 36);
     });
-    canvas.toBlob((blob) => {
-      const link = make("a", { href: URL.createObjectURL(blob), download: `${options.file}.png` });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    });
+    canvas.toBlob((blob) => Quasar.exportFile(`${options.file}.png`, blob));
   }
 
   const resized = new ResizeObserver(redraw);
   const recolour = () => ((colours = null), redraw());
-  new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  const theme = new MutationObserver(recolour);
+  theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  signal.addEventListener("abort", () => theme.disconnect());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour, { signal });
   emit({ kind: "ready" });
 
   return (changed, now) => {

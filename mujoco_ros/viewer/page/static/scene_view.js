@@ -1,17 +1,19 @@
 // The scene of the page, of which scene/static/scene.js draws the pictures.
 
 const REPORTED = ["camera", "options", "drawing", "selected"]; // what the viewer learns
+const METHODS = ["select", "setCamera", "frame", "setOption", "setDrawing"]; // of the scene
 
 export default {
   props: ["page"],
   emits: ["scene"],
   render() {
-    return Vue.h("div", { class: "scene-view" });
+    return Vue.h("div", { class: "scene-view", role: "application", "aria-label": "3D view" });
   },
   async mounted() {
     const { mountScene } = await import("/scene/static/scene.js");
     this.scene = mountScene(this.$el, {
       socketUrl: `/scene?page=${this.page}`,
+      above: 0.16, // buttons
       onEvent: (kind, value) => {
         if (REPORTED.includes(kind)) this.$emit("scene", { kind, value });
         if (kind === "model") this.$emit("scene", { kind, value: null });
@@ -21,21 +23,5 @@ export default {
   unmounted() {
     this.scene?.dispose();
   },
-  methods: {
-    select(body) {
-      this.scene?.select(body);
-    },
-    setCamera(pose) {
-      this.scene?.setCamera(pose);
-    },
-    frame(body) {
-      this.scene?.frame(body);
-    },
-    setOption(option) {
-      this.scene?.setOption(option);
-    },
-    setDrawing(drawing) {
-      this.scene?.setDrawing(drawing);
-    },
-  },
+  methods: Object.fromEntries(METHODS.map((name) => [name, function call(value) { this.scene?.[name](value); }])),
 };

@@ -2,9 +2,11 @@
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from threading import RLock
+from typing import Any
 
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -19,8 +21,6 @@ from mujoco_ros.viewer.marker_descriptions import (
     InteractiveMarkerInfo,
     MarkerKey,
     MarkerServerInfo,
-    default_shapes,
-    interactive_marker_shapes,
 )
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, printable
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
@@ -50,10 +50,6 @@ class _Server:
     subscription: Subscription  # subscription of its updates
     # Identifiers of the publishers of its updates
     publishers: frozenset[tuple[int, ...]] = frozenset()
-    # The shapes of each marker: from its server, and for bare controls
-    drawn: dict[str, tuple[InteractiveMarkerInfo, tuple[Shape, ...], tuple[Shape, ...]]] = field(
-        default_factory=dict
-    )
 
     @property
     def markers(self) -> MarkerSet:
@@ -64,24 +60,11 @@ class _Server:
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the first shapes of its markers, computed anew for changed ones.
-
-        The shapes of bare controls are last.
-        """
-        shapes: list[Shape] = []
-        added: list[Shape] = []
-        before, self.drawn = self.drawn, {}
-        for name, marker in self.markers.markers.items():
-            found = before.get(name)
-            if found is None or found[0] is not marker:
-                own = tuple(interactive_marker_shapes(marker))
-                found = marker, own, tuple(default_shapes(marker))
-            self.drawn[name] = found
-            shapes += found[1]
-            added += found[2]
-            if len(shapes) > MOST_DRAWN:
-                break
-        return (shapes + added)[: MOST_DRAWN + 1]
+        """Return the first shapes of its markers; the shapes of bare controls are last."""
+        markers = self.markers.markers.values()
+        described = (shape for marker in markers for shape in marker.shapes)
+        added = (shape for marker in markers for shape in marker.default_shapes)
+        return list(islice(chain(described, added), MOST_DRAWN + 1))
 
 
 @dataclass(slots=True)
@@ -117,9 +100,11 @@ class MarkerServers:
 
     @property
     def is_sending(self) -> bool:
+        """Whether feedback is sent or waits."""
         return bool(self._feedback) or self._motion is not None
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
+        """Move a marker in its frame until `release`, or until some seconds after the last call."""
         pose.check(f"marker '{key.name}'")
         with self._lock:
             found = self._find(key)
@@ -146,6 +131,7 @@ class MarkerServers:
                 motion.alive_at = 0.0  # again after its period
 
     def release(self) -> None:
+        """End the motion."""
         with self._lock:
             motion, self._motion = self._motion, None
             server = None if motion is None else self._servers.get(f"{motion.key.server}{UPDATES}")
@@ -158,25 +144,23 @@ class MarkerServers:
             self._set_known()
 
     def place(self, key: MarkerKey, control: str, pose: Pose) -> None:
+        """Move a marker in its frame at once."""
         with self._lock:
             self.drag(key, control, pose)
             self.release()
 
     def click(self, key: MarkerKey, control: str) -> None:
-        with self._lock:
-            if (found := self._find(key)) is not None:
-                event = InteractiveMarkerFeedback.BUTTON_CLICK
-                request = self._report(f"press {control} of", key)
-                request.command = self._send(key, found[1], control, event)
+        """Press a button."""
+        event = InteractiveMarkerFeedback.BUTTON_CLICK
+        self._press(key, control, f"press {control} of", event)
 
     def select(self, key: MarkerKey, control: str, entry: int) -> None:
-        with self._lock:
-            if (found := self._find(key)) is not None:
-                event = InteractiveMarkerFeedback.MENU_SELECT
-                request = self._report(f"select entry {entry} of", key)
-                request.command = self._send(key, found[1], control, event, entry)
+        """Select an entry of the menu of a marker, by its id."""
+        event = InteractiveMarkerFeedback.MENU_SELECT
+        self._press(key, control, f"select entry {entry} of", event, entry)
 
     def close(self) -> None:
+        """End the motion, and send the feedback that waits."""
         self.release()
         self._feedback.finish()
 
@@ -255,25 +239,21 @@ class MarkerServers:
                 self._endpoints.close(self._publishers.pop(namespace))
 
     def _request(self, topic: str, server: _Server, now: float) -> None:
-        server.updates.request(now)
+        """Request all markers of a server, unless it is closed when it responds."""
 
-        def is_open() -> bool:
-            return self._servers.get(topic) is server
+        def guarded(act: Callable[[Any], None]) -> Callable[[Any], None]:
+            def finish(found: Any) -> None:
+                with self._lock:
+                    if self._servers.get(topic) is server:
+                        act(found)
+                        self._is_changed = True
 
-        def respond(response: GetInteractiveMarkers.Response) -> None:
-            with self._lock:
-                if is_open():
-                    server.updates.respond(response)
-                    self._is_changed = True
+            return finish
 
-        def fail(reason: str) -> None:
-            with self._lock:
-                if is_open():
-                    server.updates.fail(reason)
-                    self._is_changed = True
-
-        request = GetInteractiveMarkers.Request()
-        self._caller.call(GetInteractiveMarkers, server.service, request, respond, fail, retry=True)
+        updates, kind = server.updates, GetInteractiveMarkers
+        updates.request(now)
+        respond, fail = guarded(updates.respond), guarded(updates.fail)
+        self._caller.call(kind, server.service, kind.Request(), respond, fail, retry=True)
 
     def _continue_motion(self, now: float) -> None:
         motion = self._motion
@@ -302,6 +282,12 @@ class MarkerServers:
 
     def _report(self, action: str, key: MarkerKey) -> Request:
         return self._requests.report(printable(f"{action} marker {key.server}: {key.name}"))
+
+    def _press(self, key: MarkerKey, control: str, action: str, event: int, entry: int = 0) -> None:
+        with self._lock:
+            if (found := self._find(key)) is not None:
+                request = self._report(action, key)
+                request.command = self._send(key, found[1], control, event, entry)
 
     def _send(
         self,

@@ -14,7 +14,6 @@ from visualization_msgs.srv import GetInteractiveMarkers
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.marker_descriptions import InteractiveMarkerInfo, MarkerServerInfo
-from mujoco_ros.viewer.ros.drawn_messages import note_merged
 from mujoco_ros.viewer.ros.interactive_markers.marker_reader import (
     checked_pose,
     marker_info,
@@ -40,11 +39,11 @@ class MarkerSet:
         self._later: Pose | None = None
         self._has_more = False  # markers that are not shown
         self._logged: set[str] = set()
-        self._merged: set[str] = set()  # the server, if a marker has too many triangles
         self._problems: dict[str, str] = {}  # by what they are about
 
     @property
     def info(self) -> MarkerServerInfo:
+        """The markers and the problems."""
         problems = tuple(self._problems.values())
         return MarkerServerInfo(markers=dict(self.markers), problems=problems)
 
@@ -60,18 +59,13 @@ class MarkerSet:
 
     def reset(self, response: GetInteractiveMarkers.Response) -> None:
         """Take the markers of a response instead of the present ones."""
-        held, before = self.held, self.markers.get(self.held)
-        self.held, self._later, self._has_more = "", None, False
-        self.markers.clear()
+        held, self._has_more = self.markers.get(self.held), False
+        self.markers = {} if held is None else {held.name: held}
         self._problems.clear()
         self.sequence = self._responded = int(response.sequence_number)
         self._add(response.markers)
-        present = self.markers.get(held)
-        if present is not None and before is not None:
-            self.held = held
-            if present.frame == before.frame:
-                self._later = present.pose
-                self.move(held, before.pose)
+        if self.held not in {marker.name for marker in response.markers}:
+            self._remove(self.held)
 
     def update(self, message: InteractiveMarkerUpdate, *, may_be_late: bool = False) -> bool:
         """Apply an update; return False if all must be requested: one is missing, or has room now.
@@ -113,6 +107,7 @@ class MarkerSet:
         self._later = None
 
     def move(self, name: str, pose: Pose) -> None:
+        """Set the pose of a marker in its frame."""
         self.markers[name] = replace(self.markers[name], pose=pose)
 
     def _add(self, messages: Sequence[InteractiveMarker]) -> None:
@@ -130,17 +125,18 @@ class MarkerSet:
                 self.note(_about(message.name), f"{error}; it is not shown")
                 continue
             self.note(_about(message.name), "")
-            for control in message.controls:
-                for marker in control.markers:
-                    note_merged(marker, self._server, self._merged)
-            present = self.markers.get(message.name)
-            if message.name == self.held and present is not None:
-                is_same = present.frame == info.frame
-                self._later = info.pose if is_same else None
-                info = replace(info, pose=present.pose) if is_same else info
-            self.markers[message.name] = info
+            self._set(info)
         if self._has_more:
             self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
+
+    def _set(self, marker: InteractiveMarkerInfo) -> None:
+        """Take what the server describes; the pose of the held marker applies later."""
+        present = self.markers.get(marker.name)
+        if marker.name == self.held and present is not None:
+            is_same = present.frame == marker.frame
+            self._later = marker.pose if is_same else None
+            marker = replace(marker, pose=present.pose) if is_same else marker
+        self.markers[marker.name] = marker
 
     def _remove(self, name: str) -> None:
         self.markers.pop(name, None)
@@ -160,13 +156,7 @@ class MarkerSet:
         except UserInputError as error:
             self.note(_about(name), f"{error}; the pose is ignored")
             return
-        if message.header.frame_id != marker.frame:
-            self.markers[name] = replace(marker, frame=message.header.frame_id, pose=pose)
-            self._later = None if name == self.held else self._later
-        elif name == self.held:
-            self._later = pose
-        else:
-            self.move(name, pose)
+        self._set(replace(marker, frame=message.header.frame_id, pose=pose))
 
 
 def _about(name: str) -> str:
@@ -214,6 +204,7 @@ class UpdateQueue:
         self.request_at, self._requested_at = None, now
 
     def respond(self, response: GetInteractiveMarkers.Response) -> None:
+        """Take the markers of a response."""
         self.markers.reset(response)
         self._responded_at = time.monotonic()
 

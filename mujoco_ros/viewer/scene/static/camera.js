@@ -61,6 +61,12 @@ export class PageCamera {
     this.limit();
   }
 
+  // Multiply the distance.
+  scale(factor) {
+    this.distance *= factor;
+    this.limit();
+  }
+
   pan(dx, dy, isHorizontal) {
     if (this.followed) return;
     const scale = 2 * Math.tan(this.model.fovy * RADIANS / 2) * this.distance;
@@ -116,7 +122,7 @@ export class PageCamera {
     const { centre, half, bottom, top, near, far, flat } = this.frustum, s = flat ? 1 : near;
     return {
       position: this.three.position.toArray(), forward: axis(0, 0, -1).toArray(),
-      up: axis(0, 1, 0).toArray(), orthographic: flat, pixel,
+      up: axis(0, 1, 0).toArray(), is_orthographic: flat, pixel,
       frustum: [s * centre, s * half, s * bottom, s * top, near, far],
     };
   }

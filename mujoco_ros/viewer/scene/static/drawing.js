@@ -1,46 +1,43 @@
 // Draws the geoms of the scene: those of one shape and texture are instances of one mesh.
 import { THREE } from "./three.js";
-import { GEOM, geometryOf, readGeometry } from "./shapes.js";
+import { GEOM, geometryOf, imagedCamera, readGeometry } from "./shapes.js";
 import { Materials, TEXTURE } from "./material.js";
 import { REACH } from "./sky.js";
+import { unitShape } from "./unit_shapes.js";
 
 export const CASTS = 1; // layer of what casts shadows
 const OPAQUE = 0.995; // least opacity that MuJoCo draws as opaque
+const IMAGE_MS = 150; // from an image of a camera to the next one
 const DECOR = 4; // category of geoms that cast no shadow
 const INSTANCED = { place: 3, size: 3, turn: 4, tint: 4, shade: 4, pattern: 4 };
 
 // Instances of a shape, in arrays that grow.
 class Batch {
-  constructor(shape, material, order) {
+  constructor(shape, material, isLine) {
     this.slots = []; this.at = new Map();
     this.shape = shape;
-    this.geometry = new THREE.InstancedBufferGeometry();
-    this.useShape(shape);
-    this.grow(4);
-    const isLine = order.isLine;
-    this.mesh = isLine ? new THREE.LineSegments(this.geometry, material)
-      : new THREE.Mesh(this.geometry, material);
+    this.mesh = isLine ? new THREE.LineSegments(undefined, material) : new THREE.Mesh(undefined, material);
     this.mesh.frustumCulled = false;
     this.mesh.matrixAutoUpdate = false;
+    this.grow(4);
   }
 
-  useShape(shape) {
-    for (const [name, attribute] of Object.entries(shape.attributes)) {
-      this.geometry.setAttribute(name, attribute);
-    }
-    this.geometry.setIndex(shape.index);
-  }
-
+  // Continue with room for more; three.js keeps bindings of attributes for each geometry.
   grow(capacity) {
+    const before = this.geometry, geometry = new THREE.InstancedBufferGeometry();
+    for (const [name, attribute] of Object.entries(this.shape.attributes)) {
+      geometry.setAttribute(name, attribute);
+    }
+    geometry.setIndex(this.shape.index);
     for (const [name, size] of Object.entries(INSTANCED)) {
       const array = new Float32Array(capacity * size);
-      const before = this.geometry.getAttribute(name);
-      if (before) array.set(before.array);
+      if (before) array.set(before.getAttribute(name).array);
       const attribute = new THREE.InstancedBufferAttribute(array, size);
       attribute.setUsage(THREE.DynamicDrawUsage);
-      this.geometry.setAttribute(name, attribute);
+      geometry.setAttribute(name, attribute);
     }
-    if (this.capacity) this.geometry.dispose(); // three.js caches bindings of attributes
+    if (before) this.dispose();
+    this.geometry = this.mesh.geometry = geometry;
     this.capacity = capacity;
   }
 
@@ -51,15 +48,19 @@ class Batch {
     this.geometry.instanceCount = this.slots.length;
   }
 
-  // Remove a slot; the last one takes its place. Return the slot that moved, if any.
+  // Remove a slot; the last one takes its place.
   remove(slot) {
-    const at = this.at.get(slot), last = this.slots.pop();
+    const at = this.at.get(slot), last = this.slots.pop(), from = this.slots.length;
     this.at.delete(slot);
-    this.geometry.instanceCount = this.slots.length;
-    if (last === slot) return null;
+    this.geometry.instanceCount = from;
+    if (last === slot) return;
     this.slots[at] = last;
     this.at.set(last, at);
-    return last;
+    for (const [name, size] of Object.entries(INSTANCED)) {
+      const attribute = this.geometry.getAttribute(name);
+      attribute.array.copyWithin(at * size, from * size, (from + 1) * size);
+      attribute.needsUpdate = true;
+    }
   }
 
   set(slot, name, values) {
@@ -68,14 +69,19 @@ class Batch {
     attribute.needsUpdate = true;
   }
 
-  dispose() { this.geometry.dispose(); }
+  // Free the buffers, but for those of the shape, which other batches have too.
+  dispose() {
+    if (!this.isSingle) for (const name of Object.keys(this.shape.attributes)) this.geometry.deleteAttribute(name);
+    this.geometry.setIndex(null);
+    this.geometry.dispose();
+  }
 }
 
 // The meshes of all geoms, as a group of three.js.
 export class Drawing {
-  constructor(model, assetUrl, onLoad, anisotropy) {
+  constructor(model, { assetUrl, imageUrl }, onLoad, anisotropy) {
     this.anisotropy = anisotropy;
-    this.model = model; this.assetUrl = assetUrl; this.onLoad = onLoad;
+    this.model = model; this.assetUrl = assetUrl; this.imageUrl = imageUrl; this.onLoad = onLoad;
     this.group = new THREE.Group();
     this.materials = new Materials();
     this.loaded = new Map(); // shapes and textures by name of their asset; null while they load
@@ -84,7 +90,6 @@ export class Drawing {
     this.pending = 0;
     this.segmented = false; this.selected = 0;
     this.softShapes = new Map();
-    this.isTransparent = new Map();
   }
 
   // Apply the changes of a frame.
@@ -123,7 +128,7 @@ export class Drawing {
     const isTransparent = look.rgba[3] < OPAQUE && !this.segmented;
     const isLine = look.type === GEOM.LINE || look.type === GEOM.LINEBOX;
     const options = { transparent: isTransparent, unlit: isLine,
-      double: look.type === GEOM.TRIANGLE };
+      double: look.type === GEOM.TRIANGLE || imagedCamera(look) >= 0 };
     const casts = look.category !== DECOR && !isLine && look.castshadow;
     // Transparent geoms are sorted by their distance, so each is a mesh of its own.
     const single = isTransparent || look.type === GEOM.TRIANGLE ? slot : "";
@@ -134,8 +139,9 @@ export class Drawing {
       batch = this.batches.get(key);
       if (!batch) {
         const material = this.materials.get(texture, mapping, options);
-        batch = new Batch(shape, material, { isLine });
+        batch = new Batch(shape, material, isLine);
         batch.key = key;
+        batch.isSingle = look.type === GEOM.TRIANGLE; // its shape is its own
         if (casts) batch.mesh.layers.enable(CASTS);
         this.batches.set(key, batch);
         this.group.add(batch.mesh);
@@ -188,17 +194,13 @@ export class Drawing {
     const repeat = look.texid >= 0 ? look.repeat : material?.repeat ?? [1, 1];
     const uniform = look.texid >= 0 ? look.uniform : material?.uniform;
     if (mapping === TEXTURE.CUBE) return uniform ? [...size, 0] : [1, 1, 1, 0];
-    if (mapping === TEXTURE.GENERATED) {
-      const scale = [0, 1].map((k) => {
-        const own = look.dataid >= 0 && size[k] > 0 ? repeat[k] / size[k] : repeat[k];
-        return uniform && size[k] > 0 ? own * size[k] : own;
-      });
-      return [0.5 * scale[0], -0.5 * scale[1], -0.5, -0.5];
-    }
+    const isGenerated = mapping === TEXTURE.GENERATED;
     const scale = [0, 1].map((k) => {
-      const own = repeat[k] > 0 ? repeat[k] : 1;
-      return uniform && size[k] > 0 ? own * size[k] : own;
+      const own = repeat[k] > 0 || isGenerated ? repeat[k] : 1;
+      const shared = isGenerated && look.dataid >= 0 && size[k] > 0 ? own / size[k] : own;
+      return uniform && size[k] > 0 ? shared * size[k] : shared;
     });
+    if (isGenerated) return [0.5 * scale[0], -0.5 * scale[1], -0.5, -0.5];
     if (look.type !== GEOM.PLANE) return [...scale, 0, 0];
     // The texture coordinates of planes are their positions: of infinite ones in metres.
     const half = this.isInfinite(look) ? REACH * this.model.far : 1;
@@ -262,7 +264,7 @@ export class Drawing {
 
   // Return the shape of a geom; null before it is loaded, or if it has none.
   shapeOf(look, slot) {
-    const { meshes, hfields, skins, shapes } = this.model.assets;
+    const { meshes, hfields, skins } = this.model.assets;
     switch (look.type) {
       case GEOM.MESH: case GEOM.SDF:
         return this.loadShape(meshes[look.dataid >> 1]?.[look.dataid & 1]);
@@ -273,9 +275,13 @@ export class Drawing {
       }
       case GEOM.FLEX: return this.softShape(slot, null);
       case GEOM.TRIANGLE: return geometryOf({ position: new Float32Array(9), normal: new Float32Array(9) });
-      case GEOM.PLANE: return this.loadShape(shapes[this.isInfinite(look) ? GEOM.DISK : look.type]);
-      default: return this.loadShape(shapes[look.type]);
+      default: return this.unitShape(this.isInfinite(look) ? GEOM.DISK : look.type);
     }
+  }
+
+  unitShape(type) {
+    if (!this.loaded.has(type)) this.loaded.set(type, unitShape(type, this.model));
+    return this.loaded.get(type);
   }
 
   loadShape(name) {
@@ -303,6 +309,7 @@ export class Drawing {
 
   // Return the texture of a geom and how it is mapped.
   textureOf(look) {
+    if (imagedCamera(look) >= 0) return [this.imageOf(imagedCamera(look)), TEXTURE.EXPLICIT];
     const id = look.texid >= 0 ? look.texid : this.model.materials[look.matid]?.texture ?? -1;
     const asset = look.matid >= 0 ? this.model.assets.textures[id] : undefined;
     if (!asset?.is_image) return [null, TEXTURE.NO_TEXTURE];
@@ -311,6 +318,30 @@ export class Drawing {
     if (asset.is_cube) return [texture, TEXTURE.CUBE];
     const hasUv = ![GEOM.MESH, GEOM.SDF, GEOM.HFIELD, GEOM.SKIN, GEOM.FLEX].includes(look.type);
     return [texture, look.texcoord || hasUv ? TEXTURE.EXPLICIT : TEXTURE.GENERATED];
+  }
+
+  // Return the texture with the newest image of a camera, which is loaded again and again.
+  imageOf(camera) {
+    const name = `image of camera ${camera}`;
+    if (this.loaded.has(name)) return this.loaded.get(name);
+    const texture = new THREE.Texture();
+    this.loaded.set(name, texture);
+    const isShown = () => this.loaded.get(name) && this.slots.looks.some((look) => look && imagedCamera(look) === camera);
+    const next = async () => {
+      const response = document.hidden ? null : await fetch(this.imageUrl(camera)).catch(() => null);
+      if (response?.status === 200) {
+        const image = await createImageBitmap(await response.blob());
+        texture.image?.close(); // or it stays in memory until the next garbage collection
+        texture.image = image;
+        texture.flipY = false;
+        texture.needsUpdate = true;
+        this.onLoad();
+      }
+      if (isShown()) setTimeout(next, IMAGE_MS);
+      else { this.loaded.delete(name); texture.dispose(); }
+    };
+    next();
+    return texture;
   }
 
   loadTexture(asset) {
@@ -338,6 +369,7 @@ export class Drawing {
   dispose() {
     for (const batch of this.batches.values()) batch.dispose();
     for (const found of this.loaded.values()) found?.dispose();
+    this.loaded.clear();
     this.materials.dispose();
   }
 }

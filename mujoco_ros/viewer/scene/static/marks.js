@@ -157,7 +157,7 @@ export class Marks {
   held(phase) {
     const { entry, grip, pose } = this.drag;
     return { frame: entry.name, handle: grip.control.name, phase,
-      position: pose.position.toArray(), quat: wxyz(pose.turn) };
+      position: pose.position.toArray(), quat_wxyz: wxyz(pose.turn) };
   }
 
   text(pixel, text) {

@@ -3,9 +3,9 @@ import { THREE } from "./three.js";
 
 const CLICK_PX = 4, DOUBLE_MS = 400, WHEEL = 0.0005;
 const TAKES_KEYS = "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, "
-  + "[contenteditable], [role=application]"; // elements that need the keys that are pressed in them
+  + "[contenteditable], [popover], [role=application]"; // what needs the keys that are pressed in it
 const PRESSED_BY_SPACE = "button, summary, a, input, [role=button], [role=tab], [role=separator]";
-const FOR_SIMULATION = ["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape"];
+const FOR_SIMULATION = ["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape", "F3"];
 
 export class Pointer {
   constructor(scene) {
@@ -13,29 +13,16 @@ export class Pointer {
     this.selected = 0; this.local = null; // the selected body, and the picked point in its frame
     this.pointers = new Map(); // positions of buttons or fingers that are down
     this.pull = null; this.click = null;
-    this.listeners = [
-      ["pointerdown", (event) => this.down(event)], ["pointermove", (event) => this.move(event)],
-      ["pointerup", (event) => this.up(event)], ["pointercancel", (event) => this.up(event)],
-      ["wheel", (event) => this.wheel(event)],
-      ["contextmenu", (event) => event.preventDefault()],
-    ];
-    for (const [name, listener] of this.listeners) {
-      this.element.addEventListener(name, listener, { passive: false });
+    const { element, scene: { signal } } = this;
+    for (const [name, act] of Object.entries({ pointerdown: this.down, pointermove: this.move,
+      pointerup: this.up, pointercancel: this.up, wheel: this.wheel,
+      contextmenu: (event) => event.preventDefault() })) {
+      element.addEventListener(name, act.bind(this), { passive: false, signal });
     }
     // Keys act wherever the focus is, after all that handles them there.
-    this.keyListener = (event) => this.key(event);
-    window.addEventListener("keydown", this.keyListener);
-    this.leaveListener = () => { if (document.hidden) this.release(); };
-    document.addEventListener("visibilitychange", this.leaveListener);
-    this.element.style.touchAction = "none";
-  }
-
-  get isMoving() { return this.pointers.size > 0; }
-
-  dispose() {
-    for (const [name, listener] of this.listeners) this.element.removeEventListener(name, listener);
-    window.removeEventListener("keydown", this.keyListener);
-    document.removeEventListener("visibilitychange", this.leaveListener);
+    window.addEventListener("keydown", (event) => this.key(event), { signal });
+    document.addEventListener("visibilitychange", () => document.hidden && this.release(), { signal });
+    element.style.touchAction = "none";
   }
 
   position(event) {
@@ -79,7 +66,7 @@ export class Pointer {
     const other = [...this.pointers].find(([key]) => key !== id)[1];
     const apart = (p) => Math.hypot(p.x - other.x, p.y - other.y);
     camera.pan((at.x - before.x) / at.height / 2, (at.y - before.y) / at.height / 2, false);
-    camera.zoom((apart(at) - apart(before)) / at.height);
+    camera.scale(apart(before) / Math.max(apart(at), 1));
   }
 
   up(event) {
@@ -124,7 +111,7 @@ export class Pointer {
   }
 
   // Handle the server's answer to a double click.
-  picked({ body, local, point, button, ctrl }) {
+  picked({ body, local, point, button, with_ctrl: ctrl }) {
     const { camera } = this.scene;
     if (button === "left") this.select(Math.max(body, 0), local);
     else if (ctrl) this.scene.setCamera({ followed: Math.max(body, 0), fixed: -1 });
@@ -133,6 +120,7 @@ export class Pointer {
   }
 
   select(body, local) {
+    if (this.pull) this.sendPull("end");
     this.selected = body; this.local = local ?? [0, 0, 0];
     this.pull = null;
     const drawing = this.scene.view?.drawing;
@@ -184,7 +172,7 @@ export class Pointer {
   sendPull(phase) {
     const { target, turn, rotates } = this.pull;
     this.scene.send({ pull: { body: this.selected, phase, rotates, local: this.local,
-      position: target.toArray(), quat: [turn.w, turn.x, turn.y, turn.z] } });
+      position: target.toArray(), quat_wxyz: [turn.w, turn.x, turn.y, turn.z] } });
   }
 
   // Return the ends of the spring of a pull; null without one.
@@ -201,8 +189,9 @@ export class Pointer {
   key(event) {
     const { scene } = this, { model, camera } = scene;
     if (!model || event.altKey || event.metaKey || event.ctrlKey || event.defaultPrevented) return;
-    const { target } = event;
-    if (target.closest?.(TAKES_KEYS) || (event.code === "Space" && target.closest?.(PRESSED_BY_SPACE))) return;
+    const { target } = event, taker = target.closest?.(TAKES_KEYS);
+    if ((taker && taker !== scene.element) || (event.code === "Space" && target.closest?.(PRESSED_BY_SPACE))) return;
+    if (event.repeat && !event.code.startsWith("Arrow")) return; // held: it would act thirty times a second
     // The browser closes a popup.
     if (event.key === "Escape" && document.querySelector(":popover-open")) return;
     if (this.viewKey(event, model, camera)) {

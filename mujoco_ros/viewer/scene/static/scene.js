@@ -6,14 +6,17 @@ import { Pointer } from "./pointer.js";
 import { View } from "./view.js";
 
 const RETRY_MS = 1000, REPORT_MS = 500, WINDOW_MS = 2000;
+const REST_MS = 150; // a processor that draws rests after a press elsewhere on the page
+const PRESSES = ["pointerdown", "click", "keydown"];
 const LEAST_FPS = 10; // a slower page draws less, and then shows pictures
 const FIRST_FRAMES = 4, MEASURED_FRAMES = 12; // not measured, because shaders are compiled; measured
 
 // Show the scene in an element. `drawing` is "auto", "three" or "pictures"; `onEvent` gets
-// "connection", "model", "options", "camera", "selected", "drawing" and "message" with a value each.
+// "model", "options", "camera", "selected" and "drawing" with a value each.
+// `above` is the share of the height that stays free above what is framed.
 export function mountScene(element, settings = {}) {
   return new MountedScene(element, {
-    socketUrl: "/scene", token: "", assetsUrl: "/scene/assets/", drawing: "auto", onEvent: () => {},
+    socketUrl: "/scene", assetsUrl: "/scene/assets/", imagesUrl: "/pictures/scene/", drawing: "auto", above: 0, onEvent: () => {},
     ...settings,
   });
 }
@@ -38,6 +41,13 @@ class MountedScene {
       console.warn(`three.js cannot draw: ${error.message}`);
       this.view = null;
     }
+    this.end = new AbortController(); // of what it listens to
+    this.signal = this.end.signal;
+    this.restsUntil = 0;
+    const rest = ({ target }) => {
+      if (software && !element.contains(target)) this.restsUntil = performance.now() + REST_MS;
+    };
+    for (const type of PRESSES) document.addEventListener(type, rest, { capture: true, signal: this.signal });
     this.slots = new Slots();
     this.pointer = new Pointer(this);
     this.frames = []; this.offset = Infinity;
@@ -54,7 +64,7 @@ class MountedScene {
   schedule() {
     const loop = () => this.loop();
     if (this.view) { this.view.renderer.setAnimationLoop(loop); return; }
-    const again = () => { loop(); if (!this.isDisposed) requestAnimationFrame(again); };
+    const again = () => { loop(); if (!this.signal.aborted) requestAnimationFrame(again); };
     requestAnimationFrame(again);
   }
 
@@ -85,7 +95,7 @@ class MountedScene {
   // Show a body with all below it, or for 0 all bodies.
   frame(body = 0) {
     const { azimuth, elevation } = this.camera, { width, height } = this;
-    this.send({ frame: { body, azimuth, elevation, aspect: width / height } });
+    this.send({ frame: { body, azimuth, elevation, aspect: width / height, above: this.settings.above } });
   }
 
   // Set visual flags, groups, label or frame (as `ViewOptions`), or flags of rendering.
@@ -116,18 +126,17 @@ class MountedScene {
     this.arePictures = areShown;
     this.pictures.canvas.hidden = !areShown;
     this.pictureRequest = "";
-    if (this.view) this.view.renderer.domElement.hidden = areShown;
+    if (this.view && !areShown) this.view.renderer.domElement.hidden = false; // until the first picture
     if (!areShown) this.send({ picture: null });
     this.isDirty = true;
     this.settings.onEvent("drawing", areShown ? "pictures" : "three");
   }
 
   dispose() {
-    this.isDisposed = true;
+    this.end.abort();
     clearInterval(this.reporter);
     clearTimeout(this.retry);
     this.observer.disconnect();
-    this.pointer.dispose();
     this.socket.close();
     this.view?.dispose();
     this.element.replaceChildren();
@@ -136,18 +145,15 @@ class MountedScene {
   connect() {
     const url = new URL(this.settings.socketUrl, location.href);
     url.protocol = url.protocol.replace("http", "ws");
-    if (this.settings.token) url.searchParams.set("token", this.settings.token);
     this.socket = new WebSocket(url);
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = ({ data }) => {
       if (typeof data === "string") this.message(JSON.parse(data)); else this.receive(data);
     };
     this.socket.onclose = () => {
-      this.settings.onEvent("connection", false);
       this.isGreeted = false;
-      if (!this.isDisposed) this.retry = setTimeout(() => this.connect(), RETRY_MS);
+      if (!this.signal.aborted) this.retry = setTimeout(() => this.connect(), RETRY_MS);
     };
-    this.socket.onopen = () => this.settings.onEvent("connection", true);
   }
 
   send(message) {
@@ -157,10 +163,20 @@ class MountedScene {
   message(message) {
     if (message.model) this.setModel(message.model, message.options);
     if (message.camera) this.setCamera(message.camera);
-    if (message.selected) this.pointer.select(message.selected.body, null);
     if (message.picked) this.pointer.picked(message.picked);
-    if (message.pictures && this.view) { this.measured = null; this.showPictures(false); }
-    this.settings.onEvent("message", message);
+    if (message.pictures) this.leavePictures(message.pictures);
+  }
+
+  // Draw without pictures, for a reason, which is shown if the browser cannot draw either.
+  leavePictures(reason) {
+    this.measured = null;
+    if (this.view) { this.showPictures(false); return; }
+    const note = document.createElement("p");
+    note.setAttribute("role", "alert");
+    note.style.cssText = "position:absolute;margin:12px;color:white";
+    note.textContent = `This browser has no WebGL 2, and ${reason}`;
+    this.element.querySelector("p")?.remove();
+    this.element.append(note);
   }
 
   setModel(model, options) {
@@ -171,7 +187,9 @@ class MountedScene {
     this.header = null;
     if (this.camera) this.camera.setModel(model, isOther); else this.camera = new PageCamera(model);
     this.render ??= Object.fromEntries(model.choices.render.map(([name, , on]) => [name, on]));
-    this.view?.setModel(model, (name) => this.settings.assetsUrl + name, () => { this.isDirty = true; });
+    const { assetsUrl, imagesUrl } = this.settings;
+    const urls = { assetUrl: (name) => assetsUrl + name, imageUrl: (camera) => imagesUrl + camera };
+    this.view?.setModel(model, urls, () => { this.isDirty = true; });
     this.view?.setFlags(this.render);
     this.options = options;
     if (!this.isGreeted && kept) this.setOption(kept); // a new connection
@@ -210,15 +228,15 @@ class MountedScene {
     this.send({ ack: header.sequence });
     if (!this.arePictures) return;
     this.pictures.transferFromImageBitmap(picture);
+    if (this.view) this.view.renderer.domElement.hidden = true;
     this.header = header;
     this.frames.push(performance.now());
-    this.drawnTotal = (this.drawnTotal ?? 0) + 1;
     this.isDirty = true;
   }
 
   loop() {
     const isMeasuring = this.measured !== null && !this.view?.drawing?.pending;
-    if (!this.model || !(this.isDirty || isMeasuring)) return;
+    if (!this.model || !(this.isDirty || isMeasuring) || performance.now() < this.restsUntil) return;
     this.isDirty = false;
     this.camera.update(this.slots.view, this.width, this.height);
     if (this.arePictures) this.requestPicture(); else this.draw();
@@ -229,7 +247,6 @@ class MountedScene {
   draw() {
     this.view.draw(this.camera, this.slots);
     this.frames.push(performance.now());
-    this.drawnTotal = (this.drawnTotal ?? 0) + 1;
     if (this.header?.kind === FRAME && this.header.sequence !== this.acknowledged) {
       this.acknowledged = this.header.sequence;
       this.send({ ack: this.acknowledged });
@@ -238,7 +255,7 @@ class MountedScene {
 
   requestPicture() {
     const { camera, width, height, render } = this;
-    const picture = JSON.stringify({ ...camera.message(), width, height, render });
+    const picture = JSON.stringify({ camera: camera.message(), width, height, render });
     if (picture === this.pictureRequest) return;
     this.pictureRequest = picture;
     this.send({ picture: JSON.parse(picture) });
@@ -252,7 +269,6 @@ class MountedScene {
     const spans = this.measured.slice(FIRST_FRAMES).map((time, i) => time - this.measured[FIRST_FRAMES - 1 + i]);
     const fps = 1000 / spans.sort((a, b) => a - b)[Math.floor(spans.length / 2)];
     this.measured = null;
-    this.measuredFps = fps;
     if (fps >= LEAST_FPS) return;
     if (this.view.quality > 1) {
       this.view.setQuality(1);
@@ -272,7 +288,7 @@ class MountedScene {
     document.documentElement.dataset.fps = fps.toFixed(1);
     document.documentElement.dataset.lagS = lag.toFixed(2);
     if (!this.model) return;
-    this.send({ report: { fps, lag_s: lag } });
+    this.send({}); // a page that is silent ends its drag
     this.reportCamera();
   }
 

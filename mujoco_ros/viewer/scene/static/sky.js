@@ -29,22 +29,10 @@ export function skyMesh(texture) {
 export function hazeMesh({ share, colour }, slices) {
   const angle = Math.atan2(1, share), other = 0.75 * Math.PI - angle;
   const middle = Math.SQRT1_2 * share * Math.sin(angle) / Math.sin(other);
-  const position = [], opacity = [], index = [];
-  [[0, 0], [middle, 1], [1, 0]].forEach(([h, a], row) => {
-    for (let i = 0; i <= slices; i++) {
-      const az = 2 * Math.PI * i / slices, r = 1 - share * (1 - h);
-      position.push(r * Math.cos(az), r * Math.sin(az), h);
-      opacity.push(a);
-      if (row < 2 && i < slices) {
-        const k = row * (slices + 1) + i, l = k + slices + 1;
-        index.push(k, k + 1, l + 1, k, l + 1, l);
-      }
-    }
-  });
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute("position", new THREE.Float32BufferAttribute(position, 3));
+  const heights = [0, middle, 1], opacity = new Array(slices + 1).fill([0, 1, 0]).flat();
+  const profile = heights.map((h) => new THREE.Vector2(1 - share * (1 - h), h));
+  const geometry = new THREE.LatheGeometry(profile, slices).rotateX(Math.PI / 2);
   geometry.setAttribute("opacity", new THREE.Float32BufferAttribute(opacity, 1));
-  geometry.setIndex(index);
   const material = new THREE.ShaderMaterial({
     uniforms: { colour: { value: new THREE.Vector3(...colour) } }, side: THREE.DoubleSide,
     transparent: true, depthWrite: false,
@@ -69,10 +57,7 @@ export function placeHaze(mesh, eye, place, quat, far) {
   const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(turn);
   const elevation = eye.clone().sub(new THREE.Vector3(...place)).dot(normal) / distance;
   if (elevation < 0) return false;
-  mesh.matrixWorld.makeRotationFromQuaternion(turn);
-  mesh.matrixWorld.multiply(new THREE.Matrix4().makeTranslation(0, 0, -elevation));
-  mesh.matrixWorld.multiply(new THREE.Matrix4().makeScale(1, 1, elevation));
-  mesh.matrixWorld.premultiply(new THREE.Matrix4().makeScale(distance, distance, distance));
-  mesh.matrixWorld.premultiply(new THREE.Matrix4().makeTranslation(eye.x, eye.y, eye.z));
+  const foot = eye.clone().addScaledVector(normal, -elevation * distance);
+  mesh.matrixWorld.compose(foot, turn, new THREE.Vector3(distance, distance, distance * elevation));
   return true;
 }

@@ -1,15 +1,10 @@
 // Reads frames: see `packing.py`.
+import { THREE } from "./three.js";
+import { readVertices } from "./shapes.js";
 
 const HEADER = 32;
 export const FRAME = 1, PICTURE = 2;
-const LOOK_BYTES = 44;
-
-// Return the 32-bit float of a 16-bit one.
-function half(bits) {
-  const exponent = (bits >> 10) & 31, fraction = bits & 1023, sign = bits & 0x8000 ? -1 : 1;
-  if (!exponent) return sign * fraction * 2 ** -24;
-  return exponent === 31 ? sign * Infinity : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
+const LOOK_BYTES = 44, MATRICES = 4; // the last section with a list of slots
 
 export function readHeader(buffer) {
   const view = new DataView(buffer);
@@ -33,8 +28,7 @@ export class Slots {
 
   // Read a frame, and return the slots that look different, and those that moved.
   read(buffer, { count }) {
-    const changed = { looks: new Set(), moved: new Set(), removed: [], lights: false,
-      entries: false, labels: false, soft: [] };
+    const changed = { looks: new Set(), moved: new Set(), removed: [], soft: [] };
     for (let slot = count; slot < this.count; slot++) changed.removed.push(slot);
     if (this.places.length < 7 * count) {
       const places = new Float32Array(14 * count);
@@ -54,38 +48,22 @@ export class Slots {
 
   section(code, buffer, at, rows, bytes, changed) {
     const json = () => JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, at, bytes)));
-    if (code === 6) {
-      changed.labels = true;
-      for (const [slot, text] of json()) this.labels[slot] = text;
-    } else if (code === 9) {
-      this.entries = json();
-      changed.entries = true;
-    } else if (code === 5) {
-      this.lights = this.readLights(new Float32Array(buffer, at, bytes / 4), rows);
-      changed.lights = true;
-    } else if (code === 8) {
-      this.view = new Float32Array(buffer, at, rows);
-    } else if (code === 7) {
-      this.readSurface(buffer, at, rows, changed);
-    } else {
-      const slots = new Uint16Array(buffer, at, rows);
-      const data = at + 2 * (rows + rows % 2);
-      if (code === 1) this.readLooks(buffer, data, slots, changed);
-      if (code === 2) {
-        const sizes = new Float32Array(buffer, data, 3 * rows);
-        slots.forEach((slot, i) => {
-          this.sizes[slot] = sizes.slice(3 * i, 3 * i + 3);
-          changed.moved.add(slot);
-        });
-      }
-      if (code === 3) this.readPoses(buffer, data, slots, changed);
-      if (code === 4) {
-        const matrices = new Float32Array(buffer, data, 12 * rows);
-        slots.forEach((slot, i) => {
-          this.matrices.set(slot, matrices.slice(12 * i, 12 * i + 12));
-          changed.moved.add(slot);
-        });
-      }
+    const slots = code <= MATRICES ? new Uint16Array(buffer, at, rows) : null;
+    const data = at + 2 * (rows + rows % 2); // behind the slots
+    const eachRow = (width, keep) => slots.forEach((slot, i) => {
+      keep(slot, new Float32Array(buffer, data + 4 * width * i, width).slice());
+      changed.moved.add(slot);
+    });
+    switch (code) {
+      case 1: this.readLooks(buffer, data, slots, changed); break;
+      case 2: eachRow(3, (slot, size) => { this.sizes[slot] = size; }); break;
+      case 3: this.readPoses(buffer, data, slots, changed); break;
+      case MATRICES: eachRow(12, (slot, matrix) => this.matrices.set(slot, matrix)); break;
+      case 5: this.lights = this.readLights(new Float32Array(buffer, at, bytes / 4), rows); break;
+      case 6: for (const [slot, text] of json()) this.labels[slot] = text; break;
+      case 7: this.readSurface(buffer, at, rows, changed); break;
+      case 8: this.view = new Float32Array(buffer, at, rows); break;
+      case 9: this.entries = json(); break;
     }
   }
 
@@ -94,7 +72,7 @@ export class Slots {
     slots.forEach((slot, i) => {
       const at = LOOK_BYTES * i, flags = view.getUint8(at + 1);
       const integer = (k) => view.getInt32(at + 4 + 4 * k, true);
-      const small = (k) => half(view.getUint16(at + 28 + 2 * k, true));
+      const small = (k) => THREE.DataUtils.fromHalfFloat(view.getUint16(at + 28 + 2 * k, true));
       const type = view.getUint8(at);
       this.looks[slot] = {
         type, uniform: flags & 1, texcoord: flags & 2, castshadow: flags & 4,
@@ -124,27 +102,19 @@ export class Slots {
     return Array.from({ length: rows }, (_, i) => {
       const v = values.subarray(23 * i, 23 * i + 23), at = (k) => Array.from(v.slice(k, k + 3));
       return {
-        position: at(0), direction: at(3), attenuation: at(6), cutoff: v[9], exponent: v[10],
+        position: at(0), direction: at(3), attenuation: at(6), cutoff: v[9],
+        cone: [v[9] >= 180 ? -2 : Math.cos(v[9] * Math.PI / 180), v[10]], // cosine, and exponent
         ambient: at(11), diffuse: at(14), specular: at(17), isDirectional: v[20] > 0,
         isHeadlight: v[21] > 0, castshadow: v[22] > 0,
       };
     });
   }
 
-  // Vertices of a flex or skin: 16-bit positions in a box, 8-bit normals, texture coordinates.
+  // Vertices of a flex or skin, with texture coordinates.
   readSurface(buffer, at, slot, changed) {
     const [count, hasTexture] = new Uint32Array(buffer, at, 2);
-    const box = new Float32Array(buffer, at + 8, 6), first = at + 32;
-    const packed = new Uint16Array(buffer, first, 6 * count);
-    const bytes = new Int8Array(buffer, first, 12 * count);
-    const position = new Float32Array(3 * count), normal = new Float32Array(3 * count);
-    for (let i = 0; i < count; i++) {
-      for (let k = 0; k < 3; k++) {
-        position[3 * i + k] = box[k] + box[3 + k] * packed[6 * i + k] / 65535;
-        normal[3 * i + k] = bytes[12 * i + 6 + k] / 127;
-      }
-    }
-    const uv = hasTexture ? new Float32Array(buffer, first + 12 * count, 2 * count).slice() : null;
+    const { position, normal } = readVertices(buffer, at + 8, count), end = at + 32 + 12 * count;
+    const uv = hasTexture ? new Float32Array(buffer, end, 2 * count).slice() : null;
     this.soft.set(slot, { position, normal, uv });
     changed.soft.push(slot);
   }

@@ -12,20 +12,18 @@ export class View {
     this.renderer.shadowMap.autoUpdate = false;
     this.scene = new THREE.Scene();
     this.scene.matrixWorldAutoUpdate = false;
-    this.shadowCamera = new THREE.Camera();
-    this.shadowCamera.layers.set(CASTS);
     this.quality = quality; // 2: all effects, 1: neither shadow nor light per pixel
     this.flags = {};
     this.width = this.height = 1;
   }
 
-  setModel(model, assetUrl, onLoad) {
+  setModel(model, urls, onLoad) {
     this.clear();
     this.model = model;
-    this.drawing = new Drawing(model, assetUrl, () => { this.addSky(); onLoad(); },
+    this.drawing = new Drawing(model, urls, () => { this.addSky(); onLoad(); },
       this.quality > 1 ? 4 : 1);
     this.scene.add(this.drawing.group);
-    this.haze = hazeMesh(model.haze, model.quality.slices);
+    this.haze = hazeMesh(model.haze, model.slices);
     this.scene.add(this.haze);
     this.addSky();
     this.setQuality(this.quality);
@@ -57,8 +55,8 @@ export class View {
     materials.cullFace = all["Cull Face"] !== false;
     materials.additive = !!all.Additive;
     const { fog, far } = this.model, { shared } = materials;
-    shared.fogColour.value.set(...fog.colour);
-    shared.fogRange.value.set(fog.start, fog.end);
+    shared.fogColour.value = fog.colour;
+    shared.fogRange.value = [fog.start, fog.end];
     shared.far.value = far;
     materials.hasFog = !!all.Fog;
     materials.mode = all.Segment ? 1 : all.Depth ? 2 : 0;
@@ -107,24 +105,15 @@ export class View {
       this.shadowTarget = new THREE.WebGLRenderTarget(side, side, { depthTexture: depth });
       materials.shared.shadowMap.value = depth;
     }
-    const camera = this.shadowCamera, matrix = camera.projectionMatrix;
-    if (light.isDirectional) {
-      const c = shadow.clip;
-      matrix.makeOrthographic(-c, c, c, -c, near, far);
-    } else {
-      const angle = Math.min(2 * light.cutoff * shadow.scale, 160) * Math.PI / 360;
-      const t = near * Math.tan(angle);
-      matrix.makePerspective(-t, t, t, -t, near, far);
-    }
-    camera.projectionMatrixInverse.copy(matrix).invert();
+    const c = shadow.clip, d = new THREE.Vector3(...light.direction);
+    const camera = light.isDirectional ? new THREE.OrthographicCamera(-c, c, c, -c, near, far)
+      : new THREE.PerspectiveCamera(Math.min(2 * light.cutoff * shadow.scale, 160), 1, near, far);
+    camera.layers.set(CASTS);
     camera.position.set(...light.position);
-    const d = light.direction;
-    camera.up.set(...(Math.abs(d[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]));
-    camera.matrixWorld.lookAt(camera.position, camera.position.clone().add(new THREE.Vector3(...d)), camera.up);
-    camera.matrixWorld.setPosition(camera.position);
-    camera.matrixWorldInverse.copy(camera.matrixWorld).invert();
-    camera.matrixWorldAutoUpdate = false;
-    materials.shared.lightView.value.multiplyMatrices(matrix, camera.matrixWorldInverse);
+    camera.up.set(...(Math.abs(d.z) < 0.9 ? [0, 0, 1] : [1, 0, 0]));
+    camera.lookAt(d.add(camera.position));
+    camera.updateMatrixWorld();
+    materials.shared.lightView.value.multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
     const { renderer, scene } = this;
     const before = renderer.xr.enabled;
     renderer.xr.enabled = false;

@@ -22,13 +22,10 @@ def image(number, **others):
     return Thumbnail(pixels=np.full((30, 40, 3), 90, np.uint8), time=1.5, number=number, **others)
 
 
-def loaded(page, name):
-    """Wait until an image is there; return its address."""
-    page.wait_for_function(
-        "name => [...document.querySelectorAll('.picture img')]"
-        ".some((each) => each.alt === name && each.naturalWidth === 40)",
-        arg=name,
-    )
+def loaded(cameras, name):
+    """Wait until an image is there."""
+    shown = cameras.get_by_role("img", name=name)
+    eventually(lambda: shown.count() and shown.evaluate("each => each.naturalWidth") == 40)
 
 
 def test_images_are_received_while_the_panel_is_visible_and_the_newest_is_shown(
@@ -38,7 +35,7 @@ def test_images_are_received_while_the_panel_is_visible_and_the_newest_is_shown(
     eventually(lambda: keys() in clients.images.subscribed)
     expect(cameras.get_by_text("wrist_camera: no image yet")).to_be_visible()
     clients.images.newest[keys()] = image(7)
-    loaded(page, "wrist_camera")
+    loaded(cameras, "wrist_camera")
     expect(cameras.get_by_text("wrist_camera at 1.50 s")).to_be_visible()
     address = cameras.get_by_role("img", name="wrist_camera").get_attribute("src")
     assert "number=7" in address
@@ -60,7 +57,7 @@ def test_the_distance_at_the_mouse_and_the_scale_of_depth_are_shown(panel, page,
     cameras = panel("Cameras")
     cameras.get_by_role("combobox", name="Kind of image").select_option("depth")
     eventually(lambda: keys(ImageKind.DEPTH) in clients.images.subscribed)
-    loaded(page, "wrist_camera")
+    loaded(cameras, "wrist_camera")
     expect(cameras.get_by_text("2.00 m")).to_be_visible()
     cameras.get_by_role("button", name="Enlarge wrist_camera").hover()
     expect(cameras.get_by_text("1.250 m")).to_be_visible()
@@ -86,13 +83,13 @@ def test_a_click_enlarges_an_image_and_the_wall_shows_all_selected_ones(
     wall = panel("Cameras").get_by_role("button", name="Wall")
     wall.click()
     expect(wall).to_have_attribute("aria-pressed", "true")
-    expect(scene.locator(".picture")).to_have_count(len(state.layout.every_camera))
+    expect(scene.get_by_role("figure")).to_have_count(len(state.layout.every_camera))
     wall.click()
-    expect(scene.locator(".picture")).to_have_count(0)
+    expect(scene.get_by_role("figure")).to_have_count(0)
 
 
-def test_an_image_that_is_not_received_does_not_exist(page, url):
+def test_an_image_that_is_not_received_does_not_exist(tabs, url):
     for query in ("", "?kind=sound&width=5", "?namespace=&name=x&kind=colour&width=320"):
-        assert page.request.get(f"{url}pictures/camera{query}").status == 404
-    assert page.request.get(f"{url}pictures/model?uri=file:///etc/passwd").status == 404
-    assert page.request.get(f"{url}pictures/depth").headers["content-type"] == "image/png"
+        assert tabs.request.get(f"{url}pictures/camera{query}").status == 404
+    assert tabs.request.get(f"{url}pictures/model?uri=file:///etc/passwd").status == 404
+    assert tabs.request.get(f"{url}pictures/depth").headers["content-type"] == "image/png"

@@ -6,8 +6,7 @@ import pytest
 from eventually import eventually
 from playwright.sync_api import expect
 
-from mujoco_ros.viewer.client_set import FieldKey, FieldSample
-from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
+from mujoco_ros.viewer.clients import ControllerInfo, FieldKey, FieldSample, ParameterInfo
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 
 TOPIC, NODE = "/walk/panel", "/walk"
@@ -49,10 +48,38 @@ def test_a_panel_comes_and_goes_and_keeps_nothing_of_others(panel, page, clients
     expect(panel("walk").get_by_role("button", name="Open")).to_be_visible()
     page.get_by_text("Panels", exact=True).click()
     expect(page.get_by_role("button", name="walk", exact=True)).to_be_visible()
+    page.get_by_role("region", name="Right panels").get_by_text("⋯").click()
+    page.get_by_role("button", name="Move below").click()
+    bottom = page.get_by_role("region", name="Bottom panels")
+    expect(bottom.get_by_role("tab", name="walk")).to_be_visible()
     clients.panels.known.clear()
     expect(page.get_by_role("tab", name="walk")).to_have_count(0)
     expect(page.get_by_role("button", name="walk", exact=True)).to_have_count(0)
     expect(page.get_by_role("tabpanel", name="Robots")).to_be_visible()
+    declare(BUTTON)  # as after a restart of its node
+    expect(bottom.get_by_role("tab", name="walk")).to_be_visible()
+
+
+def test_two_panels_of_one_title_have_names_and_places_of_their_own(page, clients, declare):
+    declare(BUTTON)
+    other = PanelInfo(title="walk", node="/left/walk", groups=())
+    clients.panels.known["/left/walk/panel"] = other
+    first, second = (
+        page.get_by_role("tab", name=f"walk ({node})", exact=True) for node in (NODE, other.node)
+    )
+    first.click()
+    page.get_by_role("region", name="Right panels").get_by_text("⋯").click()
+    page.get_by_role("button", name="Move below").click()
+    clients.panels.known = {}
+    expect(first).to_have_count(0)
+    declare(BUTTON)
+    clients.panels.known["/left/walk/panel"] = other
+    bottom, right = (page.get_by_role("region", name=f"{it} panels") for it in ("Bottom", "Right"))
+    expect(bottom.get_by_role("tab", name=f"walk ({NODE})")).to_be_visible()
+    expect(right.get_by_role("tab", name=f"walk ({other.node})")).to_be_visible()
+    del clients.panels.known["/left/walk/panel"]
+    expect(bottom.get_by_role("tab", name="walk", exact=True)).to_be_visible()
+    expect(second).to_have_count(0)
 
 
 def test_a_button_is_enabled_while_its_state_is_active(panel, clients, declare):
@@ -97,6 +124,7 @@ def test_a_slider_sets_the_number_at_the_end_of_its_motion(panel, page, clients,
     declare(setting("number"), number=0.25)
     shown = panel("walk")
     slider = shown.get_by_role("slider", name="number")
+    slider.hover()  # as soon as it stands still
     box = slider.bounding_box()
     x, y = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
     page.mouse.move(x, y)

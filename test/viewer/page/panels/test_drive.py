@@ -1,24 +1,31 @@
 """The panel "Drive" in a browser."""
 
+import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from eventually import eventually
 from playwright.sync_api import expect
 
+from mujoco_ros.model.robot.drive import Drive
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.page.panels.drive import DrivePanel
 from mujoco_ros.viewer.page.session import Shared
 
 TOPIC, TOOL = "/cmd_vel", "/arm/cartesian_controller/target_twist"
 ZERO = (0.0, 0.0, 0.0)
-# A gamepad with the standard mapping, whose left shoulder button is held
+# As Chromium reports: empty slots, a device without the standard mapping that rests at -1, and a
+# gamepad whose left shoulder button is held
 GAMEPAD = """() => {
     const button = (pressed) => ({ pressed, value: +pressed, touched: pressed });
-    const pad = { id: "pad", connected: true, mapping: "standard", axes: [0, -1, 0, 0],
-        buttons: [0, 1, 2, 3, 4, 5].map((it) => button(it === 4)) };
+    const pad = { id: "Xbox 360 Controller (XInput STANDARD GAMEPAD)", index: 2, connected: true,
+        mapping: "standard", timestamp: 812.4, axes: [0, -1, 0, 0],
+        buttons: Array.from({ length: 17 }, (_, it) => button(it === 4)) };
+    const pedals = { id: "Pedals (Vendor: 06a3 Product: 0763)", index: 1, connected: true,
+        mapping: "", axes: [-1, -1, -1], buttons: [button(true)] };
     window.held = pad.buttons[4];
-    navigator.getGamepads = () => [pad];
+    navigator.getGamepads = () => [null, pedals, pad, null];
 }"""
 
 
@@ -33,9 +40,9 @@ def test_a_pad_that_is_held_drives_and_a_released_one_stops(page, panel, clients
     pad = shown.get_by_role("application", name="Move")
     expect(shown.get_by_role("application", name="Tilt")).to_be_hidden()
     expect(shown.get_by_role("combobox")).to_be_hidden()
+    pad.hover()  # as soon as it stands still
     box = pad.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y - 200, steps=2)
     expect(shown.get_by_text("0.30 m/s ahead, 0.00 m/s left, 0.00 rad/s")).to_be_visible()
@@ -47,6 +54,23 @@ def test_a_pad_that_is_held_drives_and_a_released_one_stops(page, panel, clients
     page.mouse.up()
     eventually(lambda: clients.calls[-1] == ("stop", TOPIC), lambda: clients.calls)
     expect(shown.get_by_text(f"Hold a pad to move {TOPIC}.")).to_be_visible()
+
+
+def test_a_robot_that_cannot_move_sideways_is_steered_by_one_pad(
+    page, panel, clients, state, monkeypatch
+):
+    wheels = Drive(type="diff_drive_controller/DiffDriveController", parameters={}, wheels=())
+    robot = replace(state.layout.robots[0], drive=wheels)
+    monkeypatch.setattr(state, "layout", replace(state.layout, robots=(robot,)))
+    shown = panel("Drive")
+    for name in ("Move", "Turn"):
+        expect(shown.get_by_role("application", name=name)).to_be_hidden()
+    expect(shown.get_by_role("spinbutton", name="left [m/s]")).to_be_hidden()
+    shown.get_by_role("application", name="Steer").focus()
+    page.keyboard.down("ArrowRight")
+    eventually(lambda: clients.called("drive")[-1:] == [(TOPIC, ZERO, (0.0, 0.0, -0.35))])
+    expect(shown.get_by_text(re.compile(r"0.00 m/s ahead, .0.35 rad/s"))).to_be_visible()
+    page.keyboard.up("ArrowRight")
 
 
 def test_the_arrow_keys_hold_a_pad_and_do_not_step(page, panel, clients, state):

@@ -30,6 +30,15 @@ def test_fields_are_watched_until_they_are_removed(inspector, state):
     expect(remove).to_have_count(0)
 
 
+def test_the_profiler_opens_by_a_key_and_has_the_time_of_each_stage(page, clients):
+    clients.diagnostics.profile = {"step": 8e-5, "position": 2e-5}
+    page.locator(".scene-view").focus()
+    page.keyboard.press("F3")
+    table = page.get_by_role("table", name="Profiler")
+    expect(table.get_by_role("row").nth(1)).to_have_text("step80.0100")
+    expect(table.get_by_role("row").nth(2)).to_have_text("position20.025")
+
+
 def test_sensors_sizes_and_counts_are_shown(inspector, state):
     model = state.model
     expect(inspector.get_by_text(f"ngeom {model.ngeom}")).to_be_visible()

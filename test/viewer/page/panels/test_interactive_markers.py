@@ -74,10 +74,13 @@ def test_a_selected_marker_is_moved_pressed_and_its_menu_used(shown, clients):
 
 
 def test_a_dragged_handle_moves_the_marker(shown, page, clients, served):
-    session = list(served[0]._layouts.values())[-1][0]
-    session.scene.set_camera(lookat=[0.1, 0.2, 0.3], distance=2.0, azimuth=90.0, elevation=-20.0)
-    page.wait_for_timeout(1000)
-    box = page.locator(".scene-view").bounding_box()
+    scene = served.session.scene
+    eventually(lambda: scene.pose)
+    ((_number, link),) = served.server._scene.links.items()
+    scene.set_camera(lookat=[0.1, 0.2, 0.3], distance=2.0, azimuth=90.0, elevation=-20.0)
+    eventually(lambda: scene.pose["distance"] == 2.0 and b"goal" in link._sent["handles"])
+    page.evaluate("() => new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(f)))")
+    box = page.get_by_role("application", name="3D view").bounding_box()
     # The x axis, 70 px long, points to the right.
     page.mouse.move(box["x"] + box["width"] / 2 + 70, box["y"] + box["height"] / 2)
     page.mouse.down()

@@ -32,6 +32,20 @@ def test_lines_are_filtered_by_level_and_text(panel, clients):
     expect(messages).to_contain_text("hand")
 
 
+def test_what_was_chosen_stays_after_a_move(panel, page, clients):
+    clients.lines += [line(1, "one"), line(2, "two", level=40)]
+    panel("Log").get_by_role("combobox", name="Lowest level").select_option("error")
+    panel("Log").get_by_role("textbox", name="Filter").fill("two")
+    messages = panel("Log").get_by_role("log", name="Messages").locator("> *")
+    expect(messages).to_have_count(1)
+    page.get_by_role("region", name="Bottom panels").get_by_text("⋯").click()
+    page.get_by_role("button", name="Move left").click()
+    expect(page.get_by_role("region", name="Left panels").get_by_role("log")).to_be_visible()
+    expect(messages).to_have_count(1)
+    expect(panel("Log").get_by_role("combobox", name="Lowest level")).to_have_value("error")
+    expect(panel("Log").get_by_role("textbox", name="Filter")).to_have_value("two")
+
+
 def test_lines_are_cleared_and_later_ones_shown(panel, clients):
     clients.lines.append(line(1, "one"))
     shown = panel("Log")
@@ -55,3 +69,17 @@ def test_a_line_copies_and_wraps(panel, clients, page):
     )
     shown.get_by_role("button", name="Copy the messages").click()
     expect(shown.get_by_text("Copied")).to_be_visible()
+
+
+def test_the_end_is_in_view_until_the_user_scrolls_up(panel, clients, page):
+    clients.lines += [line(number, f"{number} " + "word " * 40) for number in range(1, 301)]
+    messages = panel("Log").get_by_role("log", name="Messages")
+    for number in (301, 302):
+        clients.lines.append(line(number, f"{number} " + "word " * 40))
+        last = messages.get_by_text(f"{number} word")
+        expect(last).to_be_in_viewport()
+    messages.evaluate("each => each.scrollTop -= 300")
+    expect(last).not_to_be_in_viewport()
+    clients.lines.append(line(303, "303 end"))
+    expect(messages.get_by_text("303 end")).to_have_count(1)
+    expect(messages.get_by_text("303 end")).not_to_be_in_viewport()

@@ -1,9 +1,13 @@
 """The panel "Overlays" in a browser."""
 
+from http.client import HTTPConnection
+
+import numpy as np
 import pytest
 from eventually import eventually
 from playwright.sync_api import expect
 
+from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.overlays.heat_map import Heat
 
@@ -11,7 +15,7 @@ from mujoco_ros.viewer.overlays.heat_map import Heat
 @pytest.fixture
 def overlays(panel, served):
     """The body of the panel, and what it switches."""
-    return panel("Overlays"), served[0].shared.overlays
+    return panel("Overlays"), served.server.shared.overlays
 
 
 def test_overlays_lengths_and_topics_are_set_for_all_pages(overlays, clients):
@@ -37,7 +41,7 @@ def test_what_is_drawn_is_sent_to_the_scene_and_problems_are_named(overlays, cli
     shape = Shape(kind=ShapeKind.SPHERE, frame="moon", position=0.0, size=0.1)
     clients.drawings.newest["/plan"] = [shape]
     expect(body.get_by_text("Frame 'moon' is not known.")).to_be_visible()
-    server = served[0]
+    server = served.server
     (link,) = server._scene.links.values()
     geoms = lambda: server._scene._scene(link.options).scene.ngeom  # noqa: E731
     before = geoms()
@@ -45,7 +49,7 @@ def test_what_is_drawn_is_sent_to_the_scene_and_problems_are_named(overlays, cli
     eventually(lambda: geoms() > before + 10)
 
 
-def test_joints_are_sorted_by_their_load_and_colour_the_links(overlays, state, served):
+def test_joints_are_sorted_by_their_load_and_colour_the_links(overlays, state, served, clients):
     body, drawn = overlays
     body.locator("summary", has_text="Loads of joints").click()
     table = body.get_by_role("table", name="Loads of joints")
@@ -56,6 +60,9 @@ def test_joints_are_sorted_by_their_load_and_colour_the_links(overlays, state, s
     first = table.get_by_role("row").nth(1)
     expect(first.get_by_role("cell").first).to_have_text("elbow_joint")
     expect(first.get_by_role("cell").nth(3)).to_have_text("0.0500")
+    expect(first.get_by_role("cell").nth(4)).to_have_text("")
+    clients.diagnostics.temperatures = {("arm", "elbow_joint"): 61.2}
+    expect(first.get_by_role("cell").nth(4)).to_have_text("61.2")
     header = table.get_by_role("columnheader", name="Error")
     expect(header).to_have_attribute("aria-sort", "descending")
     table.get_by_role("button", name="Error").click()
@@ -63,9 +70,32 @@ def test_joints_are_sorted_by_their_load_and_colour_the_links(overlays, state, s
     expect(table.get_by_role("row").last.get_by_role("cell").first).to_have_text("elbow_joint")
     body.get_by_role("combobox", name="Heat map").select_option("tracking error")
     eventually(lambda: drawn.heat.heat is Heat.ERROR)
-    shown = lambda: served[0].shared.displays.displayed_model()  # noqa: E731
+    shown = lambda: served.server.shared.displays.displayed_model()  # noqa: E731
     own = state.model.geom_bodyid == elbow.body
     eventually(lambda: (shown().geom_rgba[own] != state.model.geom_rgba[own]).any())
+
+
+def test_images_in_the_scene_are_received_while_they_are_shown(overlays, served, state, clients):
+    body, _ = overlays
+    camera = state.layout.every_camera[0]
+    key = ImageKey((camera.namespace, camera.name), ImageKind.COLOUR, 320)
+
+    def answer() -> tuple[int, str | None]:
+        connection = HTTPConnection("127.0.0.1", served.address.port, timeout=30.0)
+        connection.request("GET", f"/pictures/scene/{camera.camera}")
+        response = connection.getresponse()
+        return response.status, response.getheader("content-type")
+
+    shown = body.get_by_role("checkbox", name="Camera images")
+    assert key not in clients.images.subscribed
+    shown.check()
+    eventually(lambda: key in clients.images.subscribed)
+    assert answer()[0] == 204, "no image yet"
+    pixels = np.full((30, 40, 3), 90, np.uint8)
+    clients.images.newest[key] = Thumbnail(pixels=pixels, time=1.5, number=1)
+    assert answer() == (200, "image/jpeg")
+    shown.uncheck()
+    eventually(lambda: key not in clients.images.subscribed)
 
 
 def test_contacts_are_listed_with_the_largest_force_first(overlays, state):
@@ -73,8 +103,8 @@ def test_contacts_are_listed_with_the_largest_force_first(overlays, state):
     body.locator("summary", has_text="Contacts").click()
     table = body.get_by_role("table", name="Contacts")
     expect(table.get_by_role("row").nth(2)).to_be_visible()  # at 0, the arm is in the table
-    texts = table.get_by_role("row").locator("td:last-child").all_text_contents()
-    forces = [float(text) for text in texts]
+    rows = table.get_by_role("row").all()[1:]
+    forces = [float(row.get_by_role("cell").last.text_content()) for row in rows]
     assert forces == sorted(forces, reverse=True)
     assert len(forces) >= 2
     expect(table.get_by_role("columnheader").last).to_contain_text("N")

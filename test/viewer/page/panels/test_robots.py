@@ -1,10 +1,15 @@
 """The panel "Robots" in a browser."""
 
+from dataclasses import replace
+
 import pytest
 from eventually import eventually
 from playwright.sync_api import expect
 
+from mujoco_ros.sim.shared_memory.past_states import PastState
 from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.joint_rows import joint_rows
+from mujoco_ros.viewer.page.panels import robots
 
 
 def test_a_joint_has_its_position_reference_and_torque_with_units(panel, state):
@@ -13,6 +18,14 @@ def test_a_joint_has_its_position_reference_and_torque_with_units(panel, state):
     expect(row.get_by_role("cell").first).to_have_text("0.250")
     expect(row.get_by_role("meter", name="elbow_joint torque")).to_have_text("0.00")
     expect(panel("Robots").get_by_role("columnheader").nth(1)).to_have_text("qrad")
+    hold = panel("Robots").get_by_role("button", name="Hold here")
+    slider = row.get_by_role("slider")
+    expect(hold).to_be_enabled()
+    state.time, state.shown = 2.0, PastState(0, 1.0)  # whose positions are not commanded
+    expect(hold).to_be_disabled()
+    expect(slider).to_be_disabled()
+    state.shown = None
+    expect(slider).to_be_enabled()
 
 
 def test_a_slider_commands_a_reference_and_keeps_within_the_limits(panel, clients):
@@ -29,9 +42,40 @@ def test_a_slider_commands_a_reference_and_keeps_within_the_limits(panel, client
     number.fill("99")
     number.press("Enter")
     most = float(slider.get_attribute("max"))
+    expect(number).not_to_have_value("99")
     eventually(
         lambda: clients.called("command_joints")[-1][1]["elbow_joint"] == pytest.approx(most)
     )
+
+
+def test_a_slider_returns_to_the_reference_if_a_command_has_no_effect(panel, clients):
+    number = panel("Robots").get_by_role("spinbutton", name="elbow_joint reference, number")
+    expect(number).to_have_value("0.000")
+    number.fill("0.5")
+    number.press("Enter")
+    number.blur()
+    eventually(lambda: clients.called("command_joints"), lambda: clients.calls)
+    expect(number).to_have_value("0.000")
+
+
+def test_a_slider_of_a_wheel_commands_a_velocity(panel, clients, state, monkeypatch):
+    monkeypatch.setattr(
+        robots,
+        "joint_rows",
+        lambda *args: [replace(row, takes_velocities=True) for row in joint_rows(*args)],
+    )
+    shown = panel("Robots")
+    shown.get_by_role("button", name="Gains").click()
+    expect(shown.get_by_role("row", name="elbow_joint")).to_be_hidden()
+    shown.get_by_role("button", name="Joints").click()  # builds the rows again
+    number = shown.get_by_role("spinbutton", name="elbow_joint velocity, number")
+    number.fill("2.5")
+    number.press("Enter")
+    expected = [("", {"elbow_joint": pytest.approx(2.5)})]
+    eventually(lambda: clients.called("command_velocities") == expected, lambda: clients.calls)
+    assert clients.called("command_joints") == []
+    shown.get_by_role("button", name="Hold here").click()
+    eventually(lambda: clients.called("command_velocities")[-1][1]["elbow_joint"] == 0.0)
 
 
 def test_while_paused_a_slider_sets_the_position(panel, state, clients):

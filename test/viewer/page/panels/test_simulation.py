@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from eventually import eventually
 from fake_clients import FakeClients
 from playwright.sync_api import expect
@@ -42,10 +41,12 @@ def test_a_replay_has_no_keyframes(panel, clients):
     expect(shown.get_by_role("button", name="Save")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("label", "factor"), [("0.01×", 0.01), ("as fast as possible", 0.0)])
-def test_a_speed_is_chosen_from_a_list(panel, clients, label, factor):
-    panel("Simulation").get_by_role("combobox", name="Speed").select_option(label)
-    eventually(lambda: clients.called("set_speed") == [(factor,)], lambda: clients.calls)
+def test_a_speed_is_chosen_from_a_list(panel, clients):
+    speed = panel("Simulation").get_by_role("combobox", name="Speed")
+    for label in ("0.01×", "as fast as possible"):
+        speed.select_option(label)
+    expected = [(0.01,), (0.0,)]
+    eventually(lambda: clients.called("set_speed") == expected, lambda: clients.calls)
 
 
 def test_a_keyframe_needs_a_name(panel, clients):

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 def test_targets_are_added_moved_aligned_and_removed(panel, clients, state, served):
     shown = panel("Targets")
     expect(shown.get_by_text("target/<name>/pose")).to_be_visible()
-    session = list(served[0]._layouts.values())[-1][0]
+    session = served.session
     eventually(lambda: session.scene.pose)
     shown.get_by_role("button", name="Add target").click()
     eventually(lambda: len(clients.called("publish_target")) == 1, lambda: clients.calls)
@@ -17,7 +17,9 @@ def test_targets_are_added_moved_aligned_and_removed(panel, clients, state, serv
     np.testing.assert_allclose(position, session.scene.pose["lookat"], atol=1e-9)
 
     session.scene.selected = 4
-    shown.get_by_role("textbox", name="Name of the target").fill("grasp 1")
+    name = shown.get_by_role("textbox", name="Name of the target")
+    expect(name).to_have_value("target2")
+    name.fill("grasp 1")
     shown.get_by_role("button", name="Add target").click()
     region = shown.get_by_role("region", name="grasp 1", exact=True)
     expect(region).to_be_visible()

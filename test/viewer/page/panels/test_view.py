@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 def view(panel, served):
     """The body of the panel, and the connection of its page, which has the scene."""
     body = panel("View")
-    eventually(lambda: len(served[0]._scene.links) == 1)
-    (link,) = served[0]._scene.links.values()
-    session, _layout = list(served[0]._layouts.values())[-1]  # earlier pages are kept for a while
+    eventually(lambda: len(served.server._scene.links) == 1)
+    (link,) = served.server._scene.links.values()
+    session = served.session
     eventually(lambda: bool(session.scene.pose))
     return body, link, session
 
@@ -39,13 +39,13 @@ def test_flags_groups_labels_and_frames_are_set_for_this_page(view):
 def test_keys_of_the_scene_change_what_the_panel_shows(view, page, state):
     body, _link, session = view
     body.locator("summary", has_text="Visual flags").click()
-    page.locator(".scene-view").focus()
+    page.get_by_role("application", name="3D view").focus()
     page.keyboard.press("c")
     expect(body.get_by_role("checkbox", name="Contact Point")).to_be_checked()
     page.keyboard.press("]")
     camera = state.model.camera(0).name
     expect(body.get_by_role("combobox", name="Camera")).to_have_value(camera)
-    assert session.camera().fixedcamid == 0
+    assert session.scene.camera().fixedcamid == 0
 
 
 def test_cameras_and_the_followed_entity_are_chosen(view, state, served, page):
@@ -64,7 +64,7 @@ def test_the_robot_is_framed_from_the_scene(view, page):
     before = session.scene.pose
     page.get_by_role("button", name="Frame arm").click()
     eventually(lambda: session.scene.pose != before)
-    assert session.camera().distance == pytest.approx(session.scene.pose["distance"])
+    assert session.scene.camera().distance == pytest.approx(session.scene.pose["distance"])
 
 
 def test_pictures_replace_drawing_in_the_browser(view):

@@ -9,8 +9,7 @@ from eventually import eventually
 from playwright.sync_api import expect
 
 from mujoco_ros.sim.state.initial_state import initial_state
-from mujoco_ros.viewer.client_set import OfferedModel
-from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.clients import OfferedModel, ParameterInfo
 
 BOX = OfferedModel(uri="package://models/box.xml", description="A wooden box")
 ARM = OfferedModel(uri="package://models/arm.xml", description="A robot")
@@ -34,7 +33,7 @@ def start(state):
 
 def watched(served):
     """Return what the pages follow in their scenes."""
-    return [link.watched for link in served[0]._scene.links.values()]
+    return [link.watched for link in served.server._scene.links.values()]
 
 
 def test_links_and_sensors_select_their_body_in_the_scene(panel, state, served):
@@ -56,7 +55,7 @@ def test_what_is_shown_of_an_entity_is_switched_for_all_pages(panel, served, url
     for switch in ("Collision", "Frames", "References", "Trail"):
         world.get_by_role("checkbox", name=switch).check()
     world.get_by_role("checkbox", name="Visual").uncheck()
-    displays = served[0].shared.displays
+    displays = served.server.shared.displays
     eventually(lambda: not displays.display_of("arm").visual)
     display = displays.display_of("arm")
     assert display.collision
@@ -79,7 +78,7 @@ def test_the_camera_follows_an_entity_until_it_is_switched_off(panel, page, stat
     follow.uncheck()
     eventually(lambda: [each.followed for each in watched(served)] == [0])
     page.get_by_role("button", name="Follow", exact=True).click()  # in the scene: the robot
-    arm = served[0].shared.displays.entities["arm"].root
+    arm = served.server.shared.displays.entities["arm"].root
     eventually(lambda: [each.followed for each in watched(served)] == [arm])
 
 
@@ -119,7 +118,7 @@ def test_a_robot_is_reset_to_its_initial_state(panel, clients, state):
 
 
 def test_an_entity_is_deleted_after_a_question_and_comes_back(panel, clients, state, served):
-    served[0].shared.spawned["box"] = BOX.uri
+    served.server.shared.spawned["box"] = BOX.uri
     before = start(state).body("box/box").xpos
     world = opened(panel, "box (object)")
     world.get_by_role("button", name="Delete", exact=True).click()
@@ -152,7 +151,9 @@ def test_a_model_is_listed_found_and_spawned_at_a_free_place(panel, clients, sta
     world.get_by_role("textbox", name="Search models").fill("wooden")
     expect(world.get_by_role("button", name="arm.xml")).to_be_hidden()
     world.get_by_role("button", name="box.xml").click()
-    world.get_by_role("textbox", name="Name of the new entity").fill(" crate ")
+    name = world.get_by_role("textbox", name="Name of the new entity")
+    expect(name).to_have_value("box")
+    name.fill(" crate ")
     field = world.get_by_role("spinbutton", name="New x [m]")
     expect(spawn).to_be_enabled()
     spawn.click()
@@ -181,22 +182,26 @@ def test_images_of_models_are_shown_as_soon_as_they_are_there(panel, clients, se
     image = world.locator(".model img")
     expect(image).to_have_count(1)
     assert image.get_attribute("src") is None
-    served[0].shared.model_images.found = {BOX.uri: np.full((72, 96, 3), 200, np.uint8)}
+    served.server.shared.model_images.found = {BOX.uri: np.full((72, 96, 3), 200, np.uint8)}
     expect(image).to_have_attribute("src", "/pictures/model?uri=package%3A%2F%2Fmodels%2Fbox.xml")
     page.wait_for_function("document.querySelector('.model img').naturalWidth === 96")
 
 
 def test_a_world_is_loaded_after_a_question(panel, clients):
-    clients.entities.worlds = (ZOO,)
+    here = OfferedModel(uri="package://scenes/arm.yaml", description="This world")
+    clients.entities.worlds = (ZOO, here)
     world = opened(panel, "Load world")
     load = world.get_by_role("button", name="Load", exact=True)
     expect(load).to_be_disabled()
     world.get_by_role("button", name="zoo.yaml").click()
     load.click()
-    expect(world.get_by_text("zoo replaces all robots, objects and past states.")).to_be_visible()
+    expect(world.get_by_text("zoo replaces all robots, objects and past states")).to_be_visible()
     assert not clients.called("load_world")
     world.get_by_role("dialog").get_by_role("button", name="Load", exact=True).click()
     eventually(lambda: clients.called("load_world") == [(ZOO.uri,)], lambda: clients.calls)
+    clients.requests[-1].complete(True)
+    world.get_by_role("button", name="Undo: load arm again").click()
+    eventually(lambda: clients.called("load_world") == [(ZOO.uri,), (here.uri,)])
 
 
 def test_the_services_are_discovered_when_the_simulator_responds(page, clients):

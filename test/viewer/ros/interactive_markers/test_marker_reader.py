@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, Quaternion
 from marker_server_node import HALF, control, marker
+from shape_ends import ends
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerControl, Marker, MenuEntry
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose as RelativePose
-from mujoco_ros.viewer.marker_descriptions import (
-    default_shapes,
-    interactive_marker_shapes,
-)
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.ros.interactive_markers.marker_reader import marker_info
 
@@ -25,7 +22,7 @@ LEFT = Pose(position=Point(x=1.0), orientation=Quaternion(z=HALF, w=HALF))
 
 
 def boxes(made: object) -> list[Shape]:
-    shapes = interactive_marker_shapes(marker_info(made))
+    shapes = marker_info(made).shapes
     return [it for it in shapes if it.kind is ShapeKind.BOX]
 
 
@@ -109,7 +106,7 @@ def test_shapes_of_other_frames_are_attached_where_they_were_described_and_move_
     made.controls[0].markers = [same, other]
     info = marker_info(made)
     np.testing.assert_allclose(info.controls[0].shapes[0].position, [0.0, 1.0, 0.0], atol=1e-12)
-    first, second = (it for it in interactive_marker_shapes(info) if it.kind is ShapeKind.BOX)
+    first, second = (it for it in info.shapes if it.kind is ShapeKind.BOX)
     np.testing.assert_allclose(first.position, [0.0, 0.0, 0.0], atol=1e-12)
     assert (first.frame, second.frame) == ("world", "hand")
     frames = {"world": RelativePose()}
@@ -118,13 +115,13 @@ def test_shapes_of_other_frames_are_attached_where_they_were_described_and_move_
     np.testing.assert_allclose(second.pose(frames.get).position, [3.0, 0.0, 0.0], atol=1e-12)
     frames["hand"] = pose_at(9.0)  # it moves on, without the shape
     moved = replace(info, pose=pose_at(5.0, quarters=2))  # before, it was at 1, to the left
-    _, shape = (it for it in interactive_marker_shapes(moved) if it.kind is ShapeKind.BOX)
+    _, shape = (it for it in moved.shapes if it.kind is ShapeKind.BOX)
     found = shape.pose(frames.get)
     np.testing.assert_allclose(found.position, [5.0, 2.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(found.matrix[:, 0], [0.0, 1.0, 0.0], atol=1e-12)
     again = replace(info, frame="tool", pose=pose_at(0.0))
     frames["tool"] = pose_at(7.0, quarters=1)
-    _, shape = (it for it in interactive_marker_shapes(again) if it.kind is ShapeKind.BOX)
+    _, shape = (it for it in again.shapes if it.kind is ShapeKind.BOX)
     np.testing.assert_allclose(shape.pose(frames.get).position, [9.0, 0.0, 0.0], atol=1e-12)
 
 
@@ -139,14 +136,15 @@ def test_controls_without_shapes_have_arrows_and_circles():
     made.scale = 2.0
     info = marker_info(made)
     assert not any(it.shapes for it in info.controls[1:]), "made only when they are drawn"
-    described = list(interactive_marker_shapes(info))
+    described = info.shapes
     assert [it.kind for it in described] == [ShapeKind.BOX, ShapeKind.TEXT]
-    shapes = list(default_shapes(info))
+    shapes = info.default_shapes
     first, second = (it for it in shapes if it.kind is ShapeKind.ARROW)
-    np.testing.assert_allclose(first.end, [-0.8, 0.0, 0.0], atol=1e-12)
-    np.testing.assert_allclose(second.end, [2.8, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(ends(first)[1], [-0.8, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(ends(second)[1], [2.8, 0.0, 0.0], atol=1e-12)
     lines = [it for it in shapes if it.kind is ShapeKind.LINE]
     assert len(lines) == 16
     for it in lines:
-        assert np.linalg.norm(it.end - [1.0, 0.0, 0.0]) == pytest.approx(1.5)
-        assert it.end[1] == pytest.approx(0.0, abs=1e-12)
+        _, end = ends(it)
+        assert np.linalg.norm(end - [1.0, 0.0, 0.0]) == pytest.approx(1.5)
+        assert end[1] == pytest.approx(0.0, abs=1e-12)

@@ -1,1 +1,0 @@
-"""The panel "Plots": signals over time."""
