@@ -1,0 +1,1 @@
+"""The ROS side of controllers of a ros2_control parameter file, and of their manager."""

@@ -1,0 +1,131 @@
+"""The topics, actions and services of one controller."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from rclpy.qos import QoSProfile
+
+from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.publishing.template_publisher import (
+    Batch,
+    NumberSource,
+    SerializedTopic,
+    Topic,
+)
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.ros2_control.controller import Controller
+from mujoco_ros.wire.conversions import split
+from mujoco_ros.wire.qos import RELIABLE
+
+C = TypeVar("C", bound=Controller)
+_VALUES = "values"
+
+
+class MessageOutput:
+    """A topic whose messages differ in some numbers, and in their stamps.
+
+    `publish` costs microseconds, and nothing without a subscription.
+    """
+
+    def __init__(self, batch: Batch, values: np.ndarray) -> None:
+        self._batch = batch
+        self.values = values  # the numbers, in the order of their paths (k,)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is a subscription."""
+        return self._batch.has_subscriptions
+
+    def publish(self, time: float) -> None:
+        """Publish the `values` of a simulated time [s]."""
+        if self._batch.has_subscriptions:
+            self._batch.publish(*split(time))
+
+
+def full_name(namespace: str, controller: str, name: str) -> str:
+    """Return the full name of a topic of a controller, which a slash begins."""
+    if name.startswith("/"):
+        return name
+    parts = (controller, name[2:]) if name.startswith("~/") else (name,)
+    return f"/{in_namespace(namespace, *parts)}"
+
+
+class ControllerServer(CommandServer, Generic[C]):
+    """Serves a controller from `configure` to `cleanup`; a row of `servers.SERVERS`.
+
+    Names of topics are as in ROS: ``~/commands`` is below the controller's name, ``cmd_vel`` in the
+    namespace of the robot. Callbacks of messages run in the executor's thread; `_submit` passes
+    a command on to the physics thread, where it is called with the simulated time [s].
+    """
+
+    def __init__(
+        self, context: NodeContext, namespace: str, control: RobotControl, controller: C
+    ) -> None:
+        super().__init__(context, namespace, control)
+        self.controller, self._context = controller, context
+        self._pool = PublisherPool(context.endpoints, raw=True)
+        try:
+            self.open()
+        except Exception:  # what was opened before would stay
+            self.close("its topics cannot be opened")
+            self.destroy()
+            raise
+
+    def open(self) -> None:
+        """Open the topics, actions and services; override this."""
+
+    def publish(self, time: float) -> None:
+        """Publish after an update, in the physics thread; `time` is of the state [s]."""
+
+    def close(self, reason: str) -> None:
+        """Close the topics, abort all goals and accept no more."""
+        super().close(reason)
+        self._pool.close_others(())
+
+    def topic(self, name: str) -> str:
+        """Return the full name of a topic."""
+        full = full_name(self._namespace, self.controller.name, name)
+        return self.controller.remapped.get(full, full)
+
+    def _listen(
+        self, kind: Any, name: str, callback: Callable[[Any], None], qos: QoSProfile = RELIABLE
+    ) -> None:
+        """Subscribe to a topic."""
+        self._open.append(self._endpoints.subscription(kind, self.topic(name), callback, qos))
+
+    def _output(
+        self,
+        message: Any,
+        name: str,
+        paths: Sequence[str],
+        *,
+        values: np.ndarray | None = None,
+        places: Sequence[int] | None = None,
+        stamps: Sequence[str] = ("header.stamp",),
+        qos: QoSProfile = RELIABLE,
+    ) -> MessageOutput:
+        """Open a topic of messages like `message`, in which the numbers at `paths` change.
+
+        A path is as ``pose.pose.position.x`` or ``velocity.3``; arrays have their final length.
+        `values` are read at each `MessageOutput.publish`, at `places` by the order of the paths;
+        by default, they are an own array.
+        """
+        values = np.zeros(len(paths)) if values is None else values
+        places = range(len(paths)) if places is None else places
+        topic = Topic(
+            name=self.topic(name),
+            rate="",
+            message=message,
+            numbers={
+                path: NumberSource(_VALUES, place)
+                for path, place in zip(paths, places, strict=True)
+            },
+            stamps=tuple(stamps),
+            qos=qos,
+        )
+        publisher = self._pool.open(type(message), topic.name, qos)
+        return MessageOutput(Batch({publisher: SerializedTopic(topic)}, {_VALUES: values}), values)

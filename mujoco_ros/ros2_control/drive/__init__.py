@@ -1,0 +1,1 @@
+"""Driving on wheels: kinematics, odometry, limits and time-outs, without ROS and MuJoCo."""

@@ -1,0 +1,70 @@
+"""The hardware components that the ``<ros2_control>`` elements of a URDF declare."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import nan
+
+_ELEMENTS = ("joint", "sensor", "gpio")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HardwareBlock:
+    """A hardware component, with its interfaces as ``joint/position``."""
+
+    name: str
+    type: str = "system"  # or actuator, or sensor
+    plugin: str = ""
+    commands: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeclaredHardware:
+    """The hardware components of a robot, and the initial values of their interfaces."""
+
+    blocks: tuple[HardwareBlock, ...] = ()
+    initial: dict[str, float]
+    # By sensor, the name in the model that mujoco_ros2_control reads: its sensors begin with it
+    in_model: dict[str, str] = field(default_factory=dict)
+
+
+def read_blocks(urdf: str) -> DeclaredHardware:
+    """Return the hardware components of a valid URDF."""
+    initial: dict[str, float] = {}
+    blocks, in_model = [], {}
+    for element in ET.fromstring(urdf).iter("ros2_control"):
+        plugin = element.find("hardware/plugin")
+        blocks.append(
+            HardwareBlock(
+                name=element.get("name", ""),
+                type=element.get("type", "system"),
+                plugin="" if plugin is None else (plugin.text or "").strip(),
+                commands=tuple(_interfaces(element, "command_interface", initial)),
+                states=tuple(_interfaces(element, "state_interface", initial)),
+            )
+        )
+        for sensor in element.iterfind("sensor"):
+            if sensor.find("param[@name='mujoco_type']") is not None:
+                name = sensor.get("name", "")
+                named = sensor.findtext("param[@name='mujoco_sensor_name']", name)
+                in_model[name] = named.strip()
+    return DeclaredHardware(blocks=tuple(blocks), initial=initial, in_model=in_model)
+
+
+def _interfaces(block: ET.Element, tag: str, initial: dict[str, float]) -> Iterator[str]:
+    for kind in _ELEMENTS:
+        for element in block.iterfind(kind):
+            for interface in element.iterfind(tag):
+                name = f"{element.get('name', '')}/{interface.get('name', '')}"
+                value = interface.find("param[@name='initial_value']")
+                if value is not None:
+                    initial[name] = _number(value.text or "")
+                yield name
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return nan
