@@ -1,6 +1,7 @@
 """Monitor a running simulator: its topics, their rates, and the first joint states and IMU data.
 
 Start one with `make sim` and, in a second terminal, .venv/bin/python examples/01_monitor_topics.py
+For the topics of a robot in a namespace alone, add --ros-args -r __ns:=/left_arm
 """
 
 import argparse
@@ -19,7 +20,8 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 ENOUGH = 500  # messages of a topic
-CONTROLLERS = "_controller/"  # their joint states and wrenches are commanded, not measured
+# Parts of topics whose joint states and wrenches are commanded, or true values, not measured ones
+NOT_MEASURED = ("_controller/", "joint_references", "joint_commands", "ground_truth/")
 INTERNAL = ("/rosout", "/parameter_events")
 
 
@@ -51,7 +53,9 @@ def find_topics(node: Node) -> dict[str, str]:
         sleep(0.1)
     # Names with "/_" are hidden.
     topics = [(name, kind) for name, kind in topics if name not in INTERNAL and "/_" not in name]
-    return {name: kind for name, kind in topics if node.count_publishers(name)}
+    own = node.get_namespace().rstrip("/") + "/"
+    own_topics = [(name, kind) for name, kind in topics if name.startswith(own)]
+    return {name: kind for name, kind in own_topics if node.count_publishers(name)}
 
 
 class Monitor:
@@ -129,10 +133,10 @@ def main() -> None:
     for topic in monitor(node, topics, wait):
         rates = f"{stamp_rate(topic.stamps):>12} {arrival_rate(topic.arrivals):>14}"
         print(f"{rates}  {topic.topic} [{topic.kind}]")
-        if topic.first and CONTROLLERS not in topic.topic:
+        if topic.first and not any(part in topic.topic for part in NOT_MEASURED):
             first.setdefault(topic.kind, topic.first)
     if joints := first.get("sensor_msgs/msg/JointState"):
-        print(f"\njoint positions [rad or m] at {seconds(joints):.3f} s:")
+        print(f"\nmeasured joint positions [rad or m] at {seconds(joints):.3f} s:")
         rows = zip(joints.name, joints.position, strict=True)
         print("\n".join(f"{position:12.4f}  {name}" for name, position in rows))
     if odom := first.get("nav_msgs/msg/Odometry"):

@@ -21,11 +21,10 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-CONTROLLER = "joint_trajectory_controller"
 SHOWN_EVERY_S = 0.5
 INTERRUPTED = 130  # exit code of a program ended by Ctrl-C
 NOT_FOUND = (
-    "no joint_trajectory_controller found: for one of several robots, add "
+    "no {} found: for one of several robots, add "
     "--ros-args -r __ns:=/<robot>; else start `make sim SCENE=arm`, with the same "
     "ROS_DOMAIN_ID as here"
 )
@@ -38,6 +37,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--joints", nargs="+", help="default: all of the controller")
+    add("--controller", default="joint_trajectory_controller", help="default: %(default)s")
     path = parser.add_mutually_exclusive_group()
     path.add_argument(
         "--by", type=float, default=-0.2, help="rad or m, there and back, default: %(default)s"
@@ -92,11 +92,11 @@ def show(feedback: FollowJointTrajectory.Feedback, joints: list[str], shown: lis
 def send(node: Node, args: argparse.Namespace) -> int | str:
     """Send the trajectory and wait for its result; return the exit code, or an error."""
     states: list[JointTrajectoryControllerState] = []
-    topic = f"{CONTROLLER}/controller_state"
+    topic = f"{args.controller}/controller_state"
     node.create_subscription(JointTrajectoryControllerState, topic, states.append, 10)
-    client = ActionClient(node, FollowJointTrajectory, f"{CONTROLLER}/follow_joint_trajectory")
+    client = ActionClient(node, FollowJointTrajectory, f"{args.controller}/follow_joint_trajectory")
     if not spin_until(node, lambda: states and client.server_is_ready()):
-        return NOT_FOUND
+        return NOT_FOUND.format(args.controller)
     now = dict(zip(states[-1].joint_names, states[-1].reference.positions, strict=True))
     joints = args.joints or list(now)
     if not args.joints and len(now) > MANY:

@@ -2,9 +2,11 @@
 
 Run it in a second terminal while `make sim SCENE=arm` runs, or any other scene. Spawned boxes are
 deleted after Ctrl-C as well. Any MJCF or URDF can be spawned like this, including robots.
+The boxes belong to no robot, so --ros-args -r __ns:=… has no effect.
 """
 
 import argparse
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -106,8 +108,9 @@ class Simulator:
     def spawn(self, args: argparse.Namespace) -> tuple[list[str], str]:
         """Spawn all entities at once; return their names, and an error, empty without one."""
         request = SpawnEntities.Request()
+        name = f"spawned_{re.sub(r'[^a-zA-Z0-9]', '_', Path(args.model or 'box').stem)}"
         for i in range(args.count):
-            one = SpawnEntity(name="spawned_box", allow_renaming=True)
+            one = SpawnEntity(name=name, allow_renaming=True)
             text = "" if args.model else BOX.format(half=0.5 * args.size)
             one.entity_resource = Resource(uri=args.model or "", resource_string=text)
             position = one.initial_pose.pose.position

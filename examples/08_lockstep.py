@@ -2,6 +2,7 @@
 
 Run it twice in a second terminal while `make sim SCENE=arm` runs: it prints a fingerprint of all
 joint states that it received, and the fingerprints are equal.
+For a robot in a namespace, add --ros-args -r __ns:=/left_arm
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 Run it in a second terminal while `make demo` runs, or
 `make sim SCENE=humanoid ARGS="-p controller:=stand"`. Ctrl-C ends it.
+It finds controllers in every namespace, so --ros-args -r __ns:=… has no effect.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Walk with a velocity or to a goal, and compare the estimated base with the true one.
 
 Run it in a second terminal while `make sim SCENE=humanoid ARGS="-p controller:=walk"` runs.
-Ctrl-C stops the robot.
+Ctrl-C stops the robot. For a robot in a namespace, add --ros-args -r __ns:=/humanoid
 """
 
 import argparse
