@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 
@@ -20,6 +20,7 @@ from benchmark.measurements import (
     executors,
     extensions,
     footprint,
+    jitter,
     lockstep,
     page,
     peer,
@@ -28,6 +29,7 @@ from benchmark.measurements import (
     recording,
     reliability,
     rendering,
+    rovers,
     scale,
     shared_memory,
     tick_times,
@@ -45,6 +47,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "profile": publishing.profile,
     "d": publishing.unpaced,
     "e": publishing.paced,
+    "jitter": jitter.jitter,
     "f": publishing.memory,
     "g": publishing.start,
     "zoo": publishing.zoo,
@@ -70,13 +73,14 @@ MEASUREMENTS: dict[str, Measurement] = {
     "executors": executors.executors,
     "mem": footprint.footprint,
     "peer": peer.peer,
+    "rovers": rovers.rovers,
     "scale": scale.scale,
 }
 """Choices of ``--only``."""
 _ALIASES = {"c": "b", "reliability": "s"}  # (c) is measured together with (b)
 _AT_A_TIME = 3
 """Measurements of a check at a time: most of them wait most of the time."""
-_LONGEST = ("i", "s", "lag", "p", "q", "r", "scale")
+_LONGEST = ("i", "s", "lag", "p", "q", "r", "scale", "rovers")
 """Measurements with which a check begins, so that none of them is left over at its end."""
 _CALM = 0.15
 """Share of busy processors."""
@@ -116,7 +120,7 @@ def main() -> int:
     print(f"\n{table(rows)}\n")
     if not options.dry:
         quick = "-quick" if options.quick else ""
-        name = f"{date.today().isoformat()}-{ros_distribution()}{quick}"
+        name = f"{datetime.now():%Y-%m-%dT%H%M}-{ros_distribution()}{quick}"
         for path in save(_RESULTS, name, machine, notes, rows, is_calm=before[1]):
             print(f"saved {path}")
     missed = [row.quantity for row in rows if row.good is False]
@@ -174,7 +178,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
         description="Measure the simulator in processes of its own, and compare the results with "
-        "their limits.\nAll measurements take about 45 minutes, most of it for (f), (r) and (s).",
+        "their limits.\n"
+        "All measurements take about 65 minutes, most of it for (f), (jitter), (r) and (s).",
         epilog=f"measurements:\n{choices}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -27,7 +26,6 @@ _IDLE = """\
 exec chrt -i 0"""
 _TIMEOUT_S = 120.0
 _WIDTH, _HEIGHT = 1280, 800
-_FEWEST_COLOURS = 500  # an empty page has few
 
 
 def browser() -> str | None:
@@ -46,13 +44,11 @@ def free_port() -> int:
 
 _RECORD = """() => {
   const lags = [], rates = [];
-  const note = () => {
+  new MutationObserver(() => {
     const {lagS, fps} = document.documentElement.dataset;
-    if (lagS !== undefined) lags.push(Number(lagS));
-    if (fps !== undefined) rates.push(Number(fps));
-  };
-  new MutationObserver(note).observe(
-    document.documentElement, {attributeFilter: ["data-lag-s", "data-fps"]});
+    lags.push(Number(lagS));
+    rates.push(Number(fps));
+  }).observe(document.documentElement, {attributeFilter: ["data-lag-s"]});
   window.record = {lags, rates};
 }"""
 
@@ -61,7 +57,7 @@ class PageRecord(NamedTuple):
     """What a page has told of itself over some time."""
 
     lags: np.ndarray  # ages of its picture, at each change of ``data-lag-s`` [s]
-    frames: float  # pictures in a second: mean of ``data-fps``, or else the rate of these changes
+    frames: float  # pictures in a second: mean of ``data-fps``
 
 
 def watch(page: Any, seconds: float) -> PageRecord:
@@ -69,45 +65,64 @@ def watch(page: Any, seconds: float) -> PageRecord:
     page.evaluate(_RECORD)
     # A busy machine may need longer than the duration for one picture.
     page.wait_for_function("record.lags.length > 0", timeout=1000 * _TIMEOUT_S)
-    since = time.monotonic()
     page.wait_for_timeout(1000 * seconds)
-    found, elapsed = page.evaluate("record"), time.monotonic() - since
-    lags = np.array(found["lags"])
-    return PageRecord(lags, float(np.mean(found["rates"] or [len(lags) / elapsed])))
+    found = page.evaluate("record")
+    return PageRecord(np.array(found["lags"]), float(np.mean(found["rates"])))
+
+
+_PRESS = """button => new Promise(resolve => {
+  const before = button.textContent, begun = performance.now();
+  const observer = new MutationObserver(() => {
+    if (button.textContent === before) return;
+    observer.disconnect();
+    resolve(performance.now() - begun);
+  });
+  observer.observe(button, {childList: true, subtree: true, characterData: true});
+  button.click();
+})"""
+_BETWEEN_PRESSES_S = 0.6
+
+
+def press(page: Any, count: int) -> np.ndarray:
+    """Return the times from presses of Pause, and of Play, until the other one is shown [ms]."""
+    bar = page.get_by_role("region", name="Bar")
+    button, times = bar.get_by_role("button", name="Pause").element_handle(), []
+    for _ in range(count):
+        times.append(button.evaluate(_PRESS))
+        page.wait_for_timeout(1e3 * _BETWEEN_PRESSES_S)
+    return np.array(times)
 
 
 @contextmanager
 def opened(
     port: int, on_load: Callable[[], object] = lambda: None, *, idle: bool = False
 ) -> Iterator[Any]:
-    """Open the page in the browser, wait until it shows an image, and yield playwright's page.
+    """Open the page in the browser, wait until it shows the scene, and yield playwright's page.
 
     Args:
         port: The port that serves the page.
-        on_load: Called when the document is loaded, before there is an image.
+        on_load: Called when the panels are connected, before there is a picture of the scene.
         idle: Whether the browser has hardly more than the CPU time that nothing else wants. Without
             a GPU it takes any amount, and root's browser more than its share: it sets its nice
             value to -8.
 
     Raises:
-        RuntimeError: The page is not served, or stays empty.
+        RuntimeError: The page is not served.
     """
     from playwright.sync_api import sync_playwright  # a requirement of the tests only
 
-    deadline = time.monotonic() + _TIMEOUT_S
-    wait_until_served(port, deadline)
+    wait_until_served(port, time.monotonic() + _TIMEOUT_S)
     with sync_playwright() as driver, TemporaryDirectory() as folder:
         program = Path(folder, "browser")
         program.write_text(f'#!/bin/sh\n{_IDLE if idle else "exec"} {browser()} "$@"\n')
         program.chmod(0o700)
         running = driver.chromium.launch(executable_path=program, args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
-        page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _TIMEOUT_S)
+        page.set_default_timeout(1000 * _TIMEOUT_S)
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_function("window.did_handshake")
         on_load()
-        while _count_colours(page.screenshot(timeout=1000 * _TIMEOUT_S)) < _FEWEST_COLOURS:
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"the page is empty after {_TIMEOUT_S:g} s")
-            page.wait_for_timeout(500)
+        page.wait_for_function("document.documentElement.dataset.fps > 0")
         yield page
         running.close()
 
@@ -127,9 +142,3 @@ def wait_until_served(port: int, deadline: float) -> None:
                 return
         time.sleep(0.1)
     raise RuntimeError(f"no page at port {port} within {_TIMEOUT_S:g} s")
-
-
-def _count_colours(png: bytes) -> int:
-    pixels = cv2.imdecode(np.frombuffer(png, dtype=np.uint8), cv2.IMREAD_COLOR)
-    assert pixels is not None
-    return len(np.unique(pixels.reshape(-1, 3), axis=0))

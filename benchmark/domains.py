@@ -3,9 +3,12 @@
 import fcntl
 import os
 import tempfile
+import time
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
-from mujoco_ros.process.memory import remove_unfinished_ports
+from mujoco_ros.process.memory import SHARED_MEMORY, remove_unfinished_ports
 
 _DOMAINS = range(1, 102)
 """Without the default domain; above 101, ports reach into Linux' ephemeral range.
@@ -14,6 +17,10 @@ https://docs.ros.org/en/jazzy/Concepts/Intermediate/About-Domain-ID.html
 """
 _FIRST_PORT, _PORTS_PER_DOMAIN = 7400, 250
 """PB and DG of DDSI-RTPS 2.5, 9.6.2.3: all participants of a domain bind ports of its block."""
+
+
+# A participant maps a file at once after it created the file.
+_MAPPED_S = 60.0
 
 
 class Domain:
@@ -30,6 +37,7 @@ class Domain:
             RuntimeError: No domain is free.
         """
         remove_unfinished_ports()
+        remove_unused_memory()
         # Processes that start at different domains rarely compete for one.
         start = os.getpid() if first is None else first - _DOMAINS.start
         for offset in range(len(_DOMAINS)):
@@ -52,6 +60,25 @@ class Domain:
     def close(self) -> None:
         """Release the domain."""
         os.close(self._lock)
+
+
+@cache
+def remove_unused_memory() -> None:
+    """Remove the shared memory that killed participants left, once per process.
+
+    A day of tests and benchmarks leaves a thousand files, which new participants open and check.
+    """
+    mapped = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with suppress(OSError):  # it ended meanwhile, or another user's
+            lines = maps.read_text().splitlines()
+            mapped |= {line.split(maxsplit=5)[-1] for line in lines if SHARED_MEMORY.name in line}
+    recent = time.time() - _MAPPED_S
+    for path in SHARED_MEMORY.glob("*fast*_*"):
+        port = path.name.removeprefix("sem.").split("_mutex")[0].removesuffix("_el")
+        with suppress(OSError):  # removed meanwhile, or of another user
+            if str(path.with_name(port)) not in mapped and path.stat().st_mtime < recent:
+                path.unlink()
 
 
 def used_domains() -> set[int]:

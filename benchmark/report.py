@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from operator import gt
+from operator import ge, gt
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +82,12 @@ def result(
         good=good,
         others=others,
     )
+
+
+def at_most(key: str, quantity: str, value: float, most: float, unit: str, digits: int = 1) -> Row:
+    """Return a row whose value has an upper limit."""
+    keeps = partial(ge, most)
+    return result(key, quantity, value, unit, digits, limit=f"≤ {most:g}", keeps=keeps)
 
 
 def percentiles(

@@ -48,17 +48,17 @@ def update_costs(steps: int) -> dict[str, float]:
 
     path = _trajectory(control, names, duration)
     control.follow(path, now)
-    costs = {"trajectory": _fastest(update, steps)}
+    costs = {"trajectory": fastest(update, steps)}
     control.trajectory.settings = replace(control.trajectory.settings, positions_upsampling=True)
     path = _trajectory(control, names, duration, upsampled=True)
     control.follow(path, now)
-    costs["upsampled"] = _fastest(update, steps)
+    costs["upsampled"] = fastest(update, steps)
     q = control.references.q[path.joints]
     message = joint_command(control.joints, "clamp", names, [(q + 0.01).tolist(), still, still])
-    costs["command"] = _fastest(send, steps // 10)
+    costs["command"] = fastest(send, steps // 10)
     control.stream = StreamSettings(period=duration)
     send()
-    costs["stream"] = _fastest(update, steps)
+    costs["stream"] = fastest(update, steps)
     return costs | {mode: _cartesian(mode, steps) for mode in _MODES}
 
 
@@ -81,7 +81,7 @@ def _cartesian(mode: CartesianMode, steps: int) -> float:
         now += timestep
         control.update(now)
 
-    cost = _fastest(update, steps // 10)
+    cost = fastest(update, steps // 10)
     assert cartesian.busy
     return cost
 
@@ -106,7 +106,8 @@ def _trajectory(
     )
 
 
-def _fastest(function: Callable[[], None], steps: int) -> float:
+def fastest(function: Callable[[], None], steps: int) -> float:
+    """Return the duration of a call, in the fastest of ten loops [µs]."""
     costs = []
     count = steps // _LOOPS
     for _ in range(_LOOPS):

@@ -15,12 +15,13 @@ from benchmark.durations import Durations
 from benchmark.measurements.cameras_and_viewer import CAMERAS, SCENE
 from benchmark.processes.child_process import Process, running, simulator
 from benchmark.processes.image_subscriber import IMAGES
-from benchmark.report import Row, result
+from benchmark.report import Row, at_most, result
 
 _SCENE = "humanoid"
 _SETTLE_S = 4.0  # the memory of compiling the model is returned
 _TIMEOUT_S = 60.0
 _LIMITS_MB = {"simulator": 85.0, "cameras": 60.0, "viewer": 120.0}
+_FIRST_IMAGE_S = 0.5  # longest time from a subscription
 _LIBRARIES = 12
 """Number of the largest parts of the simulator that are listed."""
 _MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+ *(.*)")
@@ -38,10 +39,11 @@ def footprint(durations: Durations) -> list[Row]:
         folder = Path(name)
         shown = {"cameras": "false", "viewer": "web", "viewer_port": port}
         with simulator(_SCENE, folder, shown) as sim:
+            viewer = _process(sim, "viewer")
             sim.sleep(settle + durations.footprint)
-            viewer = _processes(sim)["viewer"]
             viewer_mb = sum(parts_mb(viewer).values())
     images = [_first_image(settle) for _ in range(durations.first_images)]
+    median_s = float(np.median(images, axis=0)[0])
     return [
         _memory("simulator", sum(alone["simulator"].values())),
         *(
@@ -56,12 +58,7 @@ def footprint(durations: Durations) -> list[Row]:
         ),
         _memory("cameras", float(np.median([mb for _, mb in images]))),
         _memory("viewer", viewer_mb),
-        result(
-            *("mem", "subscription to first image, median", float(np.median(images, axis=0)[0])),
-            *("s", 2),
-            limit="≤ 0.5",
-            keeps=lambda s: s <= 0.5,
-        ),
+        at_most("mem", "subscription to first image, median", median_s, _FIRST_IMAGE_S, "s", 2),
         result("mem", "subscription to first image, longest", max(images)[0], "s", 2),
     ]
 
@@ -101,13 +98,18 @@ def _processes(sim: Process) -> dict[str, int]:
     return {"simulator": sim.pid, **named}
 
 
+def _process(sim: Process, name: str) -> int:
+    """Wait for a process of a simulator, which a busy machine starts late."""
+    deadline = time.monotonic() + _TIMEOUT_S
+    while name not in (found := _processes(sim)):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the simulator has no process '{name}', but {', '.join(found)}")
+        sim.sleep(0.1)
+    return found[name]
+
+
 def _memory(process: str, size: float) -> Row:
-    most = _LIMITS_MB[process]
-    return result(
-        *("mem", f"PSS of {process}", size, "MB"),
-        limit=f"≤ {most:g}",
-        keeps=lambda mb: mb <= most,
-    )
+    return at_most("mem", f"PSS of {process}", size, _LIMITS_MB[process], "MB")
 
 
 def _first_image(settle: float) -> tuple[float, float]:
@@ -124,5 +126,5 @@ def _first_image(settle: float) -> tuple[float, float]:
                 subscribed = int(images.wait_for("subscribed"))
                 first = int(images.wait_for(topic, _TIMEOUT_S))
                 time.sleep(1.0)
-                size = sum(parts_mb(_processes(sim)["cameras"]).values())
+                size = sum(parts_mb(_process(sim, "cameras")).values())
     return (first - subscribed) / 1e9, size

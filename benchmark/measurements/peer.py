@@ -28,24 +28,40 @@ VARIABLE = "MUJOCO_ROS2_CONTROL"
 """Environment variable with the path of the peer's ``ros2_control_node``."""
 _PLUGIN = "mujoco_ros2_control/MujocoSystemInterface"
 _SCENE, _RATE_HZ, _TIMEOUT_S = "humanoid", 1000, 120.0
+_FLAT_OUT = 50.0  # real-time factor
 _BROADCASTER = "joint_state_broadcaster"
 
 
 def peer(durations: Durations) -> list[Row]:
     """(peer) The humanoid at 1 kHz with one subscriber of joint_states, here and in the peer.
 
-    Both simulate the same compiled model, whose servos hold the start of the scene.
+    Both simulate the same compiled model, whose servos hold the start of the scene: in real time,
+    then asked for a multiple of it that neither reaches.
     """
     binary = os.environ.get(VARIABLE, "")
     if not os.access(binary, os.X_OK):
         named = f"{VARIABLE} names '{binary}'" if binary else f"{VARIABLE} is not set"
         return [result("peer", f"skipped: {named}, no ros2_control_node of the peer", 0.0, "", 0)]
+    return [
+        row
+        for factor in (1.0, _FLAT_OUT)
+        for row in (*_ours(factor, durations), *_peers(binary, factor, durations))
+    ]
+
+
+def _ours(factor: float, durations: Durations) -> list[Row]:
+    seconds = durations.publishing
+    parameters = {"publish_rate.joint_states": _RATE_HZ, "real_time_factor": factor}
+    with TemporaryDirectory() as name, simulator(_SCENE, Path(name), parameters) as process:
+        records = run_trial("states", Path(name), _TIMEOUT_S + seconds, seconds, process.pid)
+    return rows(f"ours, asked {factor:g}×", records)
+
+
+def _peers(binary: str, factor: float, durations: Durations) -> list[Row]:
     seconds = durations.publishing
     with TemporaryDirectory() as name:
         folder = Path(name)
-        with simulator(_SCENE, folder, {"publish_rate.joint_states": _RATE_HZ}) as own:
-            ours = rows("ours", run_trial("states", folder, _TIMEOUT_S + seconds, seconds, own.pid))
-        settings, description = write_peer(_SCENE, folder)
+        settings, description = write_peer(_SCENE, folder, factor)
         command = [binary, "--ros-args", "--params-file", str(settings)]
         # A pipe that nobody reads would stop the peer once it is full.
         with (
@@ -57,10 +73,10 @@ def peer(durations: Durations) -> list[Row]:
                 records = run_trial("states", folder, _TIMEOUT_S + seconds, *arguments)
             finally:
                 process.kill()
-    return [*ours, *rows("peer", records)]
+    return rows(f"peer, asked {factor:g}×", records)
 
 
-def write_peer(scene: str, folder: Path) -> tuple[Path, Path]:
+def write_peer(scene: str, folder: Path, factor: float) -> tuple[Path, Path]:
     """Write the parameters of the peer for the single robot of a scene, and its description.
 
     As in the demonstrations of the peer, without its window: its loop wakes in simulated
@@ -78,6 +94,7 @@ def write_peer(scene: str, folder: Path) -> tuple[Path, Path]:
     parameters = {
         "mujoco_model": str(model),
         "override_start_position_file": str(start),
+        "sim_speed_factor": str(factor),
         "headless": "true",
         "auto_register_cameras": "false",
     }
@@ -140,8 +157,11 @@ def rows(name: str, records: Mapping[str, np.ndarray]) -> list[Row]:
     """Return the rows of one simulator from the records of the trial ``states``."""
     arrivals, stamps = records["states"].T
     wall_s, gaps = (arrivals[-1] - arrivals[0]) / 1e9, np.diff(stamps) / 1e6
+    simulated_s, received = (stamps[-1] - stamps[0]) / 1e9, len(stamps) - 1
     return [
-        result("peer", f"{name}: joint_states received", (len(stamps) - 1) / wall_s, "/s"),
+        result("peer", f"{name}: real-time factor", simulated_s / wall_s, "×", 2),
+        result("peer", f"{name}: joint_states received", received / wall_s, "/s"),
+        result("peer", f"{name}: share of the messages at 1 kHz", received / simulated_s / 10, "%"),
         *percentiles("peer", f"{name}: between two stamps", gaps, 99, 100, unit="ms"),
         result("peer", f"{name}: processor", 100 * float(records["cpu_s"]) / wall_s, "% of a core"),
         result("peer", f"{name}: PSS", float(records["pss_mb"]), "MB"),

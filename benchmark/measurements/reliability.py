@@ -8,7 +8,7 @@ import numpy as np
 from benchmark.durations import Durations
 from benchmark.processes.child_process import ROOT, Process, run_trial, simulator, subscriber
 from benchmark.processes.scene_topics import EVERY_STEP_HZ, all_rates
-from benchmark.report import Row, percentiles, result
+from benchmark.report import Row, at_most, percentiles, result
 
 FLOOD_HZ = 1000.0
 ROBOT = ROOT / "urdf_mjcf" / "quadruped" / "quadruped.xml"
@@ -48,7 +48,7 @@ def _flood(durations: Durations) -> list[Row]:
         _all("calls answered", answered, sent),
         result(_KEY, "of them rejected or failed", int(records["failed"]), "", 0),
         *percentiles(_KEY, "response time of a call", records["took"] * 1e3, 50, 99, unit="ms"),
-        _at_most("time dropped meanwhile", 100 * float(records["dropped"]), 1.0, "%", 3),
+        at_most(_KEY, "time dropped meanwhile", 100 * float(records["dropped"]), 1.0, "%", 3),
         _all("trajectories completed meanwhile", int(records["arrived"]), 1),
         _all(
             f"calls answered after {durations.killed_clients} clients were killed",
@@ -73,8 +73,8 @@ def _model_changes(durations: Durations) -> list[Row]:
     cycle_ms = 1e3 * float(records["cycle"])
     return [
         result(_KEY, f"spawn and delete, mean of {durations.cycles}", cycle_ms, "ms", 0),
-        _at_most("longest pause of the physics", float(records["longest"]), 150.0, "ms", 1),
-        _at_most("memory growth", late - early, 5.0, "MB", 2),
+        at_most(_KEY, "longest pause of the physics", float(records["longest"]), 150.0, "ms", 1),
+        at_most(_KEY, "memory growth", late - early, 5.0, "MB", 2),
     ]
 
 
@@ -94,8 +94,8 @@ def _resets(durations: Durations) -> list[Row]:
         _all("goals ended once by a reset", once, durations.resets),
         _all("of them with a result", int(goals["results"]), durations.resets),
         result(_KEY, "simulated time in a pause", 1e3 * float(paused["while_paused"]), "ms", 1),
-        _at_most("lead of the clock after it", 1e3 * float(paused["ahead"]), 50.0, "ms", 1),
-        _at_most("time dropped around it", 1e3 * float(paused["dropped"]), 0.0, "ms", 1),
+        at_most(_KEY, "lead of the clock after it", 1e3 * float(paused["ahead"]), 50.0, "ms", 1),
+        at_most(_KEY, "time dropped around it", 1e3 * float(paused["dropped"]), 0.0, "ms", 1),
         _all("invalid worlds rejected with a reason", int(bool(str(world["reason"]))), 1),
     ]
 
@@ -116,19 +116,13 @@ def _long_run(durations: Durations) -> list[Row]:
     dropped, lost = (float(after[k] - before[k]) for k in ("dropped", "lost"))
     span = f"in {seconds:.0f} s with all topics at 1 kHz"
     return [
-        _at_most(f"time dropped {span}", 1e3 * dropped, 0.0, "ms", 3),
-        _at_most(f"messages lost {span}", lost, 0.0, "", 0),
-        _at_most(f"memory growth {span}", late - early, 1.0, "MB", 2),
+        at_most(_KEY, f"time dropped {span}", 1e3 * dropped, 0.0, "ms", 3),
+        at_most(_KEY, f"messages lost {span}", lost, 0.0, "", 0),
+        at_most(_KEY, f"memory growth {span}", late - early, 1.0, "MB", 2),
     ]
 
 
 def _all(quantity: str, value: int, of: int) -> Row:
     return result(
         _KEY, quantity, value, f"of {of}", 0, limit=f"= {of}", keeps=lambda count: count == of
-    )
-
-
-def _at_most(quantity: str, value: float, most: float, unit: str, digits: int) -> Row:
-    return result(
-        _KEY, quantity, value, unit, digits, limit=f"≤ {most:g}", keeps=lambda v: v <= most
     )

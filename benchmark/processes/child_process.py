@@ -17,7 +17,7 @@ from benchmark.processes.subscriber import load
 
 ROOT = Path(__file__).resolve().parents[2]
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_ANNOUNCE_OFTEN = ROOT / "benchmark" / "announce_often.xml"
+_ANNOUNCE_OFTEN = ROOT / "config" / "fastdds" / "small_messages.xml"
 _PROFILE_VARIABLES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 _READY_S, _END_S, _POLL_S = 120.0, 30.0, 0.02  # of a busy machine
 _SCENARIO_TIMEOUT_S = 300.0  # in addition to the duration of the scenario

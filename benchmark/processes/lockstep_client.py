@@ -1,50 +1,46 @@
-"""Process that answers each tick of the lockstep.
+"""Process that answers each tick of the lockstep, at the cost of a program in C++.
 
 ``python -m benchmark.processes.lockstep_client`` commands the positions of the first message, so
-the robot holds its position.
+the robot holds its position. It answers serialized messages, of which only the stamp changes, from
+a wait set: conversions and rclpy's executor would take most of the time of a tick.
 """
 
-import signal
 import sys
 
 import rclpy
-from rclpy.node import Node
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.rclpy_ext.executor import Executor
+from benchmark.processes.subscriber import POLL_NS, StopSignal
 
-_DEPTH = 10
-
-
-class Answerer(Node):
-    """A node that answers each message on ``joint_states`` with one on ``joint_commands``."""
-
-    def __init__(self) -> None:
-        super().__init__("benchmark_lockstep_client", start_parameter_services=False)
-        self._command = JointState()
-        self._answers = self.create_publisher(JointState, "joint_commands", _DEPTH)
-        self.create_subscription(JointState, "joint_states", self._answer, QoSProfile(depth=_DEPTH))
-
-    def _answer(self, states: JointState) -> None:
-        command = self._command
-        if not command.name:
-            command.name, command.position = states.name, states.position
-        command.header.stamp = states.header.stamp
-        self._answers.publish(command)
+_STAMP = slice(4, 12)  # CDR: 4 bytes of encapsulation, then the header's stamp
+_QOS = QoSProfile(depth=10)
 
 
 def main() -> int:
-    """Answer until the process is interrupted."""
+    """Answer each message on ``joint_states`` with one on ``joint_commands``, until a signal."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    executor = Executor()  # before the handler: rclpy 7.1.4 sets its own here
-    # An exception of a handler in a callback is a RuntimeError of the executor.
-    signals: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _frame: signals.append(number))
-    executor.add_node(Answerer())
-    while not signals:
-        executor.spin_once(timeout_sec=0.1)
+    stop = StopSignal()
+    node = rclpy.create_node("benchmark_lockstep_client", start_parameter_services=False)
+    answers = node.create_publisher(JointState, "joint_commands", _QOS)
+    states = node.create_subscription(JointState, "joint_states", id, _QOS, raw=True).handle
+    answer = bytearray()
+    wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
+    while not stop.received:
+        wait_set.clear_entities()
+        wait_set.add_subscription(states)
+        wait_set.wait(POLL_NS)
+        taken = states.take_message(JointState, True)
+        if taken is None:
+            continue
+        if not answer:
+            state = deserialize_message(taken[0], JointState)
+            answer[:] = serialize_message(JointState(name=state.name, position=state.position))
+        answer[_STAMP] = taken[0][_STAMP]
+        answers.publish(bytes(answer))
     return 0
 
 

@@ -37,7 +37,8 @@ _BODY = "pelvis"
 
 _FINGER_M = 0.01
 """A position of the finger, within its limits."""
-_TENDON = Path(__file__).resolve().parents[1] / "tendon.xml"
+_FOLDER = Path(__file__).resolve().parents[1]
+_TENDON, _FORWARD = _FOLDER / "tendon.xml", _FOLDER / "forward_controller.yaml"
 
 Send = Callable[[int], None]
 
@@ -69,6 +70,7 @@ class Source:
         opened: Opens it, given its topic, the joint states and the unit.
         scene: A scene in which it exists.
         parameters: Parameters of the simulator.
+        owner: The `CommandSource` of its commands, if its topic does not begin with that.
     """
 
     column: int
@@ -79,6 +81,12 @@ class Source:
     opened: Callable[[Node, str, JointState, float], Opened]
     scene: str = "humanoid"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    owner: str = ""
+
+    @property
+    def command_source(self) -> str:
+        """Name of the `CommandSource` of its commands."""
+        return self.owner or self.topic.partition("/")[0]
 
 
 def _joint_state(node: Node, topic: str, states: JointState, unit: float) -> Opened:
@@ -93,19 +101,24 @@ def _joint_state(node: Node, topic: str, states: JointState, unit: float) -> Ope
     return Opened(publisher.get_subscription_count, send)
 
 
-def _array(start: str) -> Callable[[Node, str, JointState, float], Opened]:
-    """Return the opening of a source of arrays, which begin at the joints' `start` or at zero."""
+def _array(
+    start: str, count: int | None = None
+) -> Callable[[Node, str, JointState, float], Opened]:
+    """Return the opening of a source of arrays, which begin at the joints' `start` or at zero.
+
+    It commands the first `count` joints, by default all.
+    """
 
     def opened(node: Node, topic: str, states: JointState, unit: float) -> Opened:
         publisher = node.create_publisher(Float64MultiArray, topic, _DEPTH)
-        values = list(states.position) if start else [0.0] * len(states.name)
+        values = (list(states.position) if start else [0.0] * len(states.name))[:count]
         message = Float64MultiArray(data=values)
 
         def send(number: int) -> None:
             message.data[0] = values[0] + number * unit
             publisher.publish(message)
 
-        return Opened(publisher.get_subscription_count, send)
+        return Opened(publisher.get_subscription_count, send, values[0])
 
     return opened
 
@@ -273,6 +286,15 @@ SOURCES = {
         topic="gripper_controller/gripper_cmd",
         opened=_gripper,
         scene="arm",
+    ),
+    "forward_command_controller": Source(
+        column=POSITION,
+        unit=1e-7,
+        topic="forward/commands",
+        opened=_array("q", count=7),  # one finger has no motor
+        scene="arm",
+        parameters={"controllers_file": str(_FORWARD)},
+        owner="controller_manager",
     ),
     "actuator_commands": Source(
         column=CONTROL,

@@ -28,7 +28,7 @@ from benchmark.processes.scene_topics import topics_of
 _STAMP = struct.Struct("<iI")
 # CDR: 4 bytes of encapsulation, then the header's stamp; a TFMessage has its list's length first.
 _STAMP_AT, _TF_STAMP_AT = 4, 8
-_POLL_NS = 50_000_000  # period of the check for signals
+POLL_NS = 50_000_000  # period of the check for signals
 
 
 class TopicRecord:
@@ -108,7 +108,7 @@ def record_messages(
         wait_set.clear_entities()
         for handle in handles:
             wait_set.add_subscription(handle)
-        wait_set.wait(_POLL_NS)
+        wait_set.wait(POLL_NS)
         for pointer in wait_set.get_ready_entities("subscription"):
             by_pointer[pointer].take(record=record)
 

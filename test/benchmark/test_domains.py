@@ -5,10 +5,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from mmap import mmap
 
 import pytest
 
-from benchmark.domains import Domain, used_domains
+from benchmark.domains import Domain, remove_unused_memory, used_domains
 
 PATIENCE_S = 120.0
 PARTICIPANT = """
@@ -102,6 +103,22 @@ def test_a_lock_file_of_another_user_is_skipped(free, monkeypatch):
     monkeypatch.setattr(os, "open", refuse)
     with closing(Domain(first=free)) as other:
         assert other.id != free
+
+
+def test_shared_memory_is_removed_unless_a_process_has_it_or_it_is_new(tmp_path, monkeypatch):
+    names = [f"{kind}_port{it}" for kind in ("fastrtps", "fastdds") for it in (1, 2, 3)]
+    for name in names:
+        for file in (name, f"{name}_el", f"sem.{name}_mutex"):
+            (tmp_path / file).write_bytes(bytes(8))
+            if "port3" not in name:
+                os.utime(tmp_path / file, (0, 0))
+    (tmp_path / "other").touch()
+    monkeypatch.setattr("benchmark.domains.SHARED_MEMORY", tmp_path)
+    with (tmp_path / names[0]).open("r+b") as file, mmap(file.fileno(), 8):
+        remove_unused_memory.__wrapped__()
+    kept = {name for name in names if (tmp_path / name).exists()}
+    assert kept == {"fastrtps_port1", "fastrtps_port3", "fastdds_port3"}
+    assert len(list(tmp_path.iterdir())) == 3 * len(kept) + 1
 
 
 def test_without_a_free_domain_the_error_names_the_problem(monkeypatch):

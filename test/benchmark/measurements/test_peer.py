@@ -28,7 +28,7 @@ def test_without_the_peer_the_row_says_why_it_is_skipped(
 
 
 def test_the_peer_holds_the_same_scene_with_all_joints(tmp_path: Path) -> None:
-    _, description = write_peer("humanoid", tmp_path)
+    _, description = write_peer("humanoid", tmp_path, 50.0)
     robot = ET.parse(description).getroot()
     plugins = {found.text for found in robot.iterfind("ros2_control/hardware/plugin")}
     assert plugins == {"mujoco_ros2_control/MujocoSystemInterface"}
@@ -37,6 +37,7 @@ def test_the_peer_holds_the_same_scene_with_all_joints(tmp_path: Path) -> None:
     params = {
         param.get("name"): param.text for param in robot.iterfind("ros2_control/hardware/param")
     }
+    assert params["sim_speed_factor"] == "50.0"
     model = mujoco.MjModel.from_binary_path(params["mujoco_model"])
     assert {model.joint(model.actuator_trnid[i, 0]).name for i in range(model.nu)} == set(joints)
     data = mujoco.MjData(model)
@@ -58,4 +59,4 @@ def test_rate_gaps_and_load_follow_from_the_records() -> None:
         "pss_mb": np.array(84.0),
     }
     values = [row.value for row in rows("ours", records)]
-    assert values == pytest.approx([4 / 0.012, 2.94, 3.0, 25.0, 84.0])
+    assert values == pytest.approx([0.5, 4 / 0.012, 400 / 6, 2.94, 3.0, 25.0, 84.0])
