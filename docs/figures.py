@@ -141,16 +141,10 @@ def main() -> None:
         sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
     views = [view.name for view in VIEWS]
     examples = [view.name for view, _ in EXAMPLE_VIEWS]
-    names = wanted.names or [
-        *views,
-        *examples,
-        CAMERA,
-        *DRAWN,
-        *SIMULATED,
-        *PAGES,
-        ANIMATION,
-        CARRY,
-    ]
+    known = [*views, *examples, CAMERA, *DRAWN, *SIMULATED, *PAGES, ANIMATION, CARRY]
+    if unknown := ", ".join(name for name in wanted.names if name not in known):
+        parser.error(f"unknown figure {unknown}; there are {', '.join(known)}")
+    names = wanted.names or known
     IMAGES.mkdir(exist_ok=True)
     for view in VIEWS:
         if view.name in names:

@@ -45,9 +45,11 @@ from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.realism_config import AT_ONCE, SECTIONS
 from mujoco_ros.model.robot.description import descriptions
-from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.model.sensors.cameras import DEFAULT_RATE_HZ
+from mujoco_ros.ros2_control.drive.drive_controller import ROBOT_TOPICS
+from mujoco_ros.ros2_control.drive.recognized_drive import UPDATE_RATE_HZ
 from mujoco_ros.sim.kinematics import FrameMotions
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import PositionCommands
@@ -173,7 +175,8 @@ GRIPPER_HEAD = """
 ### Gripper
 
 For a robot whose scene names its [`gripper`](scenes.md#a-robot). The defaults are for a gripper
-that moves in metres. For a gripper that turns, `goal_tolerance` is 0.01 rad, and `max_velocity`
+that moves in metres up to 40 mm: `stall_velocity_threshold` is at least 2.5 % of its range per
+second. For a gripper that turns, `goal_tolerance` is 0.01 rad, and `max_velocity`
 1 rad/s. Names as in ros2_controllers' parallel_gripper_controller.
 [Control](../explanation/control.md#the-gripper) explains them.
 
@@ -322,6 +325,7 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
     rows.append(("`/diagnostics`", "diagnostic_msgs/DiagnosticArray", "1", reliable, ""))
     namespaces = {robot.namespace for robot, _ in robots} - {""}
     inputs = [row for robot, control in robots for row in _inputs(robot.namespace, control)]
+    inputs += [_velocity_row(robot) for robot, _ in robots if robot.drive]
     wrench, pull = "geometry_msgs/WrenchStamped", "visualization_msgs/InteractiveMarkerFeedback"
     inputs += [
         (_absolute(topic), f"topic, {_quality(RELIABLE)}", kind, "any frame")
@@ -343,7 +347,22 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
         + _table(("Input", "Kind", "Type", "Joints"), inputs)
         + f"\nFrames with `tf:=base`: {_frame_list(base)}.\n"
         + f"With `tf:=all`, as in `make sim`: {_count(every)} frames, including every link.\n"
+        + "".join(_odometry_line(robot) for robot, _ in robots if robot.drive)
     )
+
+
+def _odometry_line(robot: RobotLayout) -> str:
+    odom, base = _odometry_frames(robot)
+    name = _absolute(f"{robot.namespace}/{ROBOT_TOPICS.odometry}")
+    rate = f"{UPDATE_RATE_HZ:g} Hz, {_quality(RELIABLE)}"
+    return f"Odometry of the wheels: {name}, nav_msgs/Odometry, `{odom}` → `{base}`, {rate}.\n"
+
+
+def _velocity_row(robot: RobotLayout) -> tuple[str, ...]:
+    assert robot.drive is not None
+    name = _absolute(f"{robot.namespace}/{ROBOT_TOPICS.command}")
+    wheels = ", ".join(f"`{wheel.joint}`" for wheel in robot.drive.wheels)
+    return name, f"topic, {_quality(RELIABLE)}", "geometry_msgs/TwistStamped", wheels
 
 
 _ORDER = ("sensor_msgs/JointState", "once")
@@ -356,7 +375,7 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
         topics = _absolute(f"{camera_topics(camera.namespace, camera.name)}/…")
         yield (topics, size, f"{camera.rate:g}", f"`{camera.frame}`")
     for lidar in layout.every_lidar:
-        topic = lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
+        topic = lidar_topic(lidar.topic, is_scan=lidar.is_scan)
         kind = topic.message_type.__name__
         rays = f"sensor_msgs/{kind}, {lidar.rows} x {lidar.columns} rays"
         yield (_absolute(topic.name), rays, f"{lidar.config.rate:g}", f"`{lidar.frame}`")
@@ -427,7 +446,15 @@ def _topic_row(topic: Topic) -> tuple[str, ...]:
 
 def _frames(simulation: Simulation, mode: TfMode) -> FramePlan:
     assembly, layout = simulation.assembly, simulation.layout
-    return plan_frames(assembly.model, layout, mode, descriptions(assembly, layout))
+    driven = [robot for robot in layout.robots if robot.drive]
+    names = [robot.name for robot in driven]
+    plan = plan_frames(assembly.model, layout, mode, descriptions(assembly, layout), names)
+    plan.moving.extend((*_odometry_frames(robot), "", 0) for robot in driven)
+    return plan
+
+
+def _odometry_frames(robot: RobotLayout) -> tuple[str, str]:
+    return robot.frame_prefix + "odom", robot.frame(robot.bases[0].name)
 
 
 def _frame_list(plan: FramePlan) -> str:

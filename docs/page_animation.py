@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
-from viewer_page import COARSE, SIZE, browser_pages, choose_plots, simulator
+from viewer_page import CLOSED, DRAWN_BY_THE_BROWSER, IN_FRONT, opened_page
 
 from mujoco_ros.model.output_files import output_file
 
@@ -21,32 +21,31 @@ FRAME_S = 0.1
 FRAMES = 85
 HELD_S = 1.6
 """How long the last frame is shown."""
-PANELS_S, PANELS_FRAMES = 1.0, 3
-"""Wall time between two frames of the panels, and frames until they show a step."""
-SPLITTER = (1100.0, 456.0), (0.0, -76.0)
-"""Place and motion of the edge above the state machine [px], to make it larger."""
-CROP = (283, 24, 1280, 768)
-"""The scene with the panels beside and below it [px]."""
+SIZE = {"width": 1160, "height": 820}
 SCALE, COLOURS = 0.8, 143
 """Of the frames, so that the file stays below 3 MB; one more colour is transparent."""
-PLOTTED = {"wrenches": ("wrist_ft force",), "joints": ("elbow_joint q", "elbow_joint torque")}
+PLOTTED = (
+    ("arm joints", "elbow_joint", "q"),
+    ("arm joints", "elbow_joint", "torque"),
+)
+LEFT = ("Simulation", "Overlays", "Cameras", "View", "Targets")
+SETTINGS = {
+    "panels": {
+        "View": DRAWN_BY_THE_BROWSER,
+        "Plots": {"signals": [list(signal) for signal in PLOTTED]},
+    },
+    "places": {"Controllers": IN_FRONT, "Plots": IN_FRONT} | dict.fromkeys(LEFT, CLOSED),
+    "camera": {
+        "pose": {"lookat": [0.28, 0.0, 0.32], "distance": 1.5, "azimuth": 78.0, "elevation": -14.0}
+    },
+}
 
 
 def draw_animation(path: Path) -> None:
     """Simulate the controller step by step, and write the viewer's page as GIF to `path`."""
-    with (
-        simulator(ROBOT, ["-p", f"controller:={CONTROLLER}"]) as running,
-        browser_pages(running.address) as open_page,
-    ):
-        from page_driver import PageDriver
-
+    with opened_page(ROBOT, CONTROLLER, SETTINGS, size=SIZE) as page:
         from benchmark.processes.simulator_client import SimulatorClient
 
-        coarse = PageDriver(open_page(COARSE), running.widgets)
-        _set_up(coarse)
-        coarse.page.close()
-        running.slow_down(PANELS_S)
-        shown = PageDriver(open_page(1.0), running.widgets)
         frames = []
         steps = StepSimulation.Request(steps=round(FRAME_S / TIMESTEP_S))
         paused = SimulationState(state=SimulationState.STATE_PAUSED)
@@ -55,11 +54,21 @@ def draw_animation(path: Path) -> None:
             client.call(SetSimulationState, "set_simulation_state", pause)
             client.call(ResetSimulation, "reset_simulation", ResetSimulation.Request())
             while len(frames) < FRAMES:
-                shown.frames(PANELS_FRAMES)
-                image = Image.open(io.BytesIO(shown.page.screenshot()))
-                frames.append(_shrink(image.convert("RGB").crop(CROP)))
+                frames.append(_frame(page, FRAME_S * len(frames)))
                 client.call(StepSimulation, "step_simulation", steps)
     save(frames, path)
+
+
+def _frame(page: Any, time: float) -> Image.Image:
+    """Return the page once all of it shows a simulated time [s]."""
+    page.get_by_role("region", name="Bar").get_by_text(f"{time:.2f} s", exact=True).wait_for()
+    before, shown = b"", page.screenshot()
+    while shown != before:
+        page.wait_for_timeout(200.0)
+        before, shown = shown, page.screenshot()
+    image = Image.open(io.BytesIO(shown)).convert("RGB")
+    size = round(SCALE * image.width), round(SCALE * image.height)
+    return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def save(frames: Sequence[Image.Image], path: Path, *, frame_s: float = FRAME_S) -> None:
@@ -72,22 +81,3 @@ def save(frames: Sequence[Image.Image], path: Path, *, frame_s: float = FRAME_S)
     with output_file(path, "animation") as file:
         rest = drawn[1:]
         drawn[0].save(file, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
-
-
-def _shrink(image: Image.Image) -> Image.Image:
-    size = round(SCALE * image.width), round(SCALE * image.height)
-    return image.resize(size, Image.Resampling.LANCZOS)
-
-
-def _set_up(shown: Any) -> None:
-    """Select a camera and plots, bring hidden windows to the front, and enlarge one."""
-    shown.front("Overlays")
-    shown.page.mouse.move(0.5 * SIZE["width"], 0.4 * SIZE["height"])
-    shown.frames()
-    shown.page.keyboard.press("]", delay=500.0)
-    shown.frames()
-    choose_plots(shown, ROBOT, PLOTTED)
-    shown.front("Controller")
-    shown.drag(*SPLITTER, "left")
-    shown.page.mouse.up()
-    shown.frames()

@@ -1,5 +1,6 @@
 """A simulator with the viewer's page in a browser, for the figures of the page."""
 
+import io
 import os
 import re
 import signal
@@ -9,47 +10,56 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
-DOCS = Path(__file__).resolve().parent
-ROOT = DOCS.parent
-SUPPORT = ROOT / "test" / "support" / "viewer"
-SIZE = {"width": 1280, "height": 800}
-COARSE = 0.25
-"""Device pixels per pixel while the page is set up: software rendering is slow."""
+from mujoco_ros.model.output_files import output_file
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZE = {"width": 1280, "height": 860}
 TIMEOUT_S = 300.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Simulator:
-    """A running simulator.
-
-    Attributes:
-        address: Of the viewer's page.
-        widgets: File with the rectangles of the page's widgets.
-    """
-
-    address: str
-    widgets: Path
-
-    def slow_down(self, period: float) -> None:
-        """Build the panels at most once in a period [s], for browsers that are slow."""
-        draft = self.widgets.with_suffix(".draft_of_period")
-        draft.write_text(str(period))
-        draft.replace(self.widgets.with_suffix(".period"))
+IN_FRONT, CLOSED = {"selected": True}, {"open": False}
+"""Places of panels in the settings of the page."""
+DRAWN_BY_THE_BROWSER = {"options": {}, "drawing": "three"}
+"""Settings of the panel "View": three.js draws the scene, however slowly."""
+# The scene has shadows, as with a graphics card, and its age is the drawing machine's.
+_HIDE_RENDERER = """
+const { prototype } = WebGL2RenderingContext, find = prototype.getExtension;
+prototype.getExtension = function (name) {
+  return name === "WEBGL_debug_renderer_info" ? null : find.call(this, name);
+};
+"""
+_HIDE_AGE = ":root[data-stale] .view::after { display: none !important; }"
 
 
 @contextmanager
-def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
-    """Simulate a scene with the viewer, in a ROS domain of its own."""
-    sys.path[:0] = [str(ROOT), str(SUPPORT)]
+def opened_page(
+    scene: str,
+    controller: str,
+    settings: Mapping[str, Any],
+    *,
+    path: str = "",
+    size: Mapping[str, int] = SIZE,
+) -> Iterator[Any]:
+    """Simulate a scene with a controller, and yield its page in a browser, as of playwright.
+
+    Both are in a ROS domain of their own.
+
+    Args:
+        scene: Name of the scene.
+        controller: Name of the controller.
+        settings: What the viewer keeps of a page, see `Layout.settings`.
+        path: Path of the page.
+        size: Width and height of the page [px].
+    """
+    sys.path.insert(0, str(ROOT))
     # Not at the top: plots and diagrams are checked without the tests' packages.
-    from benchmark.browser import browser
+    from benchmark.browser import OPTIONS, browser
     from benchmark.domains import Domain
+    from mujoco_ros.viewer.settings_file import SettingsFile
 
     if browser() is None:
         sys.exit("no browser for the figures of the page")
@@ -57,50 +67,28 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
     ros = {"ROS_DOMAIN_ID": str(domain.id), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     os.environ.update(ros)
     command = [sys.executable, "-m", "mujoco_ros", "--ros-args", "-p", f"scene:={scene}"]
-    command += ["-p", "viewer:=web", *arguments]
-    with tempfile.TemporaryDirectory() as folder:
-        widgets, log = Path(folder, "widgets.json"), Path(folder, "log")
-        spied = {
-            "PYTHONPATH": str(DOCS / "slow_viewer"),
-            "MUJOCO_ROS_WIDGETS": str(widgets),
-            "XDG_STATE_HOME": folder,  # without the settings of other viewers
-            "MUJOCO_ROS_SPY": str(SUPPORT / "widget_recorder" / "sitecustomize.py"),
-        }
-        with _process(command, os.environ | spied, log):
-            yield Simulator(address=_address(log), widgets=widgets)
+    command += ["-p", "viewer:=web", "-p", f"controller:={controller}"]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        SettingsFile(Path(folder, "mujoco_ros", "viewer")).write(scene, settings)
+        log = Path(folder, "log")
+        with _process(command, os.environ | {"XDG_STATE_HOME": folder}, log):
+            running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
+            page = running.new_page(viewport=dict(size), color_scheme="dark")
+            page.set_default_timeout(1000.0 * TIMEOUT_S)
+            page.add_init_script(_HIDE_RENDERER)
+            page.goto(f"{_address(log)}{path}")
+            page.add_style_tag(content=_HIDE_AGE)
+            page.wait_for_function("document.documentElement.dataset.fps > 0")
+            yield page
+            running.close()
     domain.close()
 
 
-@contextmanager
-def browser_pages(address: str) -> Iterator[Any]:
-    """Yield a function that opens the page with a number of device pixels per pixel."""
-    from benchmark.browser import OPTIONS, browser
-
-    def page(scale: float) -> Any:
-        opened = running.new_page(viewport=SIZE, device_scale_factor=scale, color_scheme="dark")
-        opened.set_default_timeout(1000.0 * TIMEOUT_S)
-        with opened.expect_console_message(lambda line: "First remote draw frame" in line.text):
-            opened.goto(address)
-        # A second per image, as without a graphics card, is the drawing machine's, not the page's.
-        opened.add_style_tag(content="#lag { display: none }")
-        return opened
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
-        yield page
-        running.close()
-
-
-def choose_plots(driver: Any, robot: str, plotted: Mapping[str, Sequence[str]]) -> None:
-    """Select the plotted signals of a robot, by their kind."""
-    driver.click("Plots/Clear")
-    driver.click("Plots/Choose")
-    for kind, signals in plotted.items():
-        driver.click(f"Plots/{robot} {kind}")
-        for name in signals:
-            driver.click(f"Plots/##{robot} {kind} {name}")
-        driver.click(f"Plots/{robot} {kind}")
-    driver.press((0.4 * SIZE["width"], 0.1 * SIZE["height"]))  # closes the choices
+def write_screenshot(page: Any, path: Path) -> None:
+    """Write the page as PNG; 256 colours are enough, and need a third of the bytes."""
+    image = Image.open(io.BytesIO(page.screenshot()))
+    with output_file(path, "figure") as file:
+        image.convert("RGB").quantize(256).save(file, "PNG", optimize=True)
 
 
 @contextmanager
