@@ -11,6 +11,7 @@ EXTRAS = {
         "websockets": "",
         "nicegui": ">=3.18",
         "fastapi": "",
+        "pydantic": "",
         "starlette": "",
         "uvicorn": "",
         "cv2": "<5",

@@ -51,9 +51,9 @@ CHILD_PROCESS_PARAMETERS = (
     ParameterSpec(
         name="viewer",
         default="none",
-        description="Viewer, a MuJoCo Studio in a child process: a web page, a native window, or "
-        "none",
-        choices=("none", "web", "page", "native"),
+        description="Viewer, in child processes: a web page; native is the page, and a window of "
+        "MuJoCo Studio; or none",
+        choices=("none", "web", "native"),
         read_only=True,
     ),
     ParameterSpec(
@@ -255,7 +255,9 @@ def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
         enabled[_CAMERAS] = ["--rendering", values["rendering"], "--seed", str(values["seed"])]
     if values["viewer"] != "none":
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
-        enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
+        enabled["viewer"] = ["--simulator", simulator, *address]
+    if values["viewer"] == "native":
+        enabled["window"] = []
     return enabled
 
 

@@ -24,6 +24,8 @@ from mujoco_ros.bridge.perturbation.element_parameters import (
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.topics import clock_topic
+from mujoco_ros.bridge.ros2_control.controller_managers import ControllerManagers
+from mujoco_ros.bridge.ros2_control.wheel_drives import WheelDrives
 from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
@@ -155,6 +157,8 @@ class PaceParameters(Component):
 
 COMPONENTS: tuple[type[Component], ...] = (
     PaceParameters,
+    ControllerManagers,
+    WheelDrives,
     LockstepParameters,
     SavedStateServices,
     ResetService,
@@ -184,6 +188,8 @@ def compose(context: NodeContext) -> list[Component]:
     after a step. They are closed in reverse order.
     """
     node, simulation, values = context.node, context.simulation, context.values
+    descriptions = RobotDescriptions(context)
+    managers = ControllerManagers(context, descriptions)  # before what depends on controllers
     control, appearance = ControlParameters(context), AppearanceParameters(context)
     settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
     settings += [PluginParameters(context), RealismParameters(context)]
@@ -192,8 +198,8 @@ def compose(context: NodeContext) -> list[Component]:
     controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()
     appearance.apply_initial()
-    descriptions = RobotDescriptions(context)
-    frames = StaticFrames(context, descriptions)
+    drives = WheelDrives(context, managers.have_odometry)
+    frames = StaticFrames(context, descriptions, drives.have_odometry)
     wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)
@@ -203,10 +209,12 @@ def compose(context: NodeContext) -> list[Component]:
     processes = ChildProcesses(context, descriptions.descriptions_of, images.connect)
     images.on_join = processes.start_cameras
     return [
+        descriptions,
+        managers,
+        drives,
         *extensions,  # before the state is published and logged: they change and extend it
         *settings,
         PaceParameters(context),
-        descriptions,
         frames,
         lockstep,
         Publishers(context, frames.plan_of, confirm=lockstep.confirm),
@@ -268,7 +276,7 @@ def startup_summary(
         if controls := free[robot.name]:
             topic = in_namespace(robot.namespace, CommandSource.ACTUATORS)
             yield f"{robot.name}: actuators on {topic}: {_listing(controls)}"
-        if controllers and control.joints.has_gripper:
+        if controllers and control.has_default_controllers and control.joints.has_gripper:
             topic = in_namespace(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
             described = _gripper(simulation.model, robot, control.joints)
             yield f"{robot.name}: gripper on {topic}: {described}"
@@ -333,6 +341,8 @@ class MujocoNode(ComponentNode):
         components.append(Diagnostics(context, components))
         self._duplicates = DuplicateNodes(self, clock_topic().name)
         self.assemble(context, components, values["realtime_priority"])
+        # The processed meshes, 11 MB for the humanoid, which only another build would use.
+        mujoco.mj_clearCache(mujoco.mj_getCache())
         for line in startup_summary(simulation, pacer.factor, controllers=context.has_controllers):
             self.get_logger().info(line)
 

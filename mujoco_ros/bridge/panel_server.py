@@ -41,6 +41,7 @@ _LOG = logging.getLogger(__name__)
 _TEXT_PERIOD_S = 0.2
 """Least time between two messages of a table, value or list of alternatives [s]."""
 _ROUNDING_S = 1e-6
+_LEAST = 1e-5  # smaller numbers are shown as 0
 _POSE = 7  # numbers of a pose: position, and orientation as a quaternion
 _KINDS = {bool: "check_box", int: "integer", float: "number", str: "text"}
 Display = DisplayedPlot | DisplayedTable | DisplayedValue | ChoiceField
@@ -236,7 +237,12 @@ def _message(item: Display, value: Any) -> Float64MultiArray | String:
 
 
 def _texts(row: Iterable[Any]) -> list[str]:
-    return [entry if isinstance(entry, str) else f"{entry:.6g}" for entry in row]
+    return [entry if isinstance(entry, str) else _number(entry) for entry in row]
+
+
+def _number(value: float) -> str:
+    """Return a number as text; one that is a rounding error in metres or radians is 0."""
+    return f"{0.0 if abs(value) < _LEAST else value:.6g}"
 
 
 def _alternatives(value: Any) -> list[list[str]]:

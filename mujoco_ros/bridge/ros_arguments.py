@@ -64,6 +64,16 @@ def _nodes(content: Any) -> Iterator[str]:
                 yield from _nodes(value)
 
 
+def parameter_files(arguments: Sequence[str]) -> list[Path]:
+    """Return the parameter files in the arguments."""
+    return [Path(a[-1]) for a in _ros_arguments(arguments) if a[0] == "--params-file"]
+
+
+def remap_rules(arguments: Sequence[str]) -> list[str]:
+    """Return the remappings in the arguments, as ``from:=to``."""
+    return [a[-1] for a in _ros_arguments(arguments) if _WITH_VALUE.get(a[0]) == "remap"]
+
+
 def given_value(arguments: Sequence[str], name: str) -> Any:
     """Return the value that the arguments give to a parameter of any node; None without one.
 

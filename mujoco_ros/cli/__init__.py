@@ -21,7 +21,7 @@ from mujoco_ros.process.end_limit import end_at_signals
 
 _PROGRAMS = {path.stem for path in Path(__file__).parent.glob("[a-z]*.py")}
 _PACKAGE = "mujoco_ros"
-_NODES = {"sim", "cameras", "controller", "viewer", "record", "replay"}
+_NODES = {"sim", "cameras", "controller", "viewer", "window", "record", "replay"}
 """Programs that run until a signal, and so end with 0 after one."""
 _STREAMS = ("stdin", "stdout", "stderr")
 _RUNPY = "-m"

@@ -1,13 +1,12 @@
 """Camera process of a simulator."""
 
-import os
 import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 from mujoco_ros.cameras.ros.node import CameraNode, FrameProcess
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import configure_fast_dds, run
+from mujoco_ros.cli.node_process import LARGE_MESSAGES, run
 from mujoco_ros.rendering.gl import CHOICES
 from mujoco_ros.sim.shared_memory.reader import SharedState
 
@@ -29,8 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     state, connection = SharedState(options.state), Connection(options.connection)
     process = FrameProcess(state, connection, options.rendering, options.seed)
     process.compute_first()
-    configure_fast_dds(os.environ)
-    return run(lambda: CameraNode(process, options.namespace), ros, work=CameraNode.turn)
+    return run(
+        lambda: CameraNode(process, options.namespace),
+        ros,
+        work=CameraNode.turn,
+        profile=LARGE_MESSAGES,
+    )
 
 
 if __name__ == "__main__":

@@ -6,10 +6,13 @@ sensors with their topics, actuators with their commands, and the messages of th
 
 import argparse
 import json
+import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +21,19 @@ import mujoco
 from mujoco_ros.cli import terminal
 from mujoco_ros.cli.command_line import create_parser, run_command
 from mujoco_ros.extras import MissingExtraError, require
-from mujoco_ros.inspection.report import inspect
+from mujoco_ros.inspection.report import inspect, simulated
 from mujoco_ros.inspection.sections import html_page, sections, text_page
 from mujoco_ros.model.output_files import check_output, write_whole
 from mujoco_ros.rendering.gl import RenderingError
+from mujoco_ros.sim.simulation import Simulation
 
 _EPILOG = """\
 FILE is what the parameter `scene` of the simulator accepts: a shipped scene, the path of a scene
 YAML, MJCF, URDF, xacro or MJB file, or a robot by name, such as example-robot-data:talos.
-The exit code is 0 if the simulator would start with it, and 1 with one sentence otherwise.
+The exit code is 0 if the simulator starts with it, and 1 with one sentence otherwise: where ROS is
+installed, it does start, without its clock, and unseen by other processes.
 """
+_DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check(options: argparse.Namespace) -> None:
     terminal.report(f"checking '{options.model}'")
     versions = {"MuJoCo": mujoco.__version__, "Python": platform.python_version()}
-    report, plant = inspect(options.model, versions, dict(options.xacro))
+    reference = " ".join([options.model, *options.arguments])
+    report, plant = inspect(reference, versions, _simulator if find_spec("rclpy") else simulated)
     parts = list(sections(report))
     if options.html is not None:
         check_output(options.html)  # before the images are rendered
@@ -58,28 +65,43 @@ def _check(options: argparse.Namespace) -> None:
         sys.stdout.write(text_page(parts))
 
 
+@contextmanager
+def _simulator(reference: str) -> Iterator[Simulation]:
+    """Yield the simulation of a simulator that has started, whose clock stands."""
+    from mujoco_ros.bridge.node import MujocoNode  # --help needs no ROS
+    from mujoco_ros.cli.node_process import ros
+
+    scene = reference.replace("'", "''")  # a text of YAML
+    arguments = ["--ros-args", "-p", f"scene:='{scene}'", "--log-level", "error"]
+    with _undiscovered(), ros(arguments):
+        node = MujocoNode(arguments)
+        try:
+            yield node.simulation
+        finally:
+            node.stop()
+
+
+@contextmanager
+def _undiscovered() -> Iterator[None]:
+    """Let no other process discover what begins in the block."""
+    former = os.environ.get(_DISCOVERY)
+    os.environ[_DISCOVERY] = "OFF"
+    try:
+        yield
+    finally:
+        del os.environ[_DISCOVERY]
+        if former is not None:
+            os.environ[_DISCOVERY] = former
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = create_parser("python -m mujoco_ros.cli.check_robot", __doc__, _EPILOG)
     add = parser.add_argument
     add("model", metavar="FILE", help="the model or scene")
+    add("arguments", nargs="*", metavar="NAME:=VALUE", help="arguments of a xacro file")
     add("--html", type=Path, metavar="OUT", help="also write the report as a page with images")
     add("--json", action="store_true", help="write JSON instead of text")
-    add(
-        "--xacro",
-        type=_argument,
-        action="append",
-        default=[],
-        metavar="NAME:=VALUE",
-        help="an argument of a xacro file; may be repeated",
-    )
     return parser
-
-
-def _argument(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition(":=")
-    if not (name and sign):
-        raise argparse.ArgumentTypeError(f"'{text}' is not NAME:=VALUE")
-    return name, value
 
 
 def _without_infinity(value: Any) -> Any:

@@ -1,6 +1,5 @@
 """Controller node: ``ros2 run mujoco_ros controller pick_place``."""
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -24,12 +23,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options, ros = parse(parser, arguments)
     # --help needs no ROS.
-    from mujoco_ros.cli.node_process import configure_fast_dds, run
+    from mujoco_ros.cli.node_process import LARGE_MESSAGES, run
     from mujoco_ros.controllers.ros.node.node import ControllerNode
 
-    configure_fast_dds(os.environ)
     at_once = given_value(ros, "lockstep") is True  # other nodes wait for it
-    return run(lambda: ControllerNode(options.controller), ros, sends_at_once=at_once)
+    return run(
+        lambda: ControllerNode(options.controller),
+        ros,
+        sends_at_once=at_once,
+        profile=LARGE_MESSAGES,  # of the cameras of its states
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from mujoco_ros.model.urdf.exporting.meshes import MeshCache
 
 _EPILOG = """\
 The URDFs of this package are regenerated, from the top of the source tree, by
-  for robot in humanoid quadruped arm; do
+  for robot in humanoid quadruped rover arm; do
     python -m mujoco_ros.cli.export_urdf urdf_mjcf/$robot/$robot.xml \\
       -o urdf_mjcf/$robot/$robot.urdf --mesh-uri package://mujoco_ros/urdf_mjcf/$robot/meshes
   done

@@ -21,8 +21,8 @@ from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.viewer.file_request import FileRequest
-from mujoco_ros.viewer.framing import frame_bodies
 from mujoco_ros.viewer.model_images import SIZE, NoImagesError
+from mujoco_ros.viewer.scene.fitting import fitted_pose
 
 _FINER = 3  # pixels that are rendered for each one of an image, in both directions
 _VERSION = 2  # changes with the images of the same models
@@ -51,12 +51,22 @@ def image_of(request: FileRequest) -> np.ndarray:
 
 def _rendered(path: Path) -> np.ndarray:
     try:
-        image = model_image(path, (_FINER * SIZE[0], _FINER * SIZE[1]), frame_bodies)
+        image = model_image(path, (_FINER * SIZE[0], _FINER * SIZE[1]), _frame)
     except RenderingError as error:
         raise NoImagesError(str(error)) from error
     except mujoco.FatalError as error:
         raise UserInputError(str(error)) from error
     return np.asarray(cv2.resize(image, SIZE, interpolation=cv2.INTER_AREA))
+
+
+def _frame(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
+    """Move a free camera to show all bodies; azimuth and elevation do not change."""
+    # Of a square, because a model is rarely higher than wide.
+    pose = fitted_pose(
+        model, data, 0, azimuth=camera.azimuth, elevation=camera.elevation, aspect=1.0
+    )
+    if pose:
+        camera.lookat[:], camera.distance = pose["lookat"], pose["distance"]
 
 
 def _content(image: np.ndarray, reading: Reading) -> bytes:

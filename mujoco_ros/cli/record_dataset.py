@@ -5,6 +5,7 @@ import logging
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
@@ -30,6 +31,7 @@ from mujoco_ros.recording.demonstrations import lerobot_dataset
 from mujoco_ros.recording.demonstrations.demonstration_file import EpisodeFolder
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
+from mujoco_ros.recording.ros.dataset_panel import DatasetPanel
 from mujoco_ros.recording.ros.demonstration_topics import is_description, is_valid, selection
 from mujoco_ros.recording.ros.recorder import Recorder, Selection
 from mujoco_ros.recording.ros.topic_demonstrations import TopicDemonstrations
@@ -105,6 +107,7 @@ class _Session:
             Service(self._node, Trigger, f"~/{name}_episode", partial(self._serve, action))
             for name, action in zip(("start", "end", "discard"), actions, strict=True)
         ]
+        self._panel = DatasetPanel(self._node)
         # Before our signal handlers, as rclpy 7.1.4's executor sets its own.
         self._executor = Executor()
         self._executor.add_node(self._node)
@@ -123,8 +126,14 @@ class _Session:
                     self._executor.spin_once(timeout_sec=_TAKE_S)
                     for key in keys.read():
                         self._press(key)
+                    progress = self._demonstrations.progress
+                    self._panel.update(
+                        is_recording=self._demonstrations.is_recording,
+                        progress=progress,
+                        now=time.monotonic(),
+                    )
                     if terminal:
-                        show(sys.stderr, f"\r{self._demonstrations.progress}\x1b[K")
+                        show(sys.stderr, f"\r{progress}\x1b[K")
             if terminal:
                 show(sys.stderr, "\n")
         finally:

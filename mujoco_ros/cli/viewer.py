@@ -14,7 +14,7 @@ from mujoco_ros.process.memory import restrict_shared_memory
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Show the simulation until it ends or the window is closed; return the exit code."""
+    """Serve the page of the simulation until it ends; return the exit code."""
     parser = create_parser(
         "viewer",
         "Show a running simulation. The simulator starts this process; see its parameter 'viewer'.",
@@ -22,7 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("--state", required=True, help="name of the simulator's shared state")
     add("--simulator", default="/mujoco", help="full name of its node")
-    add("--mode", choices=["web", "page", "native"], default="web")
     add("--host", default="127.0.0.1", help="address of the page")
     add("--port", type=int, default=8080, help="port, or the next free one")
     options, ros = parse(parser, arguments)
@@ -40,8 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
     from mujoco_ros.sim.shared_memory.reader import SharedState
+    from mujoco_ros.viewer.page.page_address import PageAddress
+    from mujoco_ros.viewer.page.server import open_page
     from mujoco_ros.viewer.ros.node import ViewerNode
-    from mujoco_ros.viewer.web.page_address import PageAddress
     from mujoco_ros.wire.log_handler import forward_log
 
     state = SharedState(options.state)
@@ -51,35 +51,14 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     viewer.start()
     handle_signals(_leave)
     try:
-        if options.mode == "page":
-            from mujoco_ros.viewer.page.server import open_page
-
-            address = PageAddress(options.host, options.port, state_folder("viewer_access"))
-            open_page(
-                state,
-                viewer.clients,
-                address,
-                log=viewer.node.get_logger().info,
-                on_age=viewer.note_image_age,
-                on_start=lambda end: handle_signals(lambda _number: end()),
-            )
-        else:
-            from mujoco_ros.viewer.main_loop import NoDisplayError, serve_page, show_window
-
-            try:
-                if options.mode == "native":
-                    show_window(state, viewer.clients)
-                    return 0
-                serve_page(
-                    state,
-                    viewer.clients,
-                    options.host,
-                    options.port,
-                    log=viewer.node.get_logger().info,
-                    on_lag=viewer.note_image_age,
-                )
-            except NoDisplayError as error:
-                return fail(str(error), CANNOT_RUN_HERE)
+        address = PageAddress(options.host, options.port, state_folder("viewer_access"))
+        open_page(
+            state,
+            viewer,
+            address,
+            log=viewer.node.get_logger().info,
+            on_start=lambda end: handle_signals(lambda _number: end()),
+        )
     finally:
         state.close()
         viewer.close()

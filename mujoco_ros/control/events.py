@@ -37,6 +37,7 @@ class CommandSource(StrEnum):
     GRIPPER = "gripper_controller"
     CARTESIAN = "cartesian_controller"
     CONTROLLER = "controller"
+    MANAGED = "controller_manager"
     ACTUATORS = "actuator_commands"
 
 
@@ -90,9 +91,9 @@ class GoalProgress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobotEvent:
-    """An event of a source of commands of a robot."""
+    """An event of a source of commands of a robot, or of a controller by its name."""
 
-    source: CommandSource
+    source: str
     robot: str = ""
 
 

@@ -20,6 +20,8 @@ from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
 _FEEDBACK_PERIOD_S = 0.05
 """Period of feedback: ros2_controllers' default action_monitor_rate of 20 Hz."""
+_INTERVALS = 20
+"""Intervals of the time-out of a stall over which positions are averaged."""
 _SAVED = ("_moving", "_target", "_speed")
 
 
@@ -70,6 +72,23 @@ def gripper_command(
     )
 
 
+@dataclass(slots=True)
+class _Interval:
+    """Positions in an interval of time."""
+
+    begin: float  # [s]
+    total: float = 0.0  # sum of positions [m or rad]
+    count: int = 0
+
+    def add(self, position: float) -> None:
+        self.total += position
+        self.count += 1
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count
+
+
 class GripperController:
     """Ramps the reference of a gripper to a goal and reports when it reaches it or stalls.
 
@@ -90,6 +109,7 @@ class GripperController:
         self._target = 0.0
         self._speed = 0.0
         self._still_since, self._still_at = 0.0, 0.0
+        self._interval = _Interval(0.0)
         self._next_feedback = 0.0
         self._moving = False
 
@@ -156,10 +176,17 @@ class GripperController:
         if not self._started:
             self._started = True
             self._still_since, self._still_at = time, q
+            self._interval = _Interval(time)
             self._emit(GoalStarted(goal=goal))
-        # By the mean speed: in stiff contacts the momentary speed oscillates without end.
-        if abs(q - self._still_at) > settings.stall_velocity_threshold * settings.stall_timeout:
-            self._still_since, self._still_at = time, q
+        # In stiff contacts the position oscillates without end: its mean counts.
+        self._interval.add(q)
+        if time - self._interval.begin >= settings.stall_timeout / _INTERVALS:
+            mean, begin = self._interval.mean, self._interval.begin
+            # A goal may ask for less than the threshold.
+            threshold = min(settings.stall_velocity_threshold, self._speed / 2)
+            if abs(mean - self._still_at) > threshold * settings.stall_timeout:
+                self._still_since, self._still_at = begin, mean
+            self._interval = _Interval(time)
         if abs(self._target - q) < settings.goal_tolerance:
             self._end(Outcome.SUCCESSFUL, "goal reached")
         elif time - self._still_since > settings.stall_timeout:

@@ -1,12 +1,12 @@
 """Which command source owns a joint, and how often each source commands."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.events import CommandPreempted, CommandRejected, CommandSource, Event
 
 
 class CommandTally(NamedTuple):
@@ -50,6 +50,7 @@ class CommandRates:
 
 _SOURCES = tuple(CommandSource)
 _CODES = {source: code for code, source in enumerate(_SOURCES)}
+_MANAGED = _CODES[CommandSource.MANAGED]
 
 
 class JointOwner(Protocol):
@@ -68,6 +69,30 @@ class JointOwner(Protocol):
         """Continue from a saved state."""
 
 
+class ClaimingControllers(Protocol):
+    """Controllers that claim joints, such as those of a controller_manager."""
+
+    replaces_defaults: bool  # whether the robot has no other controllers
+
+    def update(self, time: float) -> None:
+        """Write the references of their joints for the step at `time` [s]."""
+
+    def idle_steps(self, time: float, most: int) -> int:
+        """Return for how many steps from `time` [s] on `update` does nothing, at most `most`."""
+
+    def reset(self, reason: str) -> None:
+        """Begin again; goals end for a `reason`."""
+
+    def initialize(self) -> None:
+        """Set what no joint has, such as outputs, as at the start of the simulation."""
+
+    def save_state(self) -> Any:
+        """Return a copy of the state without goals."""
+
+    def restore_state(self, state: Any) -> None:
+        """Continue from a saved state."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ControlState:
     """State of a robot's command arbitration, without goals."""
@@ -76,13 +101,27 @@ class ControlState:
     owners: np.ndarray
     damped: np.ndarray
     reset_hold: dict[str, Any]
+    managed: Any = None  # of the controllers that claim joints
 
 
 class JointOwners:
     """The owner of each joint of a robot; all joints are unclaimed at first."""
 
-    def __init__(self, count: int) -> None:
-        self._codes = np.zeros(count, dtype=np.intp)  # index into _SOURCES  # (n,)
+    def __init__(
+        self,
+        names: Sequence[str],
+        sources: Mapping[CommandSource, JointOwner | None],
+        emit: Callable[[Event], None],
+    ) -> None:
+        """Begin with joints of these names; `emit` is called with each event.
+
+        Of the `sources`, those that exist release the joints that they have lost.
+        """
+        self._names, self._emit = names, emit
+        self.sources = {source: owner for source, owner in sources.items() if owner is not None}
+        self._codes = np.zeros(len(names), dtype=np.intp)  # index into _SOURCES  # (n,)
+        # Name of the controller that owns a joint, or of the last one  # (n,)
+        self._controllers = np.full(len(names), "", dtype=object)
 
     @property
     def unclaimed(self) -> np.ndarray:
@@ -99,18 +138,70 @@ class JointOwners:
         return np.flatnonzero(self._codes == _CODES[source])
 
     def claim(
-        self, source: CommandSource, joints: np.ndarray
-    ) -> list[tuple[CommandSource, np.ndarray]]:
-        """Make `source` the owner of joints; return the others with the joints that each lost."""
-        before = self._codes[joints]
-        others = before[before != _CODES[source]]
-        if not len(others):  # the usual case, several times faster
-            return []
-        self._codes[joints] = _CODES[source]
-        return [(_SOURCES[code], joints[before == code]) for code in np.unique(others)]
+        self, source: CommandSource, joints: np.ndarray, time: float, controller: str = ""
+    ) -> np.ndarray | None:
+        """Make `source` the owner of joints from `time` [s] on; return those that had another one.
 
-    def release(self, joints: np.ndarray | slice = slice(None)) -> None:
-        """Leave `joints`, or all, without owner."""
+        The previous owners are preempted, each with an event. None, after an event, if a controller
+        of a manager has claimed one of the joints.
+        """
+        before, code = self._codes[joints], _CODES[source]
+        others: np.ndarray = before[before != code]
+        if not len(others):  # the usual case, several times faster
+            return others
+        if source is not CommandSource.MANAGED and _MANAGED in others:
+            self._refuse(source, int(joints[before == _MANAGED][0]))
+            return None
+        self._codes[joints] = code
+        for previous in np.unique(others):
+            lost = joints[before == previous]
+            if _SOURCES[previous] in self.sources:
+                self._preempt(_SOURCES[previous], source, lost, time, self.names(lost), controller)
+        claimed: np.ndarray = joints[before != code]
+        self._controllers[claimed] = controller
+        return claimed
+
+    def _refuse(self, source: CommandSource, joint: int) -> None:
+        name, by = self._names[joint], self._controllers[joint]
+        text = f"joint '{name}' is claimed by controller '{by}'; deactivate that first"
+        self._emit(CommandRejected(source=source, message=text))
+
+    def lose(self, joints: np.ndarray, source: CommandSource, time: float, gripper: str) -> None:
+        """Have `source` lose its joints, as actuators of a `gripper` are commanded directly."""
+        self._preempt(source, CommandSource.ACTUATORS, joints, time, (gripper,))
+        self.release(joints)
+
+    def _preempt(
+        self,
+        previous: CommandSource,
+        source: CommandSource,
+        lost: np.ndarray,
+        time: float,
+        names: tuple[str, ...],
+        controller: str = "",
+    ) -> None:
+        owner, is_of_joint = self.sources[previous], source is not CommandSource.ACTUATORS
+        self._emit(
+            CommandPreempted(
+                source=previous,
+                new_owner=source,
+                joints=names,
+                was_idle=owner.is_idle(lost, time),
+                controller=controller or (self._controllers[lost[0]] if len(lost) else ""),
+            )
+        )
+        owner.release(lost, f"preempted by {source}" + f" on joint '{names[0]}'" * is_of_joint)
+
+    def names(self, joints: np.ndarray) -> tuple[str, ...]:
+        """Return the names of joints."""
+        return tuple(self._names[joint] for joint in joints)
+
+    def clear(self) -> None:
+        """Leave all joints without owner, except joints that controllers claim."""
+        self.release(np.flatnonzero(self._codes != _MANAGED))
+
+    def release(self, joints: np.ndarray) -> None:
+        """Leave `joints` without owner."""
         self._codes[joints] = _CODES[CommandSource.UNCLAIMED]
 
     def save_state(self) -> np.ndarray:
@@ -118,5 +209,7 @@ class JointOwners:
         return self._codes.copy()
 
     def restore_state(self, state: np.ndarray) -> None:
-        """Restore saved owners."""
-        self._codes[:] = state
+        """Restore saved owners, but for the controllers that claim joints now, or did then."""
+        claimed = self._codes == _MANAGED
+        self._codes[:] = np.where(state == _MANAGED, _CODES[CommandSource.UNCLAIMED], state)
+        self._codes[claimed] = _MANAGED

@@ -101,6 +101,10 @@ class JointServo:
         self._robot.limit_effort(self._joint, effort)
 
 
+_AT_REST = 0.001
+"""The default of ros2_controllers [m/s or rad/s]."""
+_SHARE_AT_REST = 0.025
+"""Share of the range of a gripper [1/s]: 1 mm/s of 40 mm, 0.02 rad/s of 0.8 rad."""
 LARGEST = 1e9
 """Largest accepted position, velocity, acceleration or effort."""
 JOINT_LIMIT_SLACK = 1e-3
@@ -132,6 +136,7 @@ class ControlledJoints:
     tendon: GripperTendon | None = None
     # Names of the actuators that move a joint without command interfaces, by its index
     moved_by: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    controller: str = ""  # name of the controller to which those with interfaces belong, if any
 
     @property
     def has_gripper(self) -> bool:
@@ -190,6 +195,8 @@ class ControlledJoints:
         if not has and joint in self.moved_by:
             names = ", ".join(f"'{name}'" for name in self.moved_by[joint])
             return f"takes no commands; {names} on the topic actuator_commands moves it"
+        if not has and self.controller:
+            return f"does not belong to '{self.controller}'"
         if not has:
             return "is passive: it takes no commands"
         return f"takes {' and '.join(has)} only" if len(has) < 3 else "takes any command"
@@ -227,6 +234,19 @@ class ControlledJoints:
             return f"joint '{self.names[joints[column]]}'"
 
         return clamp_to_limits(positions, lower, upper, name, out_of_limits)
+
+    @property
+    def gripper_speed_at_rest(self) -> float:
+        """Return the mean speed up to which the gripper counts as stopped [m/s or rad/s].
+
+        Grippers creep in a grip by a share of their range, which is infinite without limits.
+        """
+        if self.tendon is not None:
+            reach = self.tendon.upper - self.tendon.lower
+        else:
+            (joint,) = self.gripper_joints
+            reach = float(self.upper[joint] - self.lower[joint])
+        return max(_AT_REST, _SHARE_AT_REST * reach) if np.isfinite(reach) else _AT_REST
 
     def clamp_gripper(self, position: float, out_of_limits: OutOfLimits) -> tuple[float, Clamped]:
         """Return a position of the gripper [m or rad] clamped to its limits, as `clamp` does."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from mujoco_ros.control.cartesian import CartesianCommand, CartesianSettings, CartesianSource
 from mujoco_ros.control.events import (
-    CommandError,
-    CommandPreempted,
     CommandRejected,
     CommandSource,
     Event,
@@ -17,7 +15,13 @@ from mujoco_ros.control.events import (
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joint_command import JointCommand
-from mujoco_ros.control.joint_owners import CommandRates, ControlState, JointOwner, JointOwners
+from mujoco_ros.control.joint_owners import (
+    ClaimingControllers,
+    CommandRates,
+    ControlState,
+    JointOwner,
+    JointOwners,
+)
 from mujoco_ros.control.joints import ControlledJoints, GripperServo, JointServo
 from mujoco_ros.control.references import References
 from mujoco_ros.control.reset_hold import ResetHold
@@ -48,11 +52,13 @@ class RobotControl:
         limit_effort: Callable[[int, float], None],
         tendon: GripperServo | None = None,
         cartesian: Callable[["RobotControl"], CartesianSource] | None = None,
+        switch_pd: Callable[[np.ndarray], object] = id,
     ) -> None:
         """Start with all joints unclaimed; `emit` is called with each event.
 
         `timestep` is the simulated time between steps [s], `tendon` the servo of the gripper's
         tendon, and `cartesian` returns the Cartesian controller, which writes the references.
+        `switch_pd` sets of which joints the PD law acts.  # (n,) bool
         """
         count = len(joints.names)
         self.joints = joints
@@ -61,9 +67,12 @@ class RobotControl:
         # Measured positions, velocities and efforts, to be set before `update` while `active` (n,)
         self.q, self.dq, self.effort = np.zeros((3, count))
         self.timestep = timestep  # simulated time between steps [s]
-        self._emit = emit
+        self.emit = emit  # called with each event
         # Limits the effort of a joint [N or Nm]; 0 restores its own limit
         self.limit_effort = limit_effort
+        self.managed: ClaimingControllers | None = None  # the controllers that claim joints
+        self._switch_pd = switch_pd
+        self._without_pd = np.zeros(count, dtype=bool)  # joints that follow claimed efforts alone
         # Simulated time at which `hold_at` was called last [s]; -inf since a reset
         self.state_set_at = -np.inf
         self.reset_hold = ResetHold(joints, references, emit)
@@ -75,17 +84,16 @@ class RobotControl:
         self.gripper: GripperController | None = None
         servo = tendon if joints.gripper is None else JointServo(self, joints.gripper)
         if servo is not None:
-            self.gripper = GripperController(servo, GripperSettings(), emit)
-        self._sources: dict[CommandSource, JointOwner] = {
+            own = GripperSettings(stall_velocity_threshold=joints.gripper_speed_at_rest)
+            self.gripper = GripperController(servo, own, emit)
+        self.cartesian = None if cartesian is None else cartesian(self)
+        sources: dict[CommandSource, JointOwner | None] = {
             CommandSource.TRAJECTORY: self.trajectory,
             **self.streams.by_source,
-            **({CommandSource.GRIPPER: self.gripper} if self.gripper is not None else {}),
+            CommandSource.GRIPPER: self.gripper,
+            CommandSource.CARTESIAN: self.cartesian,
         }
-        self.cartesian = None if cartesian is None else cartesian(self)
-        if self.cartesian is not None:
-            self._sources[CommandSource.CARTESIAN] = self.cartesian
-        self._owners = JointOwners(count)
-        self._controllers = np.full(count, "", dtype=object)  # name of the one that owns a joint
+        self._owners = JointOwners(joints.names, sources, emit)
 
     def bind(
         self,
@@ -93,38 +101,47 @@ class RobotControl:
         timestep: float,
         limit_effort: Callable[[int, float], None],
         tendon: GripperServo | None = None,
+        switch_pd: Callable[[np.ndarray], object] = id,
     ) -> None:
         """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
         self.streams.bind()
         self.timestep = timestep
-        self.limit_effort = limit_effort
+        self.limit_effort, self._switch_pd = limit_effort, switch_pd
+        if self._without_pd.any():
+            switch_pd(~self._without_pd)
         if self.gripper is not None and tendon is not None:
             self.gripper.servo = tendon
 
     @property
+    def has_default_controllers(self) -> bool:
+        """Whether it has controllers that no parameter file names."""
+        return self.managed is None or not self.managed.replaces_defaults
+
+    @property
     def active(self) -> bool:
         """Whether `update` is needed."""
-        if self.streams.active:
-            return True
-        gripping = self.gripper is not None and self.gripper.busy
-        moving = self.cartesian is not None and self.cartesian.busy
-        return self.trajectory.busy or gripping or moving
+        return self.streams.active or self.managed is not None or self._is_moving
+
+    @property
+    def _is_moving(self) -> bool:
+        """Whether a trajectory, a gripper command or a Cartesian motion is followed."""
+        followed = (self.trajectory, self.gripper, self.cartesian)
+        return any(each is not None and each.busy for each in followed)
 
     def idle_steps(self, time: float) -> int:
         """Return for how many steps from `time` [s] on `update` only follows ramps, at most `MANY`.
 
         Compiled steps follow them.
         """
-        gripping = self.gripper is not None and self.gripper.busy
-        moving = self.cartesian is not None and self.cartesian.busy
-        if self.trajectory.busy or gripping or moving or self.reset_hold.active:
+        if self._is_moving or self.reset_hold.active:
             return 0
-        return self.streams.idle_steps(time, self.timestep, self.stream.timeout)
+        steps = self.streams.idle_steps(time, self.timestep, self.stream.timeout)
+        return self.managed.idle_steps(time, steps) if steps and self.managed else steps
 
     def owners(self) -> dict[CommandSource, tuple[str, ...]]:
         """Return the names of the joints that each source owns; unclaimed joints included."""
-        return {source: self._names(joints) for source, joints in self._owners.by_source()}
+        return {source: self._owners.names(joints) for source, joints in self._owners.by_source()}
 
     def configure(
         self,
@@ -150,28 +167,21 @@ class RobotControl:
         """
         goal = trajectory.goal
         if trajectory.is_hold:
-            self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
-            self.trajectory.hold(trajectory)
+            if self._claim(CommandSource.TRAJECTORY, trajectory.joints, time):
+                self.trajectory.hold(trajectory)
             return
         if trajectory.restarts:
             self.reset_hold.release(CommandSource.TRAJECTORY)
-        try:
-            trajectory.check_in_time(time)
-        except CommandError as error:
-            if goal is None:
-                self._emit(CommandRejected(source=CommandSource.TRAJECTORY, message=str(error)))
-            else:
-                late = Outcome.OLD_HEADER_TIMESTAMP
-                self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
+        if self.trajectory.refuses_late(trajectory, time):
             return
         self._now = time
         self.rates.add(CommandSource.TRAJECTORY, time)
         if reason := self.reset_hold.refuses(trajectory, self.q, time):
             if goal is not None:
-                self._emit(GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason))
+                self.emit(GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason))
             return
-        self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
-        self.trajectory.accept(trajectory, time)
+        if self._claim(CommandSource.TRAJECTORY, trajectory.joints, time):
+            self.trajectory.accept(trajectory, time)
 
     def command(
         self,
@@ -190,8 +200,7 @@ class RobotControl:
         self.rates.add(source, time)
         stream, hold = self.streams.by_source[source], self.reset_hold
         joints, values = hold.admit(source, stream, command.joints, command.values, self.q, time)
-        if len(joints):
-            self._claim(source, joints, time, command.controller)
+        if len(joints) and self._claim(source, joints, time, command.controller):
             stream.command(joints, values, settings or self.stream, time, self.timestep)
 
     def command_cartesian(self, command: CartesianCommand, time: float) -> None:
@@ -200,37 +209,47 @@ class RobotControl:
         if cartesian is None:
             return
         if problem := cartesian.refusal(command):  # its settings changed meanwhile
-            self._emit(CommandRejected(source=CommandSource.CARTESIAN, message=problem))
+            self.emit(CommandRejected(source=CommandSource.CARTESIAN, message=problem))
             return
         self.rates.add(CommandSource.CARTESIAN, time)
-        self._claim(CommandSource.CARTESIAN, cartesian.joints, time)
-        cartesian.accept(command, time)
+        if self._claim(CommandSource.CARTESIAN, cartesian.joints, time):
+            cartesian.accept(command, time)
 
     def command_gripper(self, command: GripperCommand, time: float) -> None:
         """Execute a gripper command."""
         if self.gripper is not None:
             self.rates.add(CommandSource.GRIPPER, time)
-            self._claim(CommandSource.GRIPPER, self.joints.gripper_joints, time)
-            self.gripper.accept(command, time)
+            if self._claim(CommandSource.GRIPPER, self.joints.gripper_joints, time):
+                self.gripper.accept(command, time)
+
+    def claim_interfaces(self, name: str, joints: np.ndarray) -> None:
+        """Make a controller of `managed` the only source of commands of `joints`, by its name."""
+        if len(joints):
+            self._claim(CommandSource.MANAGED, joints, self._now, name)
+
+    def release_interfaces(self, joints: np.ndarray, *, measured: np.ndarray) -> None:
+        """Release claimed joints, which stop; those that are `measured` (k,) where they are."""
+        here = joints[measured]
+        self.references.q[here] = self.q[here]
+        self.references.values[1:, joints] = 0.0
+        self._owners.release(joints)
+
+    def follow_interfaces(self, velocity: np.ndarray, effort: np.ndarray) -> None:
+        """Set which claimed joints follow velocities, or efforts, alone.  # (n,) bool"""
+        self.streams.integrate(velocity)
+        if (effort != self._without_pd).any():
+            self._without_pd[:] = effort
+            self._switch_pd(~effort)
 
     def preempt_gripper(self, time: float) -> None:
         """End the gripper's command, as the actuators of its tendon are commanded directly."""
-        gripper, owned = self.gripper, self._owners.joints_of(CommandSource.GRIPPER)
-        if gripper is None:
+        if self.gripper is None:
             return
-        if not (gripper.busy or owned.size):
-            gripper.servo.limit_effort(0.0)  # end the limit of the last goal
-            return
-        self._emit(
-            CommandPreempted(
-                source=CommandSource.GRIPPER,
-                new_owner=CommandSource.ACTUATORS,
-                joints=(self.joints.gripper_name,),
-                was_idle=gripper.is_idle(owned, time),
-            )
-        )
-        gripper.release(owned, f"preempted by {CommandSource.ACTUATORS}")
-        self._owners.release(owned)
+        owned = self._owners.joints_of(CommandSource.GRIPPER)
+        if self.gripper.busy or owned.size:
+            self._owners.lose(owned, CommandSource.GRIPPER, time, self.joints.gripper_name)
+        else:
+            self.gripper.servo.limit_effort(0.0)  # end the limit of the last goal
 
     def release(
         self,
@@ -264,10 +283,15 @@ class RobotControl:
             self.gripper.reset(reason)
 
     def reset(self, reason: str = RESET) -> None:
-        """End everything, and hold joints against running sources; the caller sets references."""
+        """End everything, and hold joints against running sources; the caller sets references.
+
+        Controllers that claim joints begin again.
+        """
         self.reset_hold.begin(self._now)
         self.reset_hold.forget_clock(self._now, keep=False)
         self.end(reason)
+        if self.managed is not None:
+            self.managed.initialize()
 
     def hold_all(self, reason: str = RESET) -> None:
         """Release all joints, which hold their position, and end goals for a `reason`.
@@ -298,20 +322,23 @@ class RobotControl:
     def save_state(self) -> ControlState:
         """Return a copy of the state without goals, for `restore_state`."""
         return ControlState(
-            sources={source: owner.save_state() for source, owner in self._sources.items()},
+            sources={source: owner.save_state() for source, owner in self._owners.sources.items()},
             owners=self._owners.save_state(),
             damped=self.streams.damped.copy(),
             reset_hold=self.reset_hold.save_state(),
+            managed=None if self.managed is None else self.managed.save_state(),
         )
 
     def restore_state(self, state: ControlState) -> None:
         """Continue from a saved state, after a `reset`; the caller restores the references."""
-        for source, owner in self._sources.items():
+        for source, owner in self._owners.sources.items():
             owner.restore_state(state.sources[source])
         self._owners.restore_state(state.owners)
         self._release_ended_cartesian()  # a motion that cannot continue has ended
         self.streams.damp(state.damped)
         self.reset_hold.restore_state(state.reset_hold)
+        if self.managed is not None and state.managed is not None:
+            self.managed.restore_state(state.managed)
 
     def update(self, time: float) -> None:
         """Write the references of the step that begins at `time` [s]."""
@@ -323,38 +350,21 @@ class RobotControl:
             self.cartesian.update(time)
         if self.gripper is not None and self.gripper.busy:
             self.gripper.update(time, self.timestep)
+        if self.managed is not None:
+            self.managed.update(time)
         if self.streams.damping:
             np.copyto(self.references.q, self.q, where=self.streams.damped)
 
-    def _names(self, joints: np.ndarray) -> tuple[str, ...]:
-        return tuple(self.joints.names[i] for i in joints)
-
     def _claim(
         self, source: CommandSource, joints: np.ndarray, time: float, controller: str = ""
-    ) -> None:
-        """Make `source` the owner of `joints` from `time` on; preempt the previous owners."""
-        preempted = self._owners.claim(source, joints)
-        if not preempted:
-            return
-        for previous, lost in preempted:
-            if previous is not CommandSource.UNCLAIMED:
-                names, owner = self._names(lost), self._sources[previous]
-                was_idle = owner.is_idle(lost, time)
-                self._emit(
-                    CommandPreempted(
-                        source=previous,
-                        new_owner=source,
-                        joints=names,
-                        was_idle=was_idle,
-                        controller=controller or self._controllers[lost[0]],
-                    )
-                )
-                owner.release(lost, f"preempted by {source} on joint '{names[0]}'")
-        claimed = np.concatenate([lost for _, lost in preempted])
-        self._controllers[claimed] = controller
-        self.streams.end_damping(claimed)
-        if source not in _CONTINUING:
-            self.references.values[1:, claimed] = 0.0
+    ) -> bool:
+        """Return whether `source` owns `joints` from `time` on; see `JointOwners.claim`."""
+        claimed = self._owners.claim(source, joints, time, controller)
+        if claimed is not None and len(claimed):
+            self.streams.end_damping(claimed)
+            if source not in _CONTINUING:
+                self.references.values[1:, claimed] = 0.0
+        return claimed is not None
 
     def _release_ended_cartesian(self) -> None:
         if self.cartesian is not None and not self.cartesian.busy:
@@ -374,17 +384,14 @@ class RobotControl:
         self.streams.reset()
         if self.cartesian is not None:
             self.cartesian.reset()
-        self._owners.release()
+        self._owners.clear()
+        if self.managed is not None:
+            self.managed.reset(reason)
 
     def _stop(self, source: CommandSource, joints: np.ndarray) -> None:
         """Release joints of a stream after its timeout: hold their position, or damp them."""
-        self.streams.stop(source, joints, self.q, damp=self.stream.on_timeout == "damp")
+        timeout, action = self.stream.timeout, self.stream.on_timeout
+        self.streams.stop(source, joints, self.q, damp=action == "damp")
         self._owners.release(joints)
-        self._emit(
-            StreamStopped(
-                source=source,
-                joints=self._names(joints),
-                timeout=self.stream.timeout,
-                action=self.stream.on_timeout,
-            )
-        )
+        names = self._owners.names(joints)
+        self.emit(StreamStopped(source=source, joints=names, timeout=timeout, action=action))

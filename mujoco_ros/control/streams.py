@@ -282,6 +282,8 @@ class RobotStreams:
         self._velocity = self.by_source[CommandSource.VELOCITY]
         positioned = [POSITION in interfaces for interfaces in joints.interfaces]
         self._integrates = np.array(positioned, dtype=bool)
+        # Joints of other sources whose velocities are integrated, and whether there are any
+        self._others, self._has_others = np.zeros(len(joints.names), dtype=bool), False
         self._unpositioned = np.zeros(len(joints.names), dtype=bool)  # by one stream
 
     def bind(self) -> None:
@@ -296,14 +298,19 @@ class RobotStreams:
         for _, stream in self._each:
             if stream.busy:
                 return True
-        return self.damping
+        return self.damping or self._has_others
+
+    def integrate(self, joints: np.ndarray) -> None:
+        """Integrate the velocity references of further joints, which take positions.  # (n,)"""
+        np.logical_and(joints, self._integrates, out=self._others)
+        self._has_others = bool(self._others.any())
 
     def idle_steps(self, time: float, timestep: float, timeout: float) -> int:
         """Return for how many steps from `time` [s] on compiled steps do what `update` does.
 
         At most `MANY`. It shows them the ramps.
         """
-        if self.damping or self._velocity.busy:
+        if self.damping or self._velocity.busy or self._has_others:
             return 0
         steps = float(MANY)
         for source, stream in self._each:
@@ -334,6 +341,8 @@ class RobotStreams:
                 self._timed_out(source, silent)
         if self._velocity.busy:
             self._integrate(self._velocity.owned, timestep)
+        if self._has_others:
+            self._integrate(self._others, timestep)
 
     def hold(self, source: CommandSource, joints: np.ndarray, q: np.ndarray) -> None:
         """Set the references of `joints` (k,) of a stream to hold their position.

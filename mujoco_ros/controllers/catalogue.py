@@ -74,9 +74,17 @@ def load_table(name_or_path: str) -> Table:
             raise unknown("controller", name_or_path, names())
         path = _FOLDER / name_or_path / f"{name_or_path}.yaml"
     data = read_yaml(path)
+    if isinstance(data, dict) and any(map(_has_ros_parameters, data.values())):
+        raise UserInputError(
+            f"{path} is a ros2_control parameter file; give it as the parameter 'controllers_file'"
+        )
     classes = _classes(class_names(data, str(path)), path)
     _locate_files(data, classes, path.parent)
     return table_from_dict(data, classes, name=path.stem, where=str(path))
+
+
+def _has_ros_parameters(content: Any) -> bool:
+    return isinstance(content, dict) and "ros__parameters" in content
 
 
 def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:

@@ -131,8 +131,8 @@ class Extension:
     def time(self) -> float | None:
         """Return the present time of a clock, for the engine's profiler ``data.timer``: a hook.
 
-        The first extension with a number counts; of others, the timers stay at 0. The unit is that
-        of the durations in ``data.timer``; MuJoCo's programs use milliseconds.
+        The first extension with a number counts; without any, the engine's own clock does, in
+        seconds. Durations in ``data.timer`` are in the unit of this hook.
         """
 
     def settings_changed(self) -> None:

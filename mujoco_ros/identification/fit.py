@@ -22,7 +22,7 @@ from mujoco_ros.identification.parameters import (
 from mujoco_ros.identification.replay import Interpolation, Replay, Windows, noise_of
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import scene_path, shipped_scenes
+from mujoco_ros.model.scene.config import scene_path, shipped_scenes, split_arguments
 
 LEAST_MOTION = 100.0
 """Range of positions over their noise, below which a joint does not move."""
@@ -257,7 +257,9 @@ def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
         fitted = list(dict.fromkeys(estimate.parameter.joint for estimate in fit.estimates))
         entries = robot.realism.delayed(fitted, _rounded(delays[0].value))
         content["realism"] = {"actuators": entries}
-    extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
+    file, arguments = split_arguments(scene)
+    extends = file if file in shipped_scenes() else str(scene_path(file).absolute())
+    extends = " ".join([extends, *(f"{name}:={value}" for name, value in arguments.items())])
     data = {"extends": extends, "robots": [content]}
     head = "".join(f"# {line}\n" for line in _comment(fit))
     return head + yaml.dump(_plain(data), sort_keys=False, default_flow_style=None, width=100)

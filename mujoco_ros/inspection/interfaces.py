@@ -85,9 +85,8 @@ def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEnt
             size = f"camera, {camera.width} x {camera.height} pixels"
             yield camera.name, size, topic, "sensor_msgs/msg/Image"
         for lidar in robot.lidars:
-            topic = _absolute(lidar.namespace, "lidar", topic_token(lidar.name))
-            message = "LaserScan" if lidar.rows == 1 else "PointCloud2"
-            yield lidar.name, "lidar", topic, f"sensor_msgs/msg/{message}"
+            message = "LaserScan" if lidar.is_scan else "PointCloud2"
+            yield lidar.name, "lidar", _absolute("", lidar.topic), f"sensor_msgs/msg/{message}"
 
     return tuple(
         SensorEntry(name=name, kind=kind, topic=topic, message=message)

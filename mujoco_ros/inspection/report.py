@@ -4,9 +4,9 @@ import copy
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
@@ -14,31 +14,19 @@ import numpy as np
 
 from mujoco_ros.inspection import interfaces
 from mujoco_ros.inspection.joints import JointEntry, joint_entries, measure_standstill
-from mujoco_ros.model.errors import UserInputError, one_line
+from mujoco_ros.model.errors import one_line
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.robot.wheels import Wheels
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.collisions import overlap_depths
-from mujoco_ros.model.scene.config import XACRO_SUFFIX, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.config import RobotConfig, load_scene
 from mujoco_ros.model.scene.parts import ScenePart
-from mujoco_ros.model.urdf.importing.markup import parse_robot
+from mujoco_ros.model.urdf.importing.markup import XACRO_SUFFIX, parse_robot
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import state_vector
 from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
-
-
-def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
-    """Read a scene, and give the xacro file that it is its arguments, by name."""
-    config = load_scene(reference)
-    if not xacro_args:
-        return config
-    if config.merged or not config.robots[0].model.endswith(XACRO_SUFFIX):
-        raise UserInputError(
-            f"'{reference}' is no xacro file, so it takes no arguments; a scene has 'xacro_args'"
-        )
-    robot = replace(config.robots[0], xacro_args=dict(xacro_args))
-    return replace(config, robots=(robot,))
 
 
 @contextmanager
@@ -195,6 +183,8 @@ class RobotReport:
     sensors: tuple[interfaces.SensorEntry, ...]  # its sensors, cameras and lidars
     actuators: tuple[interfaces.ActuatorEntry, ...]  # its control inputs
     commands: tuple[interfaces.CommandInput, ...]  # topics and actions that command it
+    wheels: Wheels  # its wheels, and what touches the ground beside them
+    drive: str  # the controller of the wheels with its parameters, or why they have none
     ignored: Mapping[str, int]  # number of elements of its URDF that are not read, by kind
 
 
@@ -219,13 +209,22 @@ class Report:
     engine_warnings: tuple[str, ...]  # what the engine logged in the simulated time
 
 
+@contextmanager
+def simulated(reference: str) -> Iterator[Simulation]:
+    """Yield the simulation of a scene, as ``scene:=`` names it."""
+    yield Simulation(load_scene(reference))
+
+
 def inspect(
-    reference: str, versions: Mapping[str, str], xacro_args: Mapping[str, str] | None = None
+    reference: str,
+    versions: Mapping[str, str],
+    start: Callable[[str], AbstractContextManager[Simulation]] = simulated,
 ) -> tuple[Report, Plant]:
-    """Load a model as ``scene:=`` does, simulate it, and report; the plant is at its start."""
-    with captured_messages() as messages:
-        config = load_with_arguments(reference, xacro_args or {})
-        simulation = Simulation(config)
+    """Simulate a model, and report; the plant is at its start.
+
+    `start` yields the simulation of the model.
+    """
+    with captured_messages() as messages, start(reference) as simulation:
         logged = list(messages)
         plant, warnings = simulation.plant, simulation.engine_messages
         found = _overlaps(plant, logged)
@@ -255,6 +254,8 @@ def inspect(
                     sensors=interfaces.sensor_entries(plant.model, robot),
                     actuators=interfaces.actuator_entries(plant, index),
                     commands=interfaces.command_inputs(plant, index),
+                    wheels=robot.wheels,
+                    drive=str(robot.drive) if robot.drive else f"none: {robot.no_drive}",
                     ignored={} if urdf is None else ignored_elements(urdf.path, part.urdf),
                 )
             )
@@ -262,7 +263,7 @@ def inspect(
     integrator = mujoco.mjtIntegrator(option.integrator).name.removeprefix("mjINT_").lower()
     report = Report(
         reference=reference,
-        name=config.name,
+        name=plant.assembly.config.name,
         versions=versions,
         timestep=float(option.timestep),
         integrator=integrator,

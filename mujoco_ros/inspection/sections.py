@@ -46,6 +46,8 @@ def sections(report: Report) -> Iterator[Section]:
     for robot in report.robots:
         where = f"{robot.name}: " if len(report.robots) > 1 else ""
         yield _joints(robot, report.seconds, where)
+        if robot.wheels.wheels:
+            yield _wheels(robot, where)
         yield _actuators(robot, where)
         yield _sensors(robot, where)
         yield _masses(robot, where)
@@ -144,6 +146,31 @@ def _joint_row(joint: JointEntry) -> tuple[str, ...]:
         _number(None if joint.sag is None else _MILLI * joint.sag),
         _number(_MILLI * joint.drift),
     )
+
+
+def _wheels(robot: RobotReport, where: str) -> Section:
+    found = robot.wheels
+    lines = [f"drive: {robot.drive}"]
+    dragging = [
+        f"{support.link} ({_MILLI * support.depth:.3g} mm below the wheels)"
+        for support in found.supports
+        if not support.is_castor
+    ]
+    if dragging:
+        lines.append(f"DRAGS ON THE GROUND, so that wheels may turn in vain: {', '.join(dragging)}")
+    header = ("wheel", "radius [m]", "x [m]", "y [m]", "driven", "carried by")
+    rows = [
+        (
+            wheel.joint,
+            *map(_number, (wheel.radius, *wheel.position[:2])),
+            "yes" if wheel.is_driven else "no",
+            ", ".join(filter(None, (wheel.steering, wheel.castor, *wheel.springs))) or _NONE,
+        )
+        for wheel in found.wheels
+    ]
+    castors = {support.link for support in found.supports if support.is_castor}
+    rows += [(link, *(_NONE,) * 3, "slides", _NONE) for link in sorted(castors)]
+    return _table_section(f"{where}Wheels", header, rows, tuple(lines))
 
 
 def _actuators(robot: RobotReport, where: str) -> Section:

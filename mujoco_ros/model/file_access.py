@@ -57,8 +57,13 @@ class FileAccess:
     @contextmanager
     def at_start(self) -> Iterator[None]:
         """Allow every file; clients may name the files that are opened in this block."""
-        with _block(self._opened):
-            yield
+        recorded = _CURRENT.get()
+        try:
+            with _block(self._opened):
+                yield
+        finally:
+            if isinstance(recorded, set):  # by `recorded_inputs`
+                recorded |= self._opened
 
     @contextmanager
     def for_client(self) -> Iterator[None]:

@@ -99,11 +99,15 @@ def _wrapped(angle: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoseConfig:
-    """Pose: position [m], and roll-pitch-yaw [rad] (REP-103) or a quaternion xyzw."""
+    """Pose: position [m], and roll-pitch-yaw [rad] (REP-103) or a quaternion xyzw.
+
+    With `on_floor`, z is the height of the lowest point above the floor below it, at the start.
+    """
 
     xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] | None = None
     quaternion_xyzw: tuple[float, float, float, float] | None = None
+    on_floor: bool = False
 
     def __post_init__(self) -> None:
         if self.rpy is not None and self.quaternion_xyzw is not None:

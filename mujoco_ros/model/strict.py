@@ -72,6 +72,29 @@ def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[An
     return loader.construct_mapping(node, deep=True)
 
 
+class _MergingLoader(_UniqueKeyLoader):
+    """A loader for which a repeated key has the union of its mappings, as for rcl."""
+
+
+def _merged_mapping(loader: _MergingLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    loader.flatten_mapping(node)
+    found: dict[Any, Any] = {}
+    for pair in node.value:
+        if not isinstance(pair[0], yaml.ScalarNode):
+            raise UserInputError(f"line {pair[0].start_mark.line + 1}: a key is no text")
+        key, value = (loader.construct_object(part, deep=True) for part in pair)
+        found[key] = _merged(found[key], value) if key in found else value
+    return found
+
+
+def _merged(first: Any, second: Any) -> Any:
+    """Return the union of two mappings; of other values, the second."""
+    if not (isinstance(first, dict) and isinstance(second, dict)):
+        return second
+    both = {key: _merged(first[key], second[key]) for key in first.keys() & second.keys()}
+    return {**first, **second, **both}
+
+
 def _integer(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> int:
     """Return an integer of 64 bits; others take long to convert and to print."""
     value = 1 << 63 if len(node.value) > _MAX_DIGITS else loader.construct_yaml_int(node)
@@ -85,6 +108,7 @@ def _integer(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> int:
 
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
 _UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _integer)
+_MergingLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _merged_mapping)
 # 1e-3 is a text in YAML 1.1, which PyYAML implements, and a number in YAML 1.2.
 _UniqueKeyLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
@@ -101,19 +125,22 @@ def read_text(path: Path) -> str:
         raise UserInputError(f"{path}: cannot be read: it is not UTF-8 text") from error
 
 
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file of plain data."""
-    return parse_yaml(read_text(path), str(path))
+def read_yaml(path: Path, *, merges: bool = False) -> Any:
+    """Read a YAML file of plain data; see `parse_yaml`."""
+    return parse_yaml(read_text(path), str(path), merges=merges)
 
 
-def parse_yaml(text: str, where: str) -> Any:
-    """Read plain data from a YAML text; `where` begins error messages."""
+def parse_yaml(text: str, where: str, *, merges: bool = False) -> Any:
+    """Read plain data from a YAML text; `where` begins error messages.
+
+    A repeated key is an error, unless it `merges` the mappings, as in ROS parameter files.
+    """
     if len(text) > _MAX_CHARACTERS:
         raise UserInputError(
             f"{where}: too large: {len(text)} characters of YAML, limit {_MAX_CHARACTERS}"
         )
     try:
-        return yaml.load(text, Loader=_UniqueKeyLoader)
+        return yaml.load(text, Loader=_MergingLoader if merges else _UniqueKeyLoader)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:

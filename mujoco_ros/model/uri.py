@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlparse
 from mujoco_ros.model.archives import archive_above, model_on_disk
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 from mujoco_ros.model.file_access import check_access
-from mujoco_ros.model.packages import PACKAGE_NAME, package_directories
+from mujoco_ros.model.packages import is_package_name, package_directories, source_of
 
 
 def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
@@ -44,12 +44,9 @@ def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> li
     """Return the paths that a URI can stand for, the preferred one first."""
     scheme, separator, rest = uri.partition("://")
     if not separator:
-        return [base / Path(uri).expanduser()]
+        return [base / Path(spelling).expanduser() for spelling in _spellings(uri)]
     if scheme == "package":
-        package, _, path = unquote(rest).lstrip("/").partition("/")
-        if not PACKAGE_NAME.fullmatch(package):
-            raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
-        return [folder / path for folder in package_directories(package, base, packages)]
+        return _in_packages(uri, rest, base, packages)
     if scheme == "file":
         parts = urlparse(uri)
         if parts.netloc not in ("", "localhost") or not parts.path:
@@ -58,6 +55,32 @@ def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> li
     raise UserInputError(
         f"'{uri}': URI scheme '{scheme}' is not supported; use package:// or file://"
     )
+
+
+def _in_packages(
+    uri: str, rest: str, base: Path, packages: Mapping[str, Path] | None
+) -> list[Path]:
+    candidates, problem = [], None
+    for spelling in _spellings(rest):
+        package, slash, path = spelling.lstrip("/").partition("/")  # some write package:///
+        if not is_package_name(package) or not (slash or spelling[:1] != "/"):
+            continue
+        try:
+            folders = package_directories(package, base, packages)
+            candidates += [source_of(folder / path) for folder in folders]
+        except MissingFileError as error:
+            problem = problem or error
+    if candidates:
+        return list(dict.fromkeys(candidates))
+    if problem is not None:
+        raise problem
+    raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
+
+
+def _spellings(path: str) -> list[str]:
+    """Return a path as it is written, with slashes as outside Windows, and without ``%20``."""
+    with_slashes = path.replace("\\", "/")
+    return list(dict.fromkeys((path, with_slashes, unquote(with_slashes))))
 
 
 def check_file(path: Path, kind: str, hint: str = "") -> None:

@@ -476,16 +476,18 @@ static void trace(const Run *run, double stamp, const double times[4]) {
 static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
                      int ramps, int64_t most, int64_t *steps) {
   double begun = wall_time(), dropped = run->pace[DROPPED];
-  int outcome = TAKEN;
+  int outcome = TAKEN, is_next_due = 0;
   while (*steps < most && !*run->attention && outcome == TAKEN) {
     double times[4] = {wall_time()};
-    // Python checks from time to time what changes without a command.
-    if (times[0] - begun > LONGEST_RUN_S || run->pace[DROPPED] != dropped) break;
+    // Python checks from time to time what changes without a command, while no step is due.
+    if ((times[0] - begun > LONGEST_RUN_S && !is_next_due) || run->pace[DROPPED] != dropped) break;
     double delay = wait_for_step(run->pace, times[0]);
     if (delay > 0.0) {
       sleep_for(delay);
+      is_next_due = delay <= LONGEST_SLEEP_S;
       continue;
     }
+    is_next_due = 0;
     count_duration(run->periods, run->last_period, times[0] - run->pace[LAST]);
     run->pace[LAST] = times[0];
     if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);

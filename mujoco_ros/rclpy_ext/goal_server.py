@@ -31,6 +31,8 @@ _STATUS = QoSProfile(
 )
 """The default of actions, except for its depth of 1: with that, Fast DDS accepts no second status
 while it retries to reach a client that died."""
+RESULT_DELIVERY_S = 0.5
+"""Wall time in which clients receive the results of goals that ended with their server."""
 _FLUSH_TIMEOUT = Duration(seconds=0.5)
 """Longest wait for acknowledgements of clients, some of which may have died."""
 _RESULT_S = 900.0
@@ -74,6 +76,8 @@ class GoalServer(Generic[T]):
     ) -> None:
         self.name = name
         self._node = endpoints.node
+        # So one rule remaps the action; rcl knows rules for its services and topics alone.
+        name = self._node.resolve_service_name(name)
         self._endpoints, self._handler = endpoints, handler
         self._feedback_message = action.Impl.FeedbackMessage
         self._result_response = action.Impl.GetResultService.Response

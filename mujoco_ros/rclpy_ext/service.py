@@ -262,7 +262,9 @@ def _completed(
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = succeeded, message
     elif hasattr(response, "ok"):  # controller_manager_msgs
-        response.ok, response.message = succeeded, message
+        response.ok = succeeded
+        if hasattr(response, "message"):
+            response.message = message
     elif hasattr(result, "successful"):  # rcl_interfaces
         result.successful, result.reason = succeeded, message
     elif hasattr(result, "error_message"):  # simulation_interfaces

@@ -8,7 +8,12 @@ import numpy as np
 
 from mujoco_ros.control.joints import Mode
 from mujoco_ros.control.references import References, as_slice
-from mujoco_ros.model.robot.actuators import joint_actuators
+from mujoco_ros.model.robot.actuators import (
+    FILTERS,
+    is_affine,
+    is_velocity_servo,
+    joint_actuators,
+)
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.native.plan import Plan
 from mujoco_ros.sim.force_limits import ForceLimits
@@ -16,7 +21,6 @@ from mujoco_ros.sim.force_limits import ForceLimits
 _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
 # Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
 _MULTI_INPUT = (int(_GAIN.mjGAIN_PID), int(_GAIN.mjGAIN_DCMOTOR))
-_FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
 # Index of the largest setpoint rate in dynprm; if it is set, act begins with the setpoint.
 _SLEW = {int(_DYN.mjDYN_PID): 1, int(_DYN.mjDYN_DCMOTOR): 7}
 # The engine zeroes the controls of all actuators when one is beyond mjMAXVAL, 1e10.
@@ -137,10 +141,11 @@ class Drives:
         self.kp[:], self.kd[:] = kp, kd
         self._write_gains()
 
-    def switch_pd(self, joints: np.ndarray | slice, *, on: bool) -> None:
+    def switch_pd(self, joints: np.ndarray | slice, *, on: bool | np.ndarray) -> None:
         """Switch the PD law of joints off, so that efforts act alone, or on again; gains stay.
 
-        `joints` (k,) are indices into the joint arrays, ignored where there is no servo.
+        `joints` (k,) are indices into the joint arrays, ignored where there is no servo; `on` may
+        differ by joint.
         """
         self._pd_acts[joints] = on
         self._write_gains()
@@ -262,7 +267,7 @@ def holding_activation(
     if model.actuator_actadr[actuator] < 0 or model.actuator_plugin[actuator] >= 0:
         return None
     kind = model.actuator_dyntype[actuator]
-    if kind in _FILTERS or (kind in _SLEW and model.actuator_dynprm[actuator, _SLEW[kind]]):
+    if kind in FILTERS or (kind in _SLEW and model.actuator_dynprm[actuator, _SLEW[kind]]):
         return float(ctrl[model.actuator_ctrladr[actuator]])
     if kind == _DYN.mjDYN_INTEGRATOR and model.actuator_biasprm[actuator, 1]:
         return _balance(model, data, actuator)
@@ -326,7 +331,7 @@ def _inputs_of(
     elif _is_position_servo(model, actuator):
         q, offset = -bias[1] * gear / gain, -bias[0] / gain
         yield _Input(slot=slot, mode=Mode.POSITION, q=q, offset=offset, **at)
-    elif _is_velocity_servo(model, actuator):
+    elif is_velocity_servo(model, actuator):
         yield _Input(slot=slot, mode=Mode.VELOCITY, dq=-bias[2] * gear / gain, **at)
     elif _is_motor(model, actuator):
         torque = gear * gain
@@ -356,22 +361,7 @@ def _is_motor(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    return _is_affine(model, actuator) and bool(model.actuator_biasprm[actuator, 1])
-
-
-def _is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    bias = model.actuator_biasprm[actuator]
-    return _is_affine(model, actuator) and not bias[1] and bool(bias[2])
-
-
-def _is_affine(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether the force is ``gain·u + bias``, u being the control or the filtered one."""
-    return bool(
-        model.actuator_gaintype[actuator] == _GAIN.mjGAIN_FIXED
-        and model.actuator_biastype[actuator] == _BIAS.mjBIAS_AFFINE
-        and model.actuator_dyntype[actuator] in (int(_DYN.mjDYN_NONE), *_FILTERS)
-        and model.actuator_gainprm[actuator, 0]
-    )
+    return is_affine(model, actuator) and bool(model.actuator_biasprm[actuator, 1])
 
 
 def _make_servo(model: mujoco.MjModel, actuator: int) -> None:

@@ -14,12 +14,14 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.force_limits import Saturation
+from mujoco_ros.sim.gripper_candidates import suggest_gripper
 from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
 from mujoco_ros.sim.sample import Sample, SensorNoise
 from mujoco_ros.sim.settings.gains import GainSettings, configured_gains
 from mujoco_ros.sim.settings.model_settings import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
+from mujoco_ros.sim.start_warnings import warn_of_falls, warn_of_penetrations
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
@@ -77,12 +79,19 @@ class Plant:
         self.drives = Drives(model, self.joints)
         # State that a reset restores
         self.start = self.settle(initial_state(assembly, self.layout))
+        warn_of_penetrations(assembly, data, staying.keys())
+        warn_of_falls(assembly, staying.keys())
         self.references = References(self.start.references.values.copy())
         # The command arbitration of each robot. Robots that remain keep theirs, which use the
         # arrays of another plant until `bind`
         self.controls: list[RobotControl] = robot_controls(
             assembly, self.layout, data, self.drives, self.references, emit, staying
         )
+        for part, robot, control in zip(
+            assembly.robots, self.layout.robots, self.controls, strict=True
+        ):
+            if part not in staying:
+                suggest_gripper(model, robot, control.joints)
         servos = np.isin(np.arange(len(self.joints.names)), self.drives.servo_joints)
         self.gains = GainSettings(
             self.drives,

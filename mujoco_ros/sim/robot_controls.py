@@ -63,6 +63,7 @@ def robot_controls(
                 limit,
                 _tendon_drive(model, data, robot, drives),
                 partial(_cartesian, chains) if moves else None,
+                _switch(drives, columns),
             )
         )
     return controls
@@ -85,6 +86,7 @@ def bind(
             timestep,
             _limit(drives, columns.start),
             _tendon_drive(model, data, robot, drives),
+            _switch(drives, columns),
         )
         cartesian, first = control.cartesian, columns.start
         if isinstance(cartesian, CartesianController) and cartesian.chains.model is not model:
@@ -105,6 +107,10 @@ def _tendon_drive(
 
 def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
     return lambda joint, effort: drives.limit_effort(first + joint, effort)
+
+
+def _switch(drives: Drives, columns: slice) -> Callable[[np.ndarray], None]:
+    return lambda acts: drives.switch_pd(columns, on=acts)
 
 
 _Parts = tuple[tuple[np.ndarray, np.ndarray], ...]

@@ -47,7 +47,6 @@ def camera_legend_topic(namespace: str, camera: str) -> FrameTopic:
     return FrameTopic(String, f"{name}/segmentation/legend", LATCHED)
 
 
-def lidar_topic(namespace: str, lidar: str, *, is_scan: bool) -> FrameTopic:
+def lidar_topic(name: str, *, is_scan: bool) -> FrameTopic:
     """Return the topic of a lidar; `is_scan` with one row of rays."""
-    kind, topic = (LaserScan, "scan") if is_scan else (PointCloud2, "points")
-    return FrameTopic(kind, in_namespace(namespace, "lidar", topic_token(lidar), topic), SENSOR)
+    return FrameTopic(LaserScan if is_scan else PointCloud2, name, SENSOR)

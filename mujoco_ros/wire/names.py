@@ -2,7 +2,8 @@
 
 import os
 import re
-from importlib.metadata import distributions
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution, distributions
 from typing import Any
 
 from mujoco_ros.model.naming import in_namespace, topic_token
@@ -16,6 +17,12 @@ MOVE, TURN = "translate", "rotate"
 """Values of `control_name` of a pull; empty is `MOVE`."""
 PANEL = "panel"
 """Name of the topic of a panel's description, below which are the topics of its items."""
+PROFILE = "profile"
+"""Row on /diagnostics with the time of each stage of a step, by keys as ``velocity [us]``."""
+REALISM = "realism of <robot>"
+"""Row on /diagnostics of a robot with imperfections."""
+TEMPERATURE = "temperature of <joint> [°C]"
+"""Key of the row `REALISM` for each joint whose motors heat."""
 RESTART = "restart"
 """The ``header.frame_id`` of a command whose source has started again after a reset."""
 CAMERA_TRIGGER = "trigger"
@@ -55,8 +62,12 @@ def ros_distribution() -> str:
     """Return the name of the ROS 2 distribution: sourced, or of the installed wheels."""
     if "ROS_DISTRO" in os.environ:
         return os.environ["ROS_DISTRO"]
-    for distribution in distributions():
-        name = (distribution.metadata["Name"] or "").replace("_", "-")  # None if incomplete
+    for known in ("jazzy", "kilted"):  # to look at all packages takes 45 ms
+        with suppress(PackageNotFoundError):
+            distribution(f"ros-{known}-rclpy")
+            return known
+    for package in distributions():
+        name = (package.metadata["Name"] or "").replace("_", "-")  # None if incomplete
         if name.startswith("ros-") and name.endswith("-rclpy") and name.count("-") == 2:
             return name.split("-")[1]
     return "unknown"

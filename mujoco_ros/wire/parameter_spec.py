@@ -44,6 +44,8 @@ class ParameterSpec:
     """Smallest value that is not zero."""
     longest: int = 4096
     """Largest number of characters of a text, the length of a path."""
+    hint: str = ""
+    """Ends the message about an invalid value."""
     read_only: bool = False
     fixed: bool = False
     """Whether the model determines it, so that its default is its only value."""
@@ -96,7 +98,7 @@ class ParameterSpec:
         if type(value) is type(self.default) and self._is_within(value):
             return ""
         shown = shortened(repr(plain(value)))
-        return f"parameter '{self.name}' cannot be {shown}: {self._requirement()}"
+        return f"parameter '{self.name}' cannot be {shown}: {self._requirement()}{self.hint}"
 
     def _is_within(self, value: Any) -> bool:
         if self.fixed:

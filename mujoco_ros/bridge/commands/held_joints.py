@@ -158,14 +158,15 @@ class HeldJoints:
             return
         if control.stream.reset_hold == REACTIVATE:
             self._restart.request(event.robot)
-        topic = command_topic(event.robot, event.source)
+        source = CommandSource(event.source)
+        topic = command_topic(event.robot, source)
         publishers = self._publishers(topic)
         if not publishers:
             return  # an action, or a publisher that is not discovered
         if not self._watched:
             self._endpoints.later(_CHECK_S, self._check)
-        new = _Watched(control=control, source=event.source, topic=topic, publishers=publishers)
-        key = control, event.source
+        new = _Watched(control=control, source=source, topic=topic, publishers=publishers)
+        key = control, source
         self._watched = [old for old in self._watched if (old.control, old.source) != key] + [new]
 
     def _check(self) -> None:

@@ -30,7 +30,8 @@ _NAMES = ("mode", "lockstep_sources", "lockstep_timeout", "lockstep_policy")
 _EXAMPLE = "joint_commands@200"
 _RESPONSE_S = 0.01
 """Wall time in which a client receives the response to its request, before the first tick."""
-_CONFIRMED_S = 2.0  # longest wall time in which a component confirms its joint states
+_CONFIRMED_S = 10.0  # longest wall time in which a component confirms its joint states
+_AGAIN_S = 1.0  # the same for one that has not, and stands perhaps, until it does
 _LOG = logging.getLogger(__name__)
 
 
@@ -75,6 +76,7 @@ class LockstepParameters(Component):
         self._direct = context.direct
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
+        self._silent: set[str] = set()  # topics of those that have not answered last
         self._ending = False
         self._responding = self._responded = False  # to the client that has requested a reset
         self._open_at = inf
@@ -122,7 +124,10 @@ class LockstepParameters(Component):
             round_trip = self._round_trips.get(topic)
             if self._ending or round_trip is None:
                 continue
-            if not round_trip.wait(_CONFIRMED_S) and not self._ending:
+            if round_trip.wait(_AGAIN_S if topic in self._silent else _CONFIRMED_S):
+                self._silent.discard(topic)
+            elif topic not in self._silent and not self._ending:
+                self._silent.add(topic)
                 _LOG.warning(
                     "lockstep: a component on '%s' does not answer requests, so its joint states "
                     "may be from the tick before",

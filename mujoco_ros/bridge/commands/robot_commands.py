@@ -1,92 +1,29 @@
 """Topics and actions that command the robots, and the events that follow."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from control_msgs.action import ParallelGripperCommand
-
 from mujoco_ros.bridge.commands.cartesian_server import CartesianServer
 from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.gripper_server import GripperServer
 from mujoco_ros.bridge.commands.held_joints import PACKAGE, REACTIVATE, HeldJoints, is_installed
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.control import events
-from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress, Outcome
-from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
+from mujoco_ros.rclpy_ext.goal_server import RESULT_DELIVERY_S, Goal
 from mujoco_ros.sim.actuator_controls import Control, free_controls
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.wire.conversions import stamp
-
-
-class GripperServer(CommandServer):
-    """Serves the action of the gripper."""
-
-    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        super().__init__(context, namespace, control)
-        self._action = in_namespace(namespace, CommandSource.GRIPPER, "gripper_cmd")
-        self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
-
-    def result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
-        """Return the final state of the gripper."""
-        reached = event.outcome is Outcome.SUCCESSFUL and not event.stalled
-        result = ParallelGripperCommand.Result(stalled=event.stalled, reached_goal=reached)
-        result.state.name = [self._control.joints.gripper_name]
-        result.state.position, result.state.effort = [event.position], [event.effort]
-        return result
-
-    def feedback(self, event: GoalProgress) -> ParallelGripperCommand.Feedback:
-        """Return the state of the gripper."""
-        feedback = ParallelGripperCommand.Feedback()
-        position, velocity = event.actual[:, 0].tolist()
-        feedback.state.header.stamp = stamp(event.time)
-        feedback.state.name = [self._control.joints.gripper_name]
-        feedback.state.position, feedback.state.velocity = [position], [velocity]
-        feedback.state.effort = [event.effort]
-        return feedback
-
-    def check(self, goal: ParallelGripperCommand.Goal) -> GripperCommand | None:
-        """Return the checked command; report a rejected one."""
-        message, control = goal.command, self._control
-        with self._rejections.refusing(self._action, "goal rejected: "):
-            command = gripper_command(
-                control.joints,
-                control.stream.out_of_limits,
-                list(message.name),
-                list(message.position),
-                list(message.velocity),
-                list(message.effort),
-            )
-            self._rejections.report_clamped(self._action, command.clamped)
-            return command
-        return None
-
-    def accept(self, goal: Goal, command: GripperCommand) -> None:
-        """Submit the command of a goal."""
-        command = replace(command, goal=goal)
-        self._submit(self._action, partial(self._control.command_gripper, command), goal)
-
-    def cancel(self, goal: Goal) -> None:
-        """Submit the cancellation of a goal."""
-        gripper = self._control.gripper
-        if gripper is not None:
-            self._submit(self._action, lambda _time: gripper.cancel(goal), urgent=True)
-
-
-_RESULT_DELIVERY_S = 0.5
-"""Wall time in which clients receive the results of goals that ended with their robot."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,7 +75,7 @@ class RobotCommands(Component):
         for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:
             self._withdraw(gone)
         kinds: list[type[CommandServer]] = [StreamServer] if robot.joints.names else []
-        if kinds and self._context.has_controllers:
+        if kinds and self._context.has_controllers and control.has_default_controllers:
             kinds += [TrajectoryServer] if control.joints.with_interface(POSITION) else []
             kinds += [GripperServer] if control.gripper is not None else []
             kinds += _cartesian_servers() if control.cartesian is not None else []
@@ -156,7 +93,7 @@ class RobotCommands(Component):
         for server in gone.servers:
             server.close(f"robot '{gone.robot}' no longer exists")
         self._leaving.append(gone)
-        self._endpoints.later(_RESULT_DELIVERY_S, partial(self._withdraw, gone))
+        self._endpoints.later(RESULT_DELIVERY_S, partial(self._withdraw, gone))
 
     def _withdraw(self, gone: _Served) -> None:
         """Close the actions of a deleted robot."""
@@ -254,8 +191,8 @@ def _cartesian_servers() -> list[type[CommandServer]]:
     return [CartesianServer, ControllerSwitch]
 
 
-def _named(source: events.CommandSource, event: events.CommandPreempted) -> str:
-    is_controller = source is events.CommandSource.CONTROLLER and event.controller
+def _named(source: str, event: events.CommandPreempted) -> str:
+    is_controller = source == events.CommandSource.CONTROLLER and event.controller
     return f"controller '{event.controller}'" if is_controller else source
 
 

@@ -137,7 +137,8 @@ class StreamServer(CommandServer):
             is_awaited=True,
             on_count=self._count_publishers,
         )
-        for source, interface in FORWARDED.items() if context.has_controllers else ():
+        forwards = context.has_controllers and control.has_default_controllers
+        for source, interface in FORWARDED.items() if forwards else ():
             if indices := control.joints.with_interface(interface):
                 names = [control.joints.names[i] for i in indices]
                 handle = partial(self._handle_forward_command, source)

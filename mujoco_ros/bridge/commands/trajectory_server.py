@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import (
+    ActionGoal,
     CommandError,
     CommandSource,
     GoalEnded,
@@ -25,6 +26,7 @@ from mujoco_ros.control.events import (
 from mujoco_ros.control.joints import POSITION, ControlledJoints
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
+from mujoco_ros.control.trajectory.controller import TrajectoryController
 from mujoco_ros.control.trajectory.trajectory import (
     PointArrays,
     Tolerances,
@@ -121,32 +123,71 @@ GOAL_TRAJECTORY = "goal_trajectory"
 _FAR_AHEAD_S = 60.0
 
 
-class TrajectoryServer(CommandServer):
-    """Serves the topic and the action of the joint trajectory controller."""
+class FollowingController(Protocol):
+    """A joint trajectory controller."""
 
-    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
+    name: str  # its name in the namespace of the robot
+    joints: ControlledJoints  # all joints of the robot; joints of other controllers take nothing
+    columns: np.ndarray  # its joints, in the order of feedback
+    trajectories: TrajectoryController
+
+    def refusal(self) -> str:
+        """Return why it takes no trajectories; empty if it does."""
+
+    def follow(self, trajectory: Trajectory, time: float) -> None:
+        """Execute a checked trajectory from the step at `time` [s] on."""
+
+    def cancel(self, goal: ActionGoal) -> None:
+        """Stop, if a goal is active."""
+
+
+class _DefaultController:
+    """The controller of all joints that take positions, which needs no activation."""
+
+    def __init__(self, control: RobotControl) -> None:
+        self.name = str(CommandSource.TRAJECTORY)
+        self.joints, self.trajectories = control.joints, control.trajectory
+        self.columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
+        self._control = control
+
+    def refusal(self) -> str:
+        return ""
+
+    def follow(self, trajectory: Trajectory, time: float) -> None:
+        self._control.follow(trajectory, time)
+
+    def cancel(self, goal: ActionGoal) -> None:
+        self._control.trajectory.cancel(goal)
+
+
+class TrajectoryServer(CommandServer):
+    """Serves the topics and the action of a joint trajectory controller."""
+
+    def __init__(
+        self,
+        context: NodeContext,
+        namespace: str,
+        control: RobotControl,
+        controller: FollowingController | None = None,
+    ) -> None:
+        """Serve a controller, or the one of all joints."""
         super().__init__(context, namespace, control)
-        self._lockstep = context.lockstep
-        self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
+        self._controller = controller or _DefaultController(control)
+        name, self._lockstep = self._controller.name, context.lockstep
+        self._columns = self._controller.columns
         self._names = [control.joints.names[i] for i in self._columns]
-        self._subscribe(
-            JointTrajectory, self._handle_topic, CommandSource.TRAJECTORY, "joint_trajectory"
-        )
-        self._action = in_namespace(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
+        self._subscribe(JointTrajectory, self._handle_topic, name, "joint_trajectory")
+        self._action = in_namespace(namespace, name, "follow_joint_trajectory")
         self.goals = GoalServer(self._endpoints, FollowJointTrajectory, self._action, self)
         self._goal: Goal | None = None  # the one that was accepted last, until it ends
         self._goal_path = self._endpoints.publisher(
             JointTrajectory,
-            in_namespace(namespace, CommandSource.TRAJECTORY, GOAL_TRAJECTORY),
+            in_namespace(namespace, name, GOAL_TRAJECTORY),
             RELIABLE,
         )
         self._open.append(self._goal_path)
         self._subscribe(
-            SpeedScalingFactor,
-            self._handle_speed,
-            CommandSource.TRAJECTORY,
-            "speed_scaling_input",
-            qos=LATCHED,
+            SpeedScalingFactor, self._handle_speed, name, "speed_scaling_input", qos=LATCHED
         )
 
     def result(self, event: GoalEnded) -> FollowJointTrajectory.Result:
@@ -162,7 +203,7 @@ class TrajectoryServer(CommandServer):
         """Return the desired and actual states."""
         message = FollowJointTrajectory.Feedback(joint_names=self._names)
         message.header.stamp = stamp(event.time)
-        error = self._control.joints.error(event.desired[:2], event.actual)
+        error = self._controller.joints.error(event.desired[:2], event.actual)
         for field, rows in (
             ("desired", event.desired),
             ("actual", event.actual),
@@ -191,15 +232,16 @@ class TrajectoryServer(CommandServer):
         factor = message.factor
         with self._rejections.refusing(topic):
             check_speed_scaling(factor)
-            self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
+            scale = self._controller.trajectories.scale_speed
+            self._submit(topic, lambda _time: scale(factor))
 
     def check(self, goal: FollowJointTrajectory.Goal) -> Trajectory | None:
         """Return the checked trajectory with its tolerances; report a rejected one."""
-        control = self._control
+        controller = self._controller
         with self._rejections.refusing(self._action, "goal rejected: "):
             checked = self._read(goal.trajectory, self._action)
-            settings = control.trajectory.settings
-            allowed = to_tolerances(goal, control.joints, settings, checked.joints)
+            settings = controller.trajectories.settings
+            allowed = to_tolerances(goal, controller.joints, settings, checked.joints)
             return replace(checked, tolerances=allowed)
         return None
 
@@ -212,7 +254,7 @@ class TrajectoryServer(CommandServer):
 
     def cancel(self, goal: Goal) -> None:
         """Submit the cancellation of a goal."""
-        cancel = self._control.trajectory.cancel
+        cancel = self._controller.cancel
         self._submit(self._action, lambda _time: cancel(goal), urgent=True)
 
     def _publish_goal(self, message: JointTrajectory) -> None:
@@ -239,20 +281,23 @@ class TrajectoryServer(CommandServer):
     def _follow(
         self, topic: str, checked: Trajectory, goal: Goal | None = None, **stamps: Any
     ) -> None:
-        follow = partial(self._control.follow, checked)
+        follow = partial(self._controller.follow, checked)
         self._submit(topic, follow, goal, start=checked.start, **stamps)
 
     def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Trajectory:
         """Return the trajectory of a message that is in time, with the tolerances of the
         parameters.
         """
-        control = self._control
+        controller = self._controller
+        if problem := controller.refusal():
+            raise CommandError(problem)
         start = nanoseconds(message.header.stamp) * NANOSECOND
         if start and (problem := self._past(start)):
             raise LateError(problem)
-        settings, out_of_limits = control.trajectory.settings, control.stream.out_of_limits
+        settings = controller.trajectories.settings
+        out_of_limits = self._control.stream.out_of_limits
         checked = to_trajectory(
-            message, control.joints, settings, out_of_limits, upsampled=upsampled
+            message, controller.joints, settings, out_of_limits, upsampled=upsampled
         )
         if checked.is_hold:
             return checked

@@ -29,6 +29,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_vector
 from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
+from mujoco_ros.wire.names import PROFILE
 
 _ENERGIES = ("potential energy [J]", "kinetic energy [J]")
 _STOPPED = 0.01  # achieved real-time factor of a clock that is stopped
@@ -134,6 +135,19 @@ def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRep
     )
 
 
+def profile(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
+    """Report how long each stage of a step took on average since the last report."""
+    earlier, values = before.status.engine.timers, {}
+    for stage, (total, count) in now.status.engine.timers.items():
+        total_before, count_before = earlier.get(stage, (0.0, 0))
+        if count < count_before:  # after a reset
+            total_before, count_before = 0.0, 0
+        if count > count_before:
+            mean = (total - total_before) / (count - count_before)
+            values[f"{stage} [us]"] = f"{1e6 * mean:.2f}"
+    return DiagnosticReport("measured" if values else "no steps", values)
+
+
 def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticReport:
     """Report the owners of joints, saturation, and problems with commands."""
     status, earlier = now.status.control, before.status.control.saturated
@@ -234,6 +248,7 @@ DIAGNOSTIC_ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], Di
     "control": control,
     "commands": commands,
     "world": world,
+    PROFILE: profile,
 }
 """The rows by name: each takes the current snapshot and the previous one."""
 

@@ -139,7 +139,8 @@ class ControlParameters(ModelParameters[_Element]):
         self, plant: Plant, index: int, columns: slice, *, strict: bool
     ) -> RobotParameters:
         """Return a new robot with its parameters, whose defaults are the gains of its file."""
-        robot = robot_parameters(plant, index, columns, self._controllers)
+        controllers = self._controllers and plant.controls[index].has_default_controllers
+        robot = robot_parameters(plant, index, columns, controllers)
         if robot.servos:
             file = robot.spec(GAINS_FILE)
             rows = self._load(robot, self._parameters.initial([file], strict=strict)[file.name])

@@ -12,11 +12,9 @@ from mujoco_ros.model.realism_config import Channel, Entry, Section
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism
-from mujoco_ros.wire.names import parameter_prefix
+from mujoco_ros.wire.names import REALISM, TEMPERATURE, parameter_prefix
 
 _TIMESTEP = "physics.timestep"
-ROW = "realism of <robot>"
-"""Name of the row of a robot on /diagnostics."""
 
 
 @dataclass(eq=False)
@@ -109,7 +107,8 @@ class RealismParameters(ModelParameters[_EntryParameters]):
         if realism is None:
             return {}
         return {
-            ROW.replace("<robot>", robot.name): _report(robot) for robot in realism.robots.values()
+            REALISM.replace("<robot>", robot.name): _report(robot)
+            for robot in realism.robots.values()
         }
 
     def _apply(self, changes: Mapping[ScenePart, Mapping[tuple[Section, str], Channel]]) -> None:
@@ -127,4 +126,6 @@ def _report(robot: RobotRealism) -> DiagnosticReport:
     }
     if len(robot.motors.temperature):
         values["hottest motor [°C]"] = f"{robot.motors.temperature.max():.1f}"
+    for joint, temperature in robot.temperatures.items():
+        values[TEMPERATURE.replace("<joint>", joint)] = f"{temperature:.1f}"
     return DiagnosticReport("acts", values, OK)

@@ -71,6 +71,7 @@ TOLERANCES = {name: spec for name, spec in _OF_TRAJECTORIES.items() if "<joint>"
 GRIPPER_JOINT = ParameterSpec(f"{_GRIPPER}joint", "", "Joint or tendon of the gripper", fixed=True)
 GRIPPER = _specs(GripperSettings, _GRIPPER)
 """Field of GripperSettings to its parameter."""
+STALL_SPEED = GRIPPER["stall_velocity_threshold"]
 CARTESIAN = _specs(CartesianSettings, "cartesian_controller.")
 """Field of CartesianSettings to its parameter."""
 # The tolerance is the default of ros2_controllers, and the speed closes common fingers in a second.
@@ -136,6 +137,8 @@ class RobotParameters:
         default = template.default
         if angle:
             default = ANGULAR_GRIPPER.get(template.name, default)
+        if template.name == STALL_SPEED.name:
+            default = round(joints.gripper_speed_at_rest, 6)
         return self.spec(template, description=_in_unit(template, angle=angle), default=default)
 
     def spec(

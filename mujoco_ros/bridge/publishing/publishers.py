@@ -1,184 +1,35 @@
 """Everything the simulation publishes at its own pace."""
 
 import logging
-import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from operator import is_
 from time import perf_counter
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic
-from mujoco_ros.bridge.publishing.topic_plan import Derived, TopicPlan
+from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.publishing.topics import (
-    CARTESIAN_STATE,
-    CONTACTS,
-    JOINT_REFERENCES,
-    clock_topic,
-)
+from mujoco_ros.bridge.publishing.topic_stage import PublishSettings, TopicGroup, TopicStage
+from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
-from mujoco_ros.model.sensors.sensor_arrays import ARRAY
-from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.native import Sending
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.compiled_steps import CompiledTopics, Updates
 from mujoco_ros.sim.stepping.lockstep_sources import whole_steps
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSign
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
-_APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
-_AT_TICKS = 0  # in place of a number of steps: only at ticks of the lockstep
 _JOINED_S = 1.0
 """Wall time until a new subscription receives the pending tick: a client may reset before."""
 _SECOND = 1_000_000_000  # in nanoseconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Settings:
-    """Settings on which the batches depend."""
-
-    rates: dict[str, float] = field(default_factory=dict)  # rates of the topics [Hz]
-    locked: frozenset[str] = frozenset()  # robots that the clock waits for
-    timestep: float = 0.0  # simulated time of a step [s]
-    # Steps from one message of the clock to the next; 0 if that is as the others
-    clock_every: int = 0
-    # Whether joint states come with every message of the clock, for a controller_manager
-    managed: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TopicGroup:
-    """Topics that are published at the same steps."""
-
-    every: int  # steps from one message to the next
-    robots: frozenset[str]  # robots at whose ticks they are published as well
-    topics: Mapping[TopicPublisher, SerializedTopic]  # the topics by their publishers
-    updates: list[Callable[[], None]]  # compute the derived arrays
-    batch: Batch | ContactStates  # the messages
-
-
-class _Prepared(NamedTuple):
-    """What Python computes for topics before a run of compiled steps."""
-
-    ready: np.ndarray  # whether it did.  # (1,)
-    publishers: tuple[TopicPublisher, ...]
-    calls: tuple[Callable[[float], None], ...]  # with the time at which the run begins [s]
-
-
-@dataclass(eq=False)
-class _Stage:
-    """The topics of one plant by their publishers, in batches."""
-
-    plan: TopicPlan
-    topics: dict[TopicPublisher, SerializedTopic]
-    settings: _Settings
-    batches: list[_TopicGroup] = field(default_factory=list)
-    epoch: int = -1
-    prepared: list[_Prepared] = field(default_factory=list)  # for compiled steps
-    in_python: list[_TopicGroup] = field(default_factory=list)  # what compiled steps do not publish
-    labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
-
-    def label(self, epoch: int) -> None:
-        """Name the epoch in the messages of ticks."""
-        if epoch != self.epoch:
-            self.epoch = epoch
-            for batched in self.batches:
-                if isinstance(batched.batch, Batch):
-                    batched.batch.label(epoch)
-
-    def arrange(self, settings: _Settings) -> None:
-        """Batch the topics that are published at the same steps."""
-        self.settings, self.epoch = settings, -1
-        groups: dict[tuple[int, str, tuple[str, ...]], dict[TopicPublisher, SerializedTopic]] = {}
-        for publisher, serialized in self.topics.items():
-            topic = serialized.topic
-            rate = self.plan.rate(topic, settings.rates) if settings.rates else 0.0
-            if rate:
-                # Large and rarely subscribed: in its own batch it can be skipped.
-                apart = topic.name if topic.rate in _APART else ""
-                # The poses of objects are an observation of all robots.
-                observers = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
-                robots = tuple(sorted(observers & settings.locked))
-                at_ticks = robots and topic.rate == "joint_states"
-                if at_ticks:
-                    serialized = self._with_epoch(serialized)
-                every = _AT_TICKS if at_ticks else max(1, round(1 / (rate * settings.timestep)))
-                if topic.rate == "joint_states" and settings.managed:
-                    every = math.gcd(every, settings.clock_every)
-                groups.setdefault((every, apart, robots), {})[publisher] = serialized
-        self.batches = [
-            _TopicGroup(
-                every=every,
-                robots=frozenset(robots),
-                topics=topics,
-                updates=self.plan.updates(topics.values()),
-                batch=self._batch(topics),
-            )
-            for (every, _, robots), topics in sorted(groups.items(), key=lambda group: group[0])
-        ]
-
-    def compile(self) -> list[CompiledTopics]:
-        """Return the batches for compiled steps, which belong to no tick of the lockstep."""
-        self.prepared.clear()
-        self.in_python.clear()
-        updates: dict[Derived, Updates] = {}
-        return [self._compile(group, updates) for group in self.batches]
-
-    def _compile(self, group: _TopicGroup, updates: dict[Derived, Updates]) -> CompiledTopics:
-        messages = None
-        if isinstance(group.batch, Batch) and all(publisher.handle for publisher in group.topics):
-            messages = group.batch.compiled
-        ready, derived = None, self.plan.derived(group.topics.values())
-        for each in derived:
-            if each not in updates:
-                updates[each] = each.compiled()
-        if messages is None:
-            self.in_python.append(group)
-        elif calls := tuple(each.prepare for each in derived if each.prepare is not None):
-            ready = np.zeros(1, dtype=np.int64)
-            self.prepared.append(_Prepared(ready, tuple(group.topics), calls))
-        return CompiledTopics(
-            every=group.every,
-            messages=messages,
-            ready=ready,
-            updates=[updates[each] for each in derived],
-            subscriptions=[publisher.sent_by_compiled for publisher in group.topics],
-        )
-
-    def prepare(self, time: float) -> None:
-        """Prepare a run of compiled steps that begins at a time [s], for what is subscribed."""
-        needed: dict[Callable[[float], None], None] = {}
-        for ready, publishers, calls in self.prepared:
-            # Python publishes what is subscribed during the run.
-            ready[0] = is_wanted = any(publisher.subscriptions for publisher in publishers)
-            if is_wanted:
-                needed.update(dict.fromkeys(calls))
-        for call in needed:
-            call(time)
-
-    def _with_epoch(self, serialized: SerializedTopic) -> SerializedTopic:
-        if serialized not in self.labelled:
-            self.labelled[serialized] = serialized.labelled()
-        return self.labelled[serialized]
-
-    def _batch(self, topics: Mapping[TopicPublisher, SerializedTopic]) -> Batch | ContactStates:
-        publisher, serialized = next(iter(topics.items()))
-        if serialized.topic.rate == CONTACTS:
-            return self.plan.contact_states(serialized.topic, publisher)
-        return Batch(topics, self.plan.arrays)
 
 
 class Publishers(Component):
@@ -248,12 +99,12 @@ class Publishers(Component):
         self._clock_rate: float = values["clock_rate"]
         # A controller_manager takes the newest joint states when the clock wakes it.
         self._clock_last = not self._controllers
-        self._due: list[_TopicGroup] = []
-        self._settings = _Settings()
+        self._due: list[TopicGroup] = []
+        self._settings = PublishSettings()
         # The compiled steps and what they were told to publish.
         self._compiled: tuple[object, ...] = ()
         self._drafted: TopicPlan | None = None
-        self._next: _Stage | None = None
+        self._next: TopicStage | None = None
         clock = SerializedTopic(clock_topic())
         self._clock = self._open(clock)
         self._clock_batch = Batch({self._clock: clock}, {})
@@ -304,7 +155,7 @@ class Publishers(Component):
         """Open the publishers that only the next plant has."""
         plan = self._drafted
         assert plan is not None
-        self._next = _Stage(
+        self._next = TopicStage(
             plan,
             {self._open(serialized): serialized for serialized in plan.contents},
             self._settings,
@@ -420,7 +271,7 @@ class Publishers(Component):
                 self._confirm(self._lockstep.counted)
             self._clock_batch.publish(*stamp, sending)
 
-    def _batches(self) -> list[_TopicGroup]:
+    def _batches(self) -> list[TopicGroup]:
         """Return the batches, arranged again after a change of the lockstep."""
         if self._lockstep.robots is not self._settings.locked:
             self._arrange()
@@ -445,9 +296,9 @@ class Publishers(Component):
         if self._clock_last:
             self._clock_batch.repeat(*stamp, joined)
 
-    def _present_settings(self) -> _Settings:
+    def _present_settings(self) -> PublishSettings:
         timestep = float(self._simulation.model.opt.timestep)
-        return _Settings(
+        return PublishSettings(
             rates=self._rates,
             locked=self._lockstep.robots,
             timestep=timestep,

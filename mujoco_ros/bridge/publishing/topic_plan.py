@@ -9,7 +9,12 @@ import numpy as np
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, robot_topics, transform_topic
+from mujoco_ros.bridge.publishing.topics import (
+    CARTESIAN_STATE,
+    GROUND_TRUTH,
+    robot_topics,
+    transform_topic,
+)
 from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.errors import UserInputError
@@ -28,8 +33,6 @@ from mujoco_ros.sim.stepping.compiled_steps import Updates
 from mujoco_ros.sim.tracking import PositionCommands, Tracking
 from mujoco_ros.wire.parameter_spec import WrenchSign
 
-GROUND_TRUTH = "ground_truth"
-"""Namespace of the topics, inside the namespace of the robot."""
 _TRUE = {
     "measured_qpos": "qpos",
     "measured_qvel": "qvel",
@@ -196,11 +199,15 @@ class TopicPlan:
         topics: list[Topic] = []
         first_base = first_joint = 0
         for index, robot in enumerate(layout.robots):
-            joints = plant.controls[index].joints.with_interface(POSITION) if controllers else ()
+            control, own = plant.controls[index], commands.addresses[index]
+            has_default = controllers and control.has_default_controllers
+            joints = control.joints.with_interface(POSITION) if has_default else ()
             controlled = [(joint, first_joint + joint) for joint in joints]
-            base = motions.bases.get(index, "") if controllers else ""
-            own = commands.addresses[index]
-            topics += robot_topics(index, robot, first_base, wrench_sign, controlled, base, own)
+            base = motions.bases.get(index, "") if has_default else ""
+            found = robot_topics(index, robot, first_base, wrench_sign, controlled, base, own)
+            # The joint_state_broadcaster of a manager publishes these.
+            left_out = "" if control.has_default_controllers else "joint_states"
+            topics += [topic for topic in found if topic.rate != left_out]
             first_base += len(robot.bases)
             first_joint += len(robot.joints.names)
         if plant.realism is not None:

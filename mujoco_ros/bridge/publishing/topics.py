@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 from typing import Any
@@ -107,6 +108,8 @@ def contact_states_topic(index: int, robot: RobotLayout) -> Topic:
     return robot_topic(index, robot, CONTACTS, "", message, {})
 
 
+GROUND_TRUTH = "ground_truth"
+"""Namespace of topics without the imperfections of odometry and sensors, inside the robot's."""
 CARTESIAN_STATE = "cartesian_state"
 JOINT_REFERENCES = "joint_references"
 CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
@@ -317,13 +320,17 @@ def _base_suffix(robot: RobotLayout, base: FloatingBase) -> str:
 
 
 def _odom(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
-    message = Odometry()
+    """Return the pose of a base: the true one of a robot with a drive, which has odometry."""
+    message, measured = Odometry(), "" if robot.drive else "measured_"
     message.header.frame_id, message.child_frame_id = WORLD, robot.frame(base.name)
-    numbers = vector("pose.pose.position", "measured_qpos", base.qpos)
-    numbers |= quaternion("pose.pose.orientation", "measured_qpos", base.qpos + 3)
-    numbers |= vector("twist.twist.linear", "measured_base_motion", 6 * row)
-    numbers |= vector("twist.twist.angular", "measured_qvel", base.dof + 3)
-    return robot_topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
+    numbers = vector("pose.pose.position", f"{measured}qpos", base.qpos)
+    numbers |= quaternion("pose.pose.orientation", f"{measured}qpos", base.qpos + 3)
+    numbers |= vector("twist.twist.linear", f"{measured}base_motion", 6 * row)
+    numbers |= vector("twist.twist.angular", f"{measured}qvel", base.dof + 3)
+    topic = robot_topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
+    if not robot.drive:
+        return topic
+    return replace(topic, name=in_namespace(robot.namespace, GROUND_TRUTH, "odom"))
 
 
 def _base_accel(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from math import inf
+from time import monotonic
 from typing import Any
 
 from rclpy.duration import Duration
@@ -15,12 +16,13 @@ from mujoco_ros.bridge.model_switch import OnDone
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.native.plan import MANY
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 RESET_TIME = "reset_time"
-REWIND = "rewind"
+AUTO, REWIND = "auto", "rewind"
 DeleteSpawned = Callable[[OnDone], None]
 _SCOPES = {
     "time": ResetSimulation.Request.SCOPE_TIME,
@@ -29,8 +31,13 @@ _SCOPES = {
 }
 _EVENT = QoSProfile(depth=10)  # not latched: a later subscriber has nothing from before the reset
 _POLL_S = 0.002
-_LONGEST_S = 1.0
-"""Wall time after which a clock in lockstep does not wait for subscribers that were killed."""
+_STATE_S = 0.02  # simulated time in which a controller_manager receives several states
+_ANSWER_S = 2.0  # longest wall time that the answer waits for it: the clock may wait for commands
+_LONGEST_S = 0.02
+"""Longest wall time for which a clock in lockstep waits for subscribers.
+
+A published report is on its way before the state, but Fast DDS asks for receipts every 3 s only.
+"""
 
 
 class ResetService(Component):
@@ -39,10 +46,11 @@ class ResetService(Component):
     parameters = (
         ParameterSpec(
             RESET_TIME,
-            REWIND,
-            "Effect of a full reset on the clock: rewind sets the time to zero; "
-            "continue keeps it; after divergence the clock always continues",
-            choices=(REWIND, "continue"),
+            AUTO,
+            "Effect of a full reset on the clock: rewind sets the time to zero; continue keeps it; "
+            "auto rewinds unless ros2_control is set, whose controller_manager may sleep until the "
+            "old time comes again; after divergence the clock always continues",
+            choices=(AUTO, REWIND, "continue"),
         ),
     )
 
@@ -53,7 +61,9 @@ class ResetService(Component):
         delete_spawned: DeleteSpawned | None,
     ) -> None:
         """Serve ResetSimulation; without `delete_spawned` nothing can be spawned."""
+        self._simulation, self._endpoints = context.simulation, context.endpoints
         self._commands, self._run = context.simulation.commands, context.run
+        self._has_controllers = context.has_controllers
         self._values, self._interfaces = context.values, interfaces
         self._delete_spawned = delete_spawned
         self._events = context.endpoints.publisher(Header, "~/reset_event", _EVENT)
@@ -133,7 +143,9 @@ class ResetService(Component):
                 return
             time = self.time if "time" in scopes else None
             responder.run(
-                self._commands, lambda: self._run.reset(time=time, state="state" in scopes)
+                self._commands,
+                lambda: self._run.reset(time=time, state="state" in scopes),
+                None if self._has_controllers else lambda _: self._answer(responder),
             )
 
         if "spawned" in scopes:
@@ -141,13 +153,31 @@ class ResetService(Component):
         else:
             reset()
 
+    def _answer(self, responder: Responder) -> None:
+        """Answer once a controller_manager has a state from after the reset, which now is.
+
+        Otherwise a controller that is activated next could begin at the state before it. Another
+        reset may set the time back meanwhile.
+        """
+        simulation, begin = self._simulation, self._simulation.time
+        deadline = monotonic() + _ANSWER_S
+
+        def poll() -> None:
+            is_awaited = 0.0 <= simulation.time - begin <= _STATE_S and monotonic() < deadline
+            if simulation.paused or not is_awaited:
+                responder.succeed()
+            else:
+                self._endpoints.later(_POLL_S, poll)
+
+        later(self._endpoints.node, poll)
+
     def _problem(self, scope: int, scopes: list[str]) -> str:
         """Return why the scopes of a request cannot be reset; empty if they can."""
         unknown = scope & ~sum(_SCOPES.values())
         if unknown:
             return f"scope {scope} has unknown bits: {unknown}"
         if "time" in scopes and not rewinds(self._values):
-            return "the time is not reset, as the parameter reset_time is 'continue'"
+            return f"the clock continues, as {RESET_TIME} is '{self._values[RESET_TIME]}'"
         if "spawned" in scopes and self._delete_spawned is None:
             return "nothing can be spawned, nor be deleted by a reset"
         return ""
@@ -155,4 +185,5 @@ class ResetService(Component):
 
 def rewinds(values: Mapping[str, Any]) -> bool:
     """Return whether a full reset sets the time to zero, by the values of the parameters."""
-    return bool(values.get(RESET_TIME, REWIND) == REWIND)
+    chosen = values.get(RESET_TIME, AUTO)
+    return bool(not values.get("ros2_control", False) if chosen == AUTO else chosen == REWIND)

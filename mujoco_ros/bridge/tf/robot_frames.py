@@ -1,6 +1,6 @@
 """The topic robot_description of every robot, and the TF frames of a model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 from xml.etree import ElementTree
@@ -126,8 +126,11 @@ def plan_frames(
     layout: ModelLayout,
     mode: TfMode,
     described: Sequence[RobotDescription],
+    by_odometry: Container[str] = (),
 ) -> FramePlan:
     """Return the frames to publish; each has exactly one parent.
+
+    The bases of robots that odometry places, `by_odometry`, are left out.
 
     The mode ``base`` is the root of each robot, free objects, cameras that track a body, and
     sensors that are in no robot_description; robot_state_publisher publishes the rest. ``all`` is
@@ -137,7 +140,7 @@ def plan_frames(
     if mode == "none":
         return plan
     for robot, description in zip(layout.robots, described, strict=True):
-        for base in robot.bases:
+        for base in () if robot.name in by_odometry else robot.bases:
             plan.moving.append((WORLD, robot.frame(base.name), "qpos", base.qpos))
         if mode == "all":
             _add_bodies(plan, model, robot, robot.bodies)
@@ -285,8 +288,15 @@ class StaticFrames(Component):
         ),
     )
 
-    def __init__(self, context: NodeContext, descriptions: RobotDescriptions) -> None:
+    def __init__(
+        self,
+        context: NodeContext,
+        descriptions: RobotDescriptions,
+        have_odometry: Callable[[Plant], Container[str]] = lambda _plant: (),
+    ) -> None:
+        """Plan the frames; `have_odometry` returns the names of robots that odometry places."""
         self._endpoints, self._descriptions = context.endpoints, descriptions
+        self._have_odometry = have_odometry
         self._mode: TfMode = context.values["tf"]
         self._publisher: Publisher | None = None
         self._published: list[TransformStamped] = []
@@ -301,7 +311,8 @@ class StaticFrames(Component):
     def build(self, plant: Plant) -> None:
         """Plan the frames of the next plant."""
         described = self._descriptions.descriptions_of(plant)
-        self._next = plant, plan_frames(plant.model, plant.layout, self._mode, described)
+        placed = self._have_odometry(plant)
+        self._next = plant, plan_frames(plant.model, plant.layout, self._mode, described, placed)
 
     def finish(self) -> None:
         """Publish the static frames, unless the previous plant had the same ones."""

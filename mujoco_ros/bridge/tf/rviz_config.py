@@ -47,10 +47,9 @@ def displayable_topics(layout: ModelLayout) -> Iterator[RvizTopics]:
             robot=camera.namespace,
         )
     for lidar in layout.every_lidar:
-        kind = "scan" if lidar.rows == 1 else "points"
         yield RvizTopics(
-            kind=kind,
-            topic="/" + in_namespace(lidar.namespace, "lidar", topic_token(lidar.name), kind),
+            kind="scan" if lidar.is_scan else "points",
+            topic=f"/{lidar.topic}",
             name=lidar.name,
             robot=lidar.namespace,
         )
@@ -63,7 +62,8 @@ def filled(template: Config, layout: ModelLayout) -> Config:
     each such topic, and left out if there is none. In it, ``{name}`` is the name of the sensor or
     robot, ``{prefix}`` the robot's TF prefix, and ``{first}`` is true for the first of its kind.
     A display of the class ``{sensors}`` stands for the displays of all kinds of sensors. Displays
-    of several robots are grouped by robot. Other displays stay as they are.
+    of several robots are grouped by robot. Other displays stay as they are. As the fixed frame,
+    ``{world}`` is ``world``, or where the odometry begins if wheels place all robots.
     """
     manager = template.get("Visualization Manager") or {}
     everything = list(displayable_topics(layout))
@@ -83,7 +83,22 @@ def filled(template: Config, layout: ModelLayout) -> Config:
         {"Class": "rviz_common/Group", "Name": robot, "Enabled": True, "Displays": content}
         for robot, content in groups.items()
     ]
-    return {**template, "Visualization Manager": {**manager, "Displays": displays}}
+    made = {**manager, "Displays": displays}
+    if "Global Options" in manager:
+        texts = {"{world}": _fixed_frame(layout)}
+        made["Global Options"] = _replaced(manager["Global Options"], texts, first=False)
+    return {**template, "Visualization Manager": made}
+
+
+def _fixed_frame(layout: ModelLayout) -> str:
+    """Return the frame that TF has at the root: that of the first robot if none is in the world."""
+    frames = []
+    for robot in layout.robots:
+        parameters = {} if robot.drive is None else robot.drive.parameters
+        if robot.drive is None or not parameters.get("enable_odom_tf", True):
+            return "world"
+        frames.append(f"{robot.frame_prefix}{parameters.get('odom_frame_id', 'odom')}")
+    return frames[0] if frames else "world"
 
 
 def _with_sensors(displays: Iterable[Config]) -> Iterator[Config]:

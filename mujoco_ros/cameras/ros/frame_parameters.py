@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mujoco_ros.bridge.parameters.parameters import setting_specs
 from mujoco_ros.model.realism_config import Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.wire.frame_topics import CONTACTS, lidar_topic
+from mujoco_ros.wire.frame_topics import CONTACTS
 from mujoco_ros.wire.names import camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -32,11 +32,6 @@ def parameter_of(name: str) -> str:
     return name.replace("/", ".")
 
 
-def lidar_name(namespace: str, lidar: str) -> str:
-    """Return the namespace of the topic of a lidar."""
-    return lidar_topic(namespace, lidar, is_scan=True).name.rpartition("/")[0]
-
-
 def frame_parameters(layout: ModelLayout) -> Iterator[ParameterSpec]:
     """Yield the parameters of all frames of a model."""
     yield QUALITY
@@ -45,7 +40,7 @@ def frame_parameters(layout: ModelLayout) -> Iterator[ParameterSpec]:
         yield from source_parameters(prefix, camera.rate, camera.delivery)
         yield compressed_format(prefix)
     for lidar in layout.every_lidar:
-        prefix = parameter_of(lidar_name(lidar.namespace, lidar.name))
+        prefix = parameter_of(lidar.source)
         yield from source_parameters(prefix, lidar.config.rate, lidar.config.delivery)
     yield _rate(CONTACTS.name, CONTACTS_HZ)
     yield FORCE_SCALE

@@ -186,5 +186,5 @@ def _topics(layout: ModelLayout) -> Iterator[FrameTopic]:
     for camera in layout.every_camera:
         yield from camera_frame_topics(camera.namespace, camera.name).values()
     for lidar in layout.every_lidar:
-        yield lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
+        yield lidar_topic(lidar.topic, is_scan=lidar.is_scan)
     yield CONTACTS

@@ -26,9 +26,8 @@ class LidarSource(FrameSource):
         self, lidar: Lidar, model: mujoco.MjModel, publishers: FramePublishers, seed: int
     ) -> None:
         """Open the topic of a lidar in `model`; `seed` is for the noise and the delivery."""
-        topic = lidar_topic(lidar.namespace, lidar.name, is_scan=lidar.is_scan)
-        name = topic.name.rpartition("/")[0]
-        self._publisher = publishers.open(*topic)
+        name = lidar.source
+        self._publisher = publishers.open(*lidar_topic(lidar.topic, is_scan=lidar.is_scan))
         super().__init__(name, lidar.config.rate, [self._publisher])
         self.delivery = FrameDelivery(name, seed, lidar.config.delivery)
         self._lidar, self._model, self._seed = lidar, model, seed

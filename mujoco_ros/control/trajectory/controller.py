@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mujoco_ros.control.events import (
     ActionGoal,
+    CommandError,
     CommandRejected,
     CommandSource,
     Event,
@@ -20,6 +20,7 @@ from mujoco_ros.control.events import (
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import TrajectorySettings
+from mujoco_ros.control.trajectory.execution import Execution, Measured
 from mujoco_ros.control.trajectory.follower import (
     TrackingErrors,
     TrajectoryFollower,
@@ -28,48 +29,6 @@ from mujoco_ros.control.trajectory.follower import (
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 _ROUNDING_S = 1e-9  # tolerance for the rounding of summed times, far below any timestep
-
-
-class _Measured(NamedTuple):
-    """Simulated time [s], and the positions and velocities measured then.  # (n,) each."""
-
-    time: float
-    q: np.ndarray
-    dq: np.ndarray
-
-
-@dataclass
-class _Execution:
-    """A trajectory, pending or in execution, and the state of its monitoring."""
-
-    trajectory: Trajectory
-    begin: float
-    # Indices of the joints that it moves: all of the trajectory that no other command has taken
-    # (k,)
-    joints: np.ndarray
-    path_tolerance: np.ndarray  # largest errors of their positions and velocities (2, k)
-    follower: TrajectoryFollower | None = None
-    started: bool = False
-    next_feedback: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Find whether there is a path tolerance, which costs as much as many steps."""
-        self.has_path_tolerance = bool(np.isfinite(self.path_tolerance).any())
-
-    @property
-    def goal(self) -> ActionGoal | None:
-        """The goal that it executes."""
-        return self.trajectory.goal
-
-    def without_goal(self) -> "_Execution":
-        """Return the same execution for no goal."""
-        return replace(self, trajectory=replace(self.trajectory, goal=None))
-
-    def release(self, joints: np.ndarray) -> None:
-        """Release `joints`."""
-        kept = ~np.isin(self.joints, joints)
-        self.joints, self.path_tolerance = self.joints[kept], self.path_tolerance[:, kept]
-        self.__post_init__()
 
 
 class TrajectoryController:
@@ -85,15 +44,17 @@ class TrajectoryController:
         references: References,
         settings: TrajectorySettings,
         emit: Callable[[Event], None],
+        name: str = CommandSource.TRAJECTORY,
     ) -> None:
         self.settings = settings
+        self._name = name
         self._joints = joints
         self._references = references
         self._emit = emit
         self._errors = TrackingErrors(joints, references)
         self._followers: list[TrajectoryFollower] = []
-        self._newest: _Execution | None = None
-        self._pending: list[_Execution] = []  # older ones that have not started, in that order
+        self._newest: Execution | None = None
+        self._pending: list[Execution] = []  # older ones that have not started, in that order
         self._led = np.zeros(len(joints.names), dtype=bool)  # moved by this controller last
         self._taken: set[int] = set()  # joints that begin at their measured positions
         self._decelerating = False  # from the next step on
@@ -120,6 +81,19 @@ class TrajectoryController:
         is_waiting = newest is not None and (newest.goal is not None or newest.follower is None)
         return not (self._followers or self._pending or is_waiting)
 
+    def refuses_late(self, trajectory: Trajectory, time: float) -> bool:
+        """Return whether a trajectory ends in the past; reject it then by an event."""
+        try:
+            trajectory.check_in_time(time)
+        except CommandError as error:
+            if trajectory.goal is None:
+                self._emit(CommandRejected(source=self._name, message=str(error)))
+            else:
+                late, goal = Outcome.OLD_HEADER_TIMESTAMP, trajectory.goal
+                self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
+            return True
+        return False
+
     def accept(self, trajectory: Trajectory, time: float) -> None:
         """Execute a trajectory, which must not end in the past, from its start on."""
         begin = time if trajectory.start is None else max(trajectory.start, time)
@@ -129,7 +103,7 @@ class TrajectoryController:
         self._release_pending(trajectory.joints, since=begin)
         self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
         path, joints = trajectory.tolerances.path, trajectory.joints
-        self._newest = _Execution(trajectory, begin, joints, path)
+        self._newest = Execution(trajectory, begin, joints, path)
         if not self.settings.set_last_command_interface_value_as_state_on_activation:
             self._taken.update(trajectory.joints[~self._led[trajectory.joints]].tolist())
         self._led[trajectory.joints] = True
@@ -212,7 +186,7 @@ class TrajectoryController:
         scaling = self.speed_scaling
         for follower in self._followers:
             follower.update(time, scaling)
-        measured = _Measured(time, q, dq)
+        measured = Measured(time, q, dq)
         if self._taken:
             self._hold_measured(np.array(sorted(self._taken)), q)
             self._taken.clear()
@@ -236,7 +210,7 @@ class TrajectoryController:
         """Return the time since the newest trajectory started [s]; 0 without one."""
         return time - self._followers[-1].start if self._followers else 0.0
 
-    def _monitor(self, newest: _Execution, measured: _Measured) -> None:
+    def _monitor(self, newest: Execution, measured: Measured) -> None:
         time, q, dq = measured
         if not newest.started:
             newest.started = True
@@ -259,7 +233,7 @@ class TrajectoryController:
         if time >= follower.end:
             self._finish(newest, follower, measured)
 
-    def _start(self, execution: _Execution, measured: _Measured) -> TrajectoryFollower:
+    def _start(self, execution: Execution, measured: Measured) -> TrajectoryFollower:
         if not self.settings.interpolate_from_desired_state:
             moving = {
                 joint
@@ -288,9 +262,7 @@ class TrajectoryController:
         follower.update(time, scaling)
         return follower
 
-    def _finish(
-        self, newest: _Execution, follower: TrajectoryFollower, measured: _Measured
-    ) -> None:
+    def _finish(self, newest: Execution, follower: TrajectoryFollower, measured: Measured) -> None:
         """Check the goal tolerances after the last waypoint, and whether another one comes."""
         late, timeout = measured.time - follower.end, self.settings.cmd_timeout
         timed_out = late > timeout > self.settings.goal_time
@@ -298,7 +270,7 @@ class TrajectoryController:
             if timed_out:
                 self._references.dq[follower.joints] = 0.0
                 text = f"no trajectory in the cmd_timeout of {timeout:g} s; holding the position"
-                self._emit(CommandRejected(source=CommandSource.TRAJECTORY, message=text))
+                self._emit(CommandRejected(source=self._name, message=text))
             if timed_out or timeout <= self.settings.goal_time:
                 self._newest = None
             return
@@ -315,7 +287,7 @@ class TrajectoryController:
             self._abort(newest, Outcome.GOAL_TOLERANCE_VIOLATED, message, measured)
 
     def _emit_feedback(
-        self, goal: ActionGoal, follower: TrajectoryFollower, measured: _Measured
+        self, goal: ActionGoal, follower: TrajectoryFollower, measured: Measured
     ) -> None:
         references, time = self._references, measured.time
         desired = np.stack([references.q, references.dq, self.accelerations(time)])
@@ -330,9 +302,7 @@ class TrajectoryController:
             )
         )
 
-    def _abort(
-        self, newest: _Execution, outcome: Outcome, message: str, measured: _Measured
-    ) -> None:
+    def _abort(self, newest: Execution, outcome: Outcome, message: str, measured: Measured) -> None:
         """End all trajectories after a violation of the newest one.
 
         Its joints stop where they are measured, the others at their references.
@@ -340,9 +310,7 @@ class TrajectoryController:
         joints = newest.joints
         if newest.goal is None:
             self._emit(
-                CommandRejected(
-                    source=CommandSource.TRAJECTORY, message=f"{message}; holding the position"
-                )
+                CommandRejected(source=self._name, message=f"{message}; holding the position")
             )
         self._end(outcome, message)
         self._hold_measured(joints, measured.q)

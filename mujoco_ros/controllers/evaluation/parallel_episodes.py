@@ -96,6 +96,7 @@ def prepare(setup: EpisodeSetup) -> RunEpisode:
 def _run(setup: EpisodeSetup, assembly: Assembly, seed: int) -> Episode:
     episode = run_episode(setup.trial, assembly, seed, setup.clock)
     gc.collect()  # models are large, and Python's collector does not count their memory
+    gc.freeze()  # what is left was imported: the next collections do not look at it
     return episode
 
 

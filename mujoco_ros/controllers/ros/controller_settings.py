@@ -28,6 +28,7 @@ CONTROLLER_PARAMETERS = (
         "Names of several controllers, instead of `controller`: of their nodes, in the order of "
         "their ticks. Without a parameter `<controller>.type`, the name is also the shipped "
         "controller's; a path of a YAML file is possible, too",
+        hint="; a ros2_control parameter file is for 'controllers_file'",
     ),
     _read_only(
         "controller_robot",

@@ -39,6 +39,37 @@ def _effort(model: mujoco.MjModel, actuator: int) -> float:
     return force * abs(float(model.actuator_gear[model.actuator_outadr[actuator], 0]))
 
 
+_DYN = mujoco.mjtDyn
+FILTERS = (int(_DYN.mjDYN_FILTER), int(_DYN.mjDYN_FILTEREXACT))
+"""Activation dynamics that follow the control."""
+
+
+def takes_velocities(model: mujoco.MjModel, joint: int) -> bool:
+    """Whether the actuators of a joint take velocities alone, as wheels have them."""
+    actuators = joint_actuators(model, joint)
+    return bool(actuators) and all(
+        is_velocity_servo(model, actuator)
+        or model.actuator_dyntype[actuator] == _DYN.mjDYN_INTEGRATOR
+        for actuator in actuators
+    )
+
+
+def is_velocity_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether the force of an actuator is proportional to the error of a velocity."""
+    bias = model.actuator_biasprm[actuator]
+    return is_affine(model, actuator) and not bias[1] and bool(bias[2])
+
+
+def is_affine(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether the force is ``gain·u + bias``, u being the control or the filtered one."""
+    return bool(
+        model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
+        and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_AFFINE
+        and model.actuator_dyntype[actuator] in (int(_DYN.mjDYN_NONE), *FILTERS)
+        and model.actuator_gainprm[actuator, 0]
+    )
+
+
 _TRN = mujoco.mjtTrn
 _KINDS = {
     int(_TRN.mjTRN_TENDON): "tendon",

@@ -33,7 +33,8 @@ class RobotDescription:
     urdf: str
     links: frozenset[str]  # names of all links, without the prefix
     root: str
-    floating: frozenset[str]  # child links of floating joints, which joint states do not contain
+    # Child links of floating and planar joints, which joint states do not contain as such
+    floating: frozenset[str]
     pose: PoseConfig  # pose of a root link ``world``, which is no body of the robot
 
 
@@ -63,18 +64,15 @@ def descriptions(
         if part in known:
             found.append(known[part])
             continue
-        source = robot_config.urdf
-        if source is None and config.path(robot_config.model).suffix == ".urdf":
-            source = robot_config.model
-        pose = PoseConfig()
-        if source is None and part.urdf is not None and not robot_config.model:
-            urdf, pose = part.urdf, robot_config.pose
-        elif source is not None or part.urdf is not None:
-            path = config.path(source or robot_config.model)
-            text = part.urdf if source is None else None
+        source = robot_config.urdf or robot_config.model
+        text = part.urdf if robot_config.urdf is None else part.described
+        path, pose = config.path(source), robot_config.pose
+        if text is not None and not source:
+            urdf = text
+        elif robot_config.urdf or text is not None or path.suffix == ".urdf":
             urdf = _with_resolved_meshes(path, text, robot.name, config.package_folders)
-            pose = robot_config.pose
         else:
+            pose = PoseConfig()
             model = replace(robot_config, name=_ANY_NAME, namespace=None)
             urdf = next((urdf for other, urdf in exported if _is_same(model, other, urdf)), "")
             if not urdf:
@@ -122,7 +120,8 @@ def _description(urdf: str, robot: RobotLayout, pose: PoseConfig) -> RobotDescri
     tree = ElementTree.fromstring(urdf)
     links = [link.get("name", "") for link in tree.findall("link")]
     children = {child.get("link") for child in tree.iterfind("joint/child")}
-    floating = tree.iterfind("joint[@type='floating']/child")
+    kinds = ("floating", "planar")
+    floating = [child for k in kinds for child in tree.iterfind(f"joint[@type='{k}']/child")]
     root = next((link for link in links if link not in children), "")
     if root == "world" and not robot.frame_prefix and pose != PoseConfig():
         raise UserInputError(

@@ -10,7 +10,10 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.actuators import find_gripper
+from mujoco_ros.model.robot.drive import PLANAR, Drive, NoDriveError, find_drive, planar_drive
+from mujoco_ros.model.robot.rollers import HIDDEN_JOINTS
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS, Scope, cameras_of
+from mujoco_ros.model.robot.wheels import NO_WHEELS, Wheels, find_wheels, has_wheels
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
@@ -61,6 +64,9 @@ class RobotLayout:
     cameras: tuple[Camera, ...]
     lidars: tuple[Lidar, ...]
     unused_sensors: tuple[str, ...]  # names of its MuJoCo sensors without a topic
+    wheels: Wheels = NO_WHEELS
+    drive: Drive | None = None  # what drives its wheels
+    no_drive: str = ""  # why nothing drives them
     gripper: int | None = None  # index of the joint of the gripper controller
     gripper_tendon: int | None = None  # index in the model of its tendon instead, if it moves one
 
@@ -193,6 +199,14 @@ def _check_topics(layout: ModelLayout) -> None:
                     "the names of topics; rename one"
                 )
             found[topic] = sensor.name
+    named: dict[str, str] = {}
+    for lidar in layout.every_lidar:
+        if lidar.topic in named:
+            raise UserInputError(
+                f"lidars '{named[lidar.topic]}' and '{lidar.name}' have the same topic, "
+                f"/{lidar.topic}; change the 'topic' of one"
+            )
+        named[lidar.topic] = lidar.name
 
 
 def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
@@ -213,6 +227,8 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
     used.update(state.element for state in states)
     arrays = find_arrays(scope, used)
     used.update(array.element for array in arrays)
+    root = bases[0].body if bases else scope.bodies[0] if scope.bodies else 0
+    wheels, drive, no_drive = _drive(scope, config, root, is_free=bool(articulated))
     return RobotLayout(
         name=config.name,
         prefix=prefix,
@@ -251,9 +267,47 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
         unused_sensors=tuple(
             scope.short(model.sensor(sensor).name) for sensor in scope.sensors if sensor not in used
         ),
+        wheels=wheels,
+        drive=drive,
+        no_drive=no_drive,
         gripper=gripper,
         gripper_tendon=tendon,
     )
+
+
+def _drive(
+    scope: Scope, config: RobotConfig, root: int, *, is_free: bool
+) -> tuple[Wheels, Drive | None, str]:
+    """Return the wheels of a robot, and their drive or why there is none."""
+    if config.drive != "none" and (planar := _planar_drive(scope)) is not None:
+        return NO_WHEELS, planar, ""
+    if not has_wheels(scope.model, scope.bodies):
+        return NO_WHEELS, None, ""
+    wheels = find_wheels(scope.model, root, scope.prefix)
+    if not wheels.wheels or config.drive == "none":
+        return wheels, None, ""
+    if not is_free:
+        return wheels, None, "its base is fixed"
+    try:
+        is_holonomic = config.drive == "omnidirectional"
+        return wheels, find_drive(wheels, is_holonomic=is_holonomic), ""
+    except NoDriveError as error:
+        return wheels, None, str(error)
+
+
+def _planar_drive(scope: Scope) -> Drive | None:
+    """Return the drive of the first planar joint of a URDF whose three parts have actuators."""
+    model = scope.model
+    names = {scope.short(model.joint(joint).name): joint for joint in range(model.njnt)}
+    driven = {int(model.actuator_trnid[actuator, 0]) for actuator in range(model.nactuator)}
+    for name, joint in names.items():
+        stem, body = name.removesuffix(PLANAR[0]), int(model.jnt_bodyid[joint])
+        parts = [names.get(stem + end) for end in PLANAR]
+        if stem != name and body in scope.bodies and all(part in driven for part in parts):
+            parent = int(model.body_parentid[body])
+            links = [scope.short(model.body(link).name) for link in (parent, body)]
+            return planar_drive(stem, *links)
+    return None
 
 
 def _joints(scope: Scope) -> Joints:
@@ -261,7 +315,9 @@ def _joints(scope: Scope) -> Joints:
     ids = [
         joint
         for joint in range(model.njnt)
-        if model.jnt_type[joint] in SCALAR_JOINTS and int(model.jnt_bodyid[joint]) in scope.bodies
+        if model.jnt_type[joint] in SCALAR_JOINTS
+        and int(model.jnt_bodyid[joint]) in scope.bodies
+        and model.jnt_group[joint] != HIDDEN_JOINTS
     ]
     return Joints(
         names=tuple(scope.short(model.joint(j).name) or f"joint{j}" for j in ids),

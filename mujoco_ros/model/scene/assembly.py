@@ -9,6 +9,7 @@ import mujoco
 from mujoco_ros.model import errors
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.file_access import read_file
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
@@ -18,6 +19,7 @@ from mujoco_ros.model.scene.engine_plugins import (
     load_plugins,
     reserve_attributes,
 )
+from mujoco_ros.model.scene.floor import put_on_floor
 from mujoco_ros.model.scene.limits import check_model, check_numbers
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error, silence_compiler
 from mujoco_ros.model.scene.parts import ScenePart, load_spec, object_part, robot_part
@@ -25,6 +27,7 @@ from mujoco_ros.model.scene.physics_options import write_options
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 
+_FLOOR = "urdf_mjcf/worlds/ground.xml"
 _REFERRING = ("actuators", "sensors", "equalities", "tendons", "excludes", "pairs", "tuples")
 
 
@@ -78,7 +81,7 @@ def assemble(config: SceneConfig) -> Assembly:
     if config.robots and not assembly.model.njnt:
         raise errors.UserInputError(
             f"scene '{config.name}': the model has no joint, so nothing can move; "
-            "`base: free` in a scene file frees the base of a robot"
+            "`base: free` in a scene file, or '<file> base:=free', frees the base of a robot"
         )
     return assembly
 
@@ -88,11 +91,26 @@ def _merged(config: SceneConfig) -> Assembly:
         (robot,) = config.robots
         part = robot_part(config, robot, prefix="")
         assert part.spec is not None
-        return _build(_with_robots(config, [part]), part.spec, part.files, (part,))
+        base, files = part.spec, part.files
+        if part.is_freed:
+            part, base, files = _on_ground(part)
+        return _build(_with_robots(config, [part]), base, files, (part,))
     base, files = _world(config)
     robots = [robot_part(config, robot, prefix=f"{robot.name}/") for robot in config.robots]
     objects = [object_part(config, entity) for entity in config.objects]
-    return _build(_with_robots(config, robots), base, files, (*robots, *objects))
+    parts = put_on_floor(base, files, (*robots, *objects))
+    return _build(_with_robots(config, parts), base, files, parts)
+
+
+def _on_ground(part: ScenePart) -> tuple[ScenePart, mujoco.MjSpec, tuple[AssetFile, ...]]:
+    """Return a robot that would fall on a floor, with the spec and the files of both."""
+    base, files = _world(SceneConfig(world=str(share_directory() / _FLOOR)))
+    (part,) = put_on_floor(base, files, (part,))
+    restore_files(base, files)
+    base.copy_during_attach = True
+    with silence_compiler():  # it warns of the empty prefix, which concerns saved files
+        _attach(base, part)
+    return part, base, (*files, *part.files)
 
 
 def _with_robots(config: SceneConfig, parts: Iterable[ScenePart]) -> SceneConfig:
@@ -274,19 +292,24 @@ def _merge(spec: mujoco.MjSpec, parts: Iterable[ScenePart]) -> None:
     """Attach copies of every part to the world, each under its prefix."""
     spec.copy_during_attach = True
     for part in parts:
-        if not part.prefix or part.spec is None:
-            continue
-        pose = part.config.pose
-        frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
-        # The options of the world apply; equal ones cause no warning.
-        _adopt_options(part.spec.option, spec.option)
-        restore_files(part.spec, part.files)
-        before = _referring(spec)
-        try:
-            spec.attach(part.spec, prefix=part.prefix, frame=frame)
-        except ENGINE_ERRORS as error:
-            raise engine_error(f"'{part.name}' cannot be merged", error) from error
-        _check_copy(part.spec, _referring(spec) - before, f"'{part.name}' cannot be merged")
+        if part.prefix:
+            _attach(spec, part)
+
+
+def _attach(spec: mujoco.MjSpec, part: ScenePart) -> None:
+    if part.spec is None:
+        return
+    pose = part.config.pose
+    frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
+    # The options of the world apply; equal ones cause no warning.
+    _adopt_options(part.spec.option, spec.option)
+    restore_files(part.spec, part.files)
+    before = _referring(spec)
+    try:
+        spec.attach(part.spec, prefix=part.prefix, frame=frame)
+    except ENGINE_ERRORS as error:
+        raise engine_error(f"'{part.name}' cannot be merged", error) from error
+    _check_copy(part.spec, _referring(spec) - before, f"'{part.name}' cannot be merged")
 
 
 def _referring(spec: mujoco.MjSpec) -> int:

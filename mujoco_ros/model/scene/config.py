@@ -1,9 +1,10 @@
 """The configuration of a scene: the checked content of a scene YAML."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from mujoco_ros.model import errors
 from mujoco_ros.model.file_access import read_file
@@ -21,13 +22,13 @@ from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict, parse_yaml, read_yaml
+from mujoco_ros.model.urdf.importing.markup import XACRO_SUFFIX, is_xacro
 from mujoco_ros.model.uri import check_file, resolve
 
 MODEL_SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
-XACRO_SUFFIX = ".xacro"
-"""Suffix of models that only a robot of the scene at the start can have."""
 NO_FOLDER = Path("/a text has no folder")
 """Placeholder for the folder of a model or scene that is given as text."""
+BaseKind = Literal["auto", "fixed", "free"]
 MAX_RATE_HZ = 100_000.0
 MIN_RATE_HZ = 0.001
 RATES = {
@@ -45,6 +46,7 @@ RATES = {
 }
 """Default publish rates in simulated time [Hz]."""
 ROBOT_RATES = tuple(key for key in RATES if key != "tf")
+_ARGUMENT = re.compile(r"\s+([A-Za-z_]\w*):=")
 _GENERIC_NAMES = ("", "scene", "model", "robot", "mujoco", "mujoco_model")
 """Names of models that name no robot."""
 
@@ -82,7 +84,15 @@ class RobotConfig:
     joints: dict[str, JointOptions] = field(default_factory=dict)
     # Whether the weight of the links, of a fixed base, is compensated
     gravity_compensation: bool = False
-    base: Literal["fixed", "free"] | None = None  # overrides the fixed base of a URDF
+    # ``auto`` follows the content of a URDF, and is the model's own base in an MJCF
+    base: BaseKind = "auto"
+    # Whether its wheels are driven by a controller: ``auto`` (if they are recognized), ``none``, or
+    # ``omnidirectional`` (four mecanum wheels, whatever they look like)
+    drive: Literal["auto", "none", "omnidirectional"] = "auto"
+    # Parameters of that controller, by dotted name, such as ``linear.x.max_velocity``
+    drive_parameters: dict[str, bool | int | float | str | list[float]] = field(
+        default_factory=dict
+    )
     namespace: str | None = None
     # Rates of its topics [Hz of simulated time], 0 for off
     publish_rate: dict[str, float | None] = field(default_factory=dict)
@@ -138,6 +148,8 @@ class _SceneFile:
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     extensions: tuple[ExtensionConfig, ...] = ()
+    # ros2_control parameter file of its robots; the parameter `controllers_file` precedes
+    controllers_file: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -206,13 +218,27 @@ def shipped_scenes() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
+def split_arguments(reference: str) -> tuple[str, dict[str, str]]:
+    """Split ``<scene> NAME:=VALUE …`` into the scene and its arguments, as for `load_scene`."""
+    scene, *arguments = _ARGUMENT.split(reference)
+    return scene, dict(zip(arguments[::2], map(str.strip, arguments[1::2]), strict=True))
+
+
+def base_argument(arguments: dict[str, str]) -> BaseKind:
+    """Remove the argument ``base`` from arguments, and return its value, by default ``auto``."""
+    base, choices = arguments.pop("base", "auto"), get_args(BaseKind)
+    if base not in choices:
+        raise errors.unknown("base", base, choices)
+    return cast(BaseKind, base)
+
+
 def scene_path(reference: str, folder: Path | None = None) -> Path:
     """Return the file of a scene, given as for `load_scene`; it need not exist."""
-    shipped = shipped_scenes()
-    if reference in shipped:
-        return shipped[reference]
-    named = split_reference(reference)
-    return find_robot(*named) if named else resolve(reference, folder or Path.cwd())
+    scene, shipped = split_arguments(reference)[0], shipped_scenes()
+    if scene in shipped:
+        return shipped[scene]
+    named = split_reference(scene)
+    return find_robot(*named) if named else resolve(scene, folder or Path.cwd())
 
 
 def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0) -> SceneConfig:
@@ -220,7 +246,9 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
 
     Args:
         reference: Name of a shipped scene, path or URI of a scene YAML, MJCF, URDF, xacro or MJB
-            file, or ``<collection>:<robot>`` as for `find_robot`.
+            file, or ``<collection>:<robot>`` as for `find_robot`; after a xacro file, its
+            arguments: ``arm.urdf.xacro prefix:=left_ tool:=true``. The argument ``base:=fixed``
+            or ``base:=free`` is for any model.
         folder: Folder of relative paths; None is the working directory.
         overlays: Number of scenes that extend this one.
 
@@ -228,17 +256,23 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
         UserInputError: The scene or file does not exist, or its content is invalid.
     """
     path, shipped = scene_path(reference, folder), shipped_scenes()
-    if not path.suffix and "/" not in reference:
+    scene, arguments = split_arguments(reference)
+    if not path.suffix and "/" not in scene:
         raise errors.MissingFileError(
-            f"{errors.unknown('scene', reference, shipped)}; a robot of a collection is "
+            f"{errors.unknown('scene', scene, shipped)}; a robot of a collection is "
             "<collection>:<robot>, e.g. example-robot-data:ur10"
         )
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
+    base = base_argument(arguments)
+    if arguments and not is_xacro(path):
+        raise errors.UserInputError(
+            f"'{scene}' is no xacro file, so it takes no arguments ({', '.join(arguments)})"
+        )
     if path.suffix in (".yaml", ".yml"):
         return read_scene(path, overlays)
     if path.suffix in (*MODEL_SUFFIXES, XACRO_SUFFIX):
         name = _robot_name(path)
-        robot = RobotConfig(name=name, model=str(path))
+        robot = RobotConfig(name=name, model=str(path), base=base, xacro_args=dict(arguments))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
     raise errors.UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "

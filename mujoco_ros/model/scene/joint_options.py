@@ -24,6 +24,9 @@ DAMPING_RATIO = 1.0
 LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
 """Smallest inertia that gains are derived from [kg m² or kg]: about as much as
 a small geared motor has, which many models of hands leave out."""
+_OVER_DAMPING = 5.0
+"""Factor of the gain of a velocity servo over the damping of its joint, before `STIFFER`: a wheel
+whose joint has damping lags by 2 %."""
 STIFFER = 10.0
 """Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
 START = "start"
@@ -127,8 +130,8 @@ def derive_velocity_gains(
     Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
 
     J is the inertia about the joint in the zero configuration, with the other joints locked and the
-    armature included. It is at least `LEAST_INERTIA`, and at most ``1 / (z w timestep)`` times as
-    large as it is: a servo at its torque limit is stable up to twice that.
+    armature included. It is at least `LEAST_INERTIA`, and with a torque limit at most ``1 / (z w
+    timestep)`` times as large as it is: a servo at its limit is stable up to twice that.
     """
     if not servos:
         return
@@ -137,11 +140,26 @@ def derive_velocity_gains(
     def inertias() -> list[float]:
         compiled = model or spec.compile()
         joints = [int(compiled.actuator(name).trnid[0]) for name in servos]
-        carried = [float(compiled.dof_M0[compiled.jnt_dofadr[joint]]) for joint in joints]
-        least = [LEAST_INERTIA[mujoco.mjtJoint(compiled.jnt_type[joint])] for joint in joints]
+        dofs = [int(compiled.jnt_dofadr[joint]) for joint in joints]
+        carried = [float(compiled.dof_M0[dof]) for dof in dofs]
+        damping = [float(compiled.dof_damping[dof]) for dof in dofs]
+        least = [
+            max(
+                LEAST_INERTIA[mujoco.mjtJoint(compiled.jnt_type[joint])],
+                _OVER_DAMPING * own / (2.0 * DAMPING_RATIO * rate),
+            )
+            for joint, own in zip(joints, damping, strict=True)
+        ]
         most = DAMPING_RATIO * rate * compiled.opt.timestep
+        limited = [bool(compiled.actuator(name).forcelimited[0]) for name in servos]
+        # Damping is implicit: it stabilizes a servo at its limit as inertia does.
+        highest = [
+            (moment + own * compiled.opt.timestep) / most if is_limited else math.inf
+            for moment, own, is_limited in zip(carried, damping, limited, strict=True)
+        ]
         return [
-            min(max(moment, low), moment / most) for moment, low in zip(carried, least, strict=True)
+            min(max(moment, low), high)
+            for moment, low, high in zip(carried, least, highest, strict=True)
         ]
 
     for name, inertia in zip(servos, computed_once("inertias", inertias), strict=True):
@@ -248,10 +266,12 @@ def start_within_limits(
 ) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
-    A model with keyframes is not changed. joint_state_publisher has the same rule. The message
-    leaves out joints whose start is `given`.
+    Joints that mimic others start where these put them. A model with keyframes is not changed.
+    joint_state_publisher has the same rule. The message leaves out joints whose start is `given`.
     """
-    if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
+    couplings = [each for each in spec.equalities if each.type == mujoco.mjtEq.mjEQ_JOINT]
+    has_offsets = any(coupling.data[0] for coupling in couplings)
+    if spec.keys or not (has_offsets or any(map(_may_exclude_zero, spec.joints))):
         return
 
     def compute() -> tuple[dict[str, float], np.ndarray]:
@@ -260,12 +280,12 @@ def start_within_limits(
         return middle, _qpos(compiled, middle)
 
     middle, qpos = computed_once("middle", compute)
-    if middle:
+    if middle or has_offsets:
         spec.add_key(name=START, qpos=qpos)
-        moved = [f"{name} ({at:.3g})" for name, at in middle.items() if name not in given]
-        if moved:
-            text = "%s: joints whose limits exclude zero start in the middle: %s"
-            _LOGGER.info(text, where, ", ".join(moved))
+    moved = [f"{name} ({at:.3g})" for name, at in middle.items() if name not in given]
+    if moved:
+        text = "%s: joints whose limits exclude zero start in the middle: %s"
+        _LOGGER.info(text, where, ", ".join(moved))
 
 
 def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:

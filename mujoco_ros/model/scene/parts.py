@@ -1,5 +1,6 @@
 """The parts of a scene: robots and objects, read once and merged into each new model."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +13,15 @@ from mujoco_ros.model.naming import root_element
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
 from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.robot.drive import NoDriveError, find_drive
+from mujoco_ros.model.robot.rollers import add_rollers
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene import collisions, joint_options
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
     NO_FOLDER,
-    XACRO_SUFFIX,
+    BaseKind,
     ObjectConfig,
     RobotConfig,
     SceneConfig,
@@ -28,7 +31,10 @@ from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text, without
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.imported_urdf import ImportedUrdf, free_base
+from mujoco_ros.model.urdf.importing.markup import XACRO_SUFFIX, is_xacro
 from mujoco_ros.model.uri import check_file
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,6 +46,8 @@ class ScenePart:
     prefix: str  # prefix of its names in the merged model: ``<name>/``, or empty if it is the scene
     files: tuple[AssetFile, ...] = ()  # snapshot of the files of its model
     urdf: str | None = None  # the URDF text of its model, if that is given as text or a xacro file
+    described: str | None = None  # the text of its `urdf`, if that is a xacro file
+    is_freed: bool = False  # whether its base is free by the content of its URDF
 
     @property
     def name(self) -> str:
@@ -55,27 +63,38 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Scene
         model = _load(path, where, config.package_folders)
     else:
         model = _import_urdf(path, urdf, config.package_folders)
-    _edit(model, robot, config, where, path)
+    is_freed = _edit(model, robot, config, where, path) and robot.base == "auto"
     edit_cameras(model.spec, robot.cameras, where)
     edit_lidars(model.spec, robot.lidars, where)
     files = snapshot_files(model.spec, path.parent)
     robot = _with_sensors(robot, model)
-    return ScenePart(config=robot, spec=model.spec, prefix=prefix, files=files, urdf=urdf)
+    described = robot.urdf and _expanded(config, robot, config.path(robot.urdf), "URDF file")
+    return ScenePart(
+        config=robot,
+        spec=model.spec,
+        prefix=prefix,
+        files=files,
+        urdf=urdf,
+        described=described,
+        is_freed=is_freed,
+    )
 
 
 def _edit(
     model: ImportedUrdf, robot: RobotConfig, config: SceneConfig, where: str, path: Path
-) -> None:
-    """Change the model of a robot by the options of a scene."""
+) -> bool:
+    """Change the model of a robot by the options of a scene; return whether its base was freed."""
     spec, is_urdf = model.spec, path.suffix in (".urdf", XACRO_SUFFIX)
-    if robot.base == "free":
-        try:
-            free_base(spec)
-        except UserInputError as error:
-            raise UserInputError(f"{where}: {error}") from error
-    elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
-        raise UserInputError(f"{where}: 'base: fixed', but '{path}' has a free joint")
-    edits = (robot.base, robot.srdf, robot.joints, robot.convex_decomposition, robot.exclude)
+    is_freed = _edit_base(model, robot, where, path)
+    has_rollers = _mount_rollers(model, robot)
+    edits = (
+        is_freed,
+        has_rollers,
+        robot.srdf,
+        robot.joints,
+        robot.convex_decomposition,
+        robot.exclude,
+    )
     is_edited = robot.gravity_compensation or any(edits)
     compiled = None if is_edited else model.model
     joint_options.add_start(spec, model.start, where, compiled)
@@ -94,13 +113,56 @@ def _edit(
         collisions.exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
         collisions.exclude_overlaps(spec, robot.keyframe, where, compiled)
+    return is_freed
+
+
+def _edit_base(model: ImportedUrdf, robot: RobotConfig, where: str, path: Path) -> bool:
+    """Free the base of a robot if it should be, and return whether that was done."""
+    spec, base = model.spec, robot.base
+    is_free = any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints)
+    if base == "auto" and model.base is not None and not is_free and spec.joints:
+        freed, reason = model.base
+        if robot.gravity_compensation:
+            freed, reason = False, "its gravity is compensated"
+        elif freed and not any(geom.contype or geom.conaffinity for geom in spec.geoms):
+            freed, reason = False, "it has no collision shapes to stand on"
+        kind, other = ("free", "fixed") if freed else ("fixed", "free")
+        text = "%s: the base is %s, because %s; `base: %s` or '<file> base:=%s' changes that"
+        _LOGGER.info(text, where, kind, reason, other, other)
+        base = "free" if freed else base
+    if base == "fixed" and is_free:
+        raise UserInputError(f"{where}: 'base: fixed', but '{path}' has a free joint")
+    if base != "free":
+        return False
+    try:
+        free_base(spec)
+    except UserInputError as error:
+        if robot.base == "free":
+            raise UserInputError(f"{where}: {error}") from error
+        _LOGGER.warning("%s: the base stays fixed: %s", where, error)
+        return False
+    return True
+
+
+def _mount_rollers(model: ImportedUrdf, robot: RobotConfig) -> bool:
+    """Give wheels that move a robot in every direction rollers; return whether there are any."""
+    everywhere = robot.drive == "omnidirectional" or (robot.drive == "auto" and model.is_holonomic)
+    try:
+        drive = find_drive(model.wheels, is_holonomic=everywhere)
+    except NoDriveError:
+        return False
+    if drive.grips:
+        add_rollers(model.spec, drive)
+    return bool(drive.grips)
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
-    """Return a robot with the cameras and lidars of its URDF, which the scene overrides."""
+    """Return a robot with what its URDF declares and a spec lacks, which the scene overrides."""
     cameras, lidars = ({sensor.name for sensor in own} for own in (robot.cameras, robot.lidars))
+    drives_everywhere = model.is_holonomic and robot.drive == "auto"
     return replace(
         robot,
+        drive="omnidirectional" if drives_everywhere else robot.drive,
         cameras=(
             *robot.cameras,
             *(camera for camera in model.cameras if camera.name not in cameras),
@@ -111,7 +173,7 @@ def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
 
 def _expanded(config: SceneConfig, robot: RobotConfig, path: Path, kind: str) -> str | None:
     """Return the text of a xacro file of a robot; None for another file."""
-    if path.suffix != XACRO_SUFFIX:
+    if not is_xacro(path):
         return None
     from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro  # most files are no xacro
 
@@ -153,13 +215,19 @@ def _part(config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path)
 
 @archives_together()
 def part_from_file(
-    path: Path, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
+    path: Path,
+    *,
+    name: str,
+    pose: PoseConfig | None = None,
+    namespace: str | None = None,
+    base: BaseKind = "auto",
 ) -> ScenePart:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
     By default it is at the origin, and the topics of a robot are in the namespace of its name.
     """
-    return _part_of(_load(path, f"'{name}'"), path, str(path), name, pose, namespace)
+    robot = RobotConfig(name=name, model=str(path), pose=pose or ORIGIN, base=base)
+    return _part_of(_load(path, f"'{name}'"), path, robot, namespace)
 
 
 @archives_together()
@@ -186,25 +254,21 @@ def part_from_text(
         raise UnsupportedFormatError(
             f"{where} {begins}; MJCF begins with <mujoco>, and URDF with <robot>"
         )
-    part = _part_of(model, path, "", name, pose, namespace)
+    robot = RobotConfig(name=name, model="", pose=pose or ORIGIN)
+    part = _part_of(model, path, robot, namespace)
     return replace(part, urdf=text) if kind == "robot" else part
 
 
 def _part_of(
-    model: ImportedUrdf,
-    path: Path,
-    reference: str,
-    name: str,
-    pose: PoseConfig | None,
-    namespace: str | None,
+    model: ImportedUrdf, path: Path, robot: RobotConfig, namespace: str | None
 ) -> ScenePart:
     """Return the part of a model; a URDF gets the options that a robot of a scene has."""
-    robot = RobotConfig(name=name, model=reference, pose=pose or ORIGIN)
-    _edit(model, robot, SceneConfig(), f"'{name}'", path)
+    _edit(model, robot, SceneConfig(), f"'{robot.name}'", path)
     if any(joint.type in SCALAR_JOINTS for joint in model.spec.joints):
         robot = _with_sensors(replace(robot, namespace=namespace), model)
         return _part(robot, model.spec, path.parent)
-    return _part(ObjectConfig(name=name, model=reference, pose=robot.pose), model.spec, path.parent)
+    entity = ObjectConfig(name=robot.name, model=robot.model, pose=robot.pose)
+    return _part(entity, model.spec, path.parent)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:

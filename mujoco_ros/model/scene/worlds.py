@@ -22,7 +22,6 @@ from mujoco_ros.model.packages import package_shares, share_directory
 from mujoco_ros.model.scene.assembly import Assembly, assemble, assemble_part
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
-    XACRO_SUFFIX,
     ObjectConfig,
     RobotConfig,
     SceneConfig,
@@ -36,6 +35,7 @@ from mujoco_ros.model.scene.engine_plugins import check_plugins_loaded
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
 from mujoco_ros.model.scene.robot_collections import cached_collections
 from mujoco_ros.model.strict import read_text
+from mujoco_ros.model.urdf.importing.markup import XACRO_SUFFIX, is_xacro
 from mujoco_ros.model.uri import check_file, resolve
 
 
@@ -52,7 +52,14 @@ def shipped_models() -> list[Path]:
     """Return the shipped models of robots and objects."""
     folder = share_directory() / "urdf_mjcf"
     found = [path for suffix in ("xml", "urdf") for path in folder.glob(f"*/*.{suffix}")]
-    return sorted(path for path in found if path.parent.name != "worlds")
+    return sorted(path for path in found if path.parent.name != "worlds" and is_model(path))
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file is an MJCF model or a URDF, and no part that others include."""
+    with suppress(UserInputError):  # it is no text
+        return root_element(read_text(path))[0] in ("mujoco", "robot")
+    return False
 
 
 def shipped_worlds() -> list[Path]:
@@ -158,11 +165,12 @@ def _allowed_for_clients(config: SceneConfig) -> SceneConfig:
         check_plugins_loaded(config.path(folder))
     for robot in config.robots:
         for file in (robot.model, robot.srdf or ""):
-            if file.endswith(XACRO_SUFFIX):
-                raise UnsupportedFormatError(
-                    f"robot '{robot.name}': '{file}' is a xacro file, whose expressions are "
-                    "evaluated; only the scene that the simulator starts with can have one"
-                )
+            with suppress(MissingFileError):  # which the assembly reports
+                if file and is_xacro(config.path(file)):
+                    raise UnsupportedFormatError(
+                        f"robot '{robot.name}': '{file}' is a xacro file, whose expressions are "
+                        "evaluated; only the scene that the simulator starts with can have one"
+                    )
     return config
 
 

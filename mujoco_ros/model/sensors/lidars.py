@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import mujoco
 
 from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
-from mujoco_ros.model.naming import check_name, site_frame
+from mujoco_ros.model.naming import NAME, check_name, in_namespace, site_frame, topic_token
 from mujoco_ros.model.pose import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.ranged_settings import check_settings
 from mujoco_ros.model.realism_config import AT_ONCE, Delivery
@@ -97,10 +97,12 @@ class LidarConfig:
     """A lidar at a site of the model, or at a pose on a body, where a site is added.
 
     `groups` are the groups of geoms that it measures, except on its own body. `noise` is the
-    standard deviation of a distance [m], `delivery` when its scans arrive.
+    standard deviation of a distance [m], `delivery` when its scans arrive. `topic` is in the
+    namespace of its robot, by default ``lidar/<name>/scan`` or ``points``.
     """
 
     name: str
+    topic: str = ""
     site: str | None = None
     body: str | None = None
     pose: PoseConfig | None = None
@@ -119,6 +121,11 @@ class LidarConfig:
             raise UserInputError(f"{where}: give either the 'site' or the 'body' that it is on")
         if self.pose is not None and self.body is None:
             raise UserInputError(f"{where}: a 'pose' goes with a 'body'; a site has its own")
+        if self.topic and not is_topic(self.topic):
+            raise UserInputError(
+                f"{where}: 'topic' is '{self.topic}'; it must be letters, digits and underscores, "
+                "with slashes between the parts, such as front/scan"
+            )
         rays = self.horizontal.samples * self.vertical.samples
         if rays > MAX_RAYS:
             raise UserInputError(f"{where}: it has {rays} rays; at most {MAX_RAYS} are allowed")
@@ -133,6 +140,11 @@ class LidarConfig:
             )
         check_rate(where, self.rate)
         check_settings(self.delivery, f"{where}: delivery")
+
+
+def is_topic(name: str) -> bool:
+    """Whether a topic in a namespace can have a name."""
+    return all(NAME.match(part) for part in name.split("/"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +172,18 @@ class Lidar:
     def is_scan(self) -> bool:
         """Whether it scans a plane (LaserScan) rather than a volume (PointCloud2)."""
         return self.rows == 1
+
+    @property
+    def source(self) -> str:
+        """Return the name by which its parameters are known, with its namespace."""
+        return in_namespace(self.namespace, "lidar", topic_token(self.name))
+
+    @property
+    def topic(self) -> str:
+        """Return the full name of its topic, without the first slash."""
+        if self.config.topic:
+            return in_namespace(self.namespace, self.config.topic)
+        return in_namespace(self.source, "scan" if self.is_scan else "points")
 
 
 def edit_lidars(spec: mujoco.MjSpec, lidars: Iterable[LidarConfig], owner: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
+from os.path import commonprefix
 
 import mujoco
 import numpy as np
@@ -94,6 +95,7 @@ class RobotSensor:
     # Address in sensordata of each measurement, by name; absent ones are left out
     addresses: Mapping[str, int]
     constants: Mapping[str, float]  # message fields that never change, by path
+    stem: str = ""  # how the names of its elements begin, without a last underscore
 
 
 def find_sensors(
@@ -239,6 +241,7 @@ def _sensor(
     else:
         frame = WORLD_FRAME if place[3] < 0 else object_frame(scope, *place[2:])
     addresses = scope.model.sensor_adr
+    names = [scope.short(scope.model.sensor(sensor).name) for sensor in elements.values()]
     return RobotSensor(
         name=name,
         frame=frame,
@@ -246,6 +249,7 @@ def _sensor(
         elements=tuple(elements.values()),
         addresses={name: int(addresses[sensor]) for name, sensor in elements.items()},
         constants=constants,
+        stem=commonprefix(names).rstrip("_"),  # noqa: RUF071 - of names, not of paths
     )
 
 

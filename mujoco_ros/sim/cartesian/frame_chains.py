@@ -38,7 +38,8 @@ class FrameChains:
         """Find frames of a robot in a model; `first` is its first joint among all joints."""
         self.robot, self.joints = robot, joints
         self.model = self._model = model
-        self._data, self._find_frames = data, frames
+        self.data = self._data = data
+        self._find_frames = frames
         self._drives, self._first = drives, first
         self._index = {int(joint): i for i, joint in enumerate(robot.joints.ids)}
 
@@ -57,7 +58,7 @@ class FrameChains:
         if not name:
             return base
         if name == WORLD:
-            return _at_body(WORLD, 0)
+            return at_body(WORLD, 0)
         for known in (self.robot.frame_prefix + name, name):
             if known in self._frames:
                 return _fixed(self._frames[known])
@@ -161,8 +162,8 @@ class FrameChains:
             body = int(model.body_parentid[body])
         first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
         if any(joint in self._index for joint in range(first, first + count)):
-            return _at_body(WORLD, 0)
-        return _at_body(self.robot.frame(model.body(body).name) or WORLD, body)
+            return at_body(WORLD, 0)
+        return at_body(self.robot.frame(model.body(body).name) or WORLD, body)
 
     def _chain_joints(self, indices: list[int]) -> ChainJoints:
         model, robot, at = self._model, self.robot.joints, np.array(indices, dtype=np.intp)
@@ -192,7 +193,8 @@ def _fixed(frame: BodyFrame) -> FixedFrame:
     )
 
 
-def _at_body(name: str, body: int) -> FixedFrame:
+def at_body(name: str, body: int) -> FixedFrame:
+    """Return the frame of a body; 0 is the world."""
     identity = np.array([1.0, 0.0, 0.0, 0.0])
     return FixedFrame(name=name, body=body, position=np.zeros(3), quat_wxyz=identity)
 

@@ -91,6 +91,13 @@ class MotorLimits:
                     "'no_load_velocity'"
                 )
 
+    def temperatures(self) -> dict[int, float]:
+        """Return the hottest winding of each joint, an index into all joints, if some heat [°C]."""
+        hottest: dict[int, float] = {}
+        for joint, value in zip(self._joints.tolist(), self.temperature.tolist(), strict=True):
+            hottest[joint] = max(value, hottest.get(joint, value))
+        return hottest if self._heats else {}
+
     def reset(self) -> None:
         """Let the motors be cold."""
         self.temperature[:] = self._ambient
@@ -211,6 +218,7 @@ class RobotRealism:
     ) -> None:
         """Find the elements of the entries; `columns` are the robot's among all joints."""
         self.name = robot.name  # name of the robot
+        self._joints = dict(enumerate(robot.joints.names, columns.start))
         self.entries = list(entries)  # its entries with their present settings
         self._model = model
         self.measurements = Measurements(
@@ -233,6 +241,11 @@ class RobotRealism:
     def has_commands(self) -> bool:
         """Whether any entry applies to actuators."""
         return bool(self.commands.channel.size)
+
+    @property
+    def temperatures(self) -> dict[str, float]:
+        """The temperature of the motors of each joint that heats [°C]."""
+        return {self._joints[joint]: it for joint, it in self.motors.temperatures().items()}
 
     def check(
         self, section: Section, name: str, settings: Channel, timestep: float | None = None

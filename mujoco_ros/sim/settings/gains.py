@@ -150,6 +150,8 @@ def _free_inertia(
     return inertia, float(np.linalg.eigvalsh(inverse * np.outer(scale, scale)).max())
 
 
+_UNSTABLE = 2.0
+"""Share of a speed by which damping may change it in a timestep."""
 _REDUCED = 0.99  # part of a wanted gain below which the gain counts as reduced
 
 
@@ -198,6 +200,8 @@ def configured_gains(
             for gains_of_all, gain in zip((kp, kd), given, strict=True):
                 if gain is not None:
                     gains_of_all[index] = gain
+        if config.gains is not None or own:
+            _warn_of_unstable_gains(assembly.model, data, robot, servo, kd[columns], timestep)
     return Gains(kp=kp, kd=kd)
 
 
@@ -253,6 +257,42 @@ def _warn_of_reduced_gains(
             "implicitfast instead of Euler",
             robot.name,
             ", ".join(reduced),
+        )
+
+
+def _warn_of_unstable_gains(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    robot: RobotLayout,
+    servo: np.ndarray,
+    kd: np.ndarray,
+    timestep: float,
+) -> None:
+    """Log the configured gains with which ``kd timestep / J`` exceeds 2.
+
+    An explicit integrator then diverges, and a drive alternates between its torque limits for ever;
+    see `derive_gains`. J is the inertia at the start.
+    """
+    dofs, joints = robot.joints.dof[servo], robot.joints.ids[servo]
+    if int(model.opt.integrator) in _IMPLICIT:
+        inertia = data.M[(model.M_rowadr + model.M_rownnz - 1)[dofs]]
+        limited = np.isfinite([joint_effort(model, int(joint)) for joint in joints])
+    else:
+        inertia, _ = _free_inertia(model, data, dofs)
+        limited = np.ones(len(dofs), dtype=bool)
+    ratio = kd[servo] * timestep / inertia
+    unstable = [
+        f"{robot.joints.names[servo[row]]} (kd {kd[servo[row]]:.3g}, J {inertia[row]:.3g}, "
+        f"{ratio[row]:.3g} times)"
+        for row in np.flatnonzero(limited & (ratio > _UNSTABLE))
+    ]
+    if unstable:
+        _LOG.warning(
+            "robot '%s': these joints will shake, because kd timestep / J is more than %g: %s; "
+            "reduce kd or the timestep, or give the joints an armature",
+            robot.name,
+            _UNSTABLE,
+            ", ".join(unstable),
         )
 
 

@@ -43,10 +43,10 @@ class StepListener:
     def idle_steps(self) -> int:
         """Return before how many further steps these methods have nothing to do that matters.
 
-        What they would do after such steps, `CompiledSteps` does. Called before them.
+        What they would do after such steps, `CompiledSteps` does. Called before them, unless
+        neither this method nor another one that is called around steps is overridden.
         """
-        methods = StepListener.wait, StepListener.before_step, StepListener.after_step
-        return 0 if any(overrides([self], method) for method in methods) else MANY
+        return 0
 
     def before_compiled(self, time: float) -> None:
         """Prepare such steps; the first one begins at a simulated `time` [s]."""
@@ -122,7 +122,12 @@ class PhysicsThread:
         self._after_step = overrides(listeners, StepListener.after_step)
         self._while_paused = overrides(listeners, StepListener.while_paused)
         self._before_compiled = overrides(listeners, StepListener.before_compiled)
-        self._listeners = tuple(listeners)
+        around_steps = (StepListener.wait, StepListener.before_step, StepListener.after_step)
+        self._idle = [
+            each.idle_steps
+            for each in listeners
+            if any(overrides([each], method) for method in (*around_steps, StepListener.idle_steps))
+        ]
         self._priority = RealTimePriority(priority, "steps")
         self._behind = LowPriority()  # readers must be able to follow
         self._stepping, self._factor = False, pacer.factor
@@ -192,8 +197,8 @@ class PhysicsThread:
         if is_polled or self._clock.now is not WallClock.now or not simulation.can_be_compiled:
             return 0
         steps = MANY
-        for listener in self._listeners:
-            steps = min(steps, listener.idle_steps())
+        for idle_steps in self._idle:
+            steps = min(steps, idle_steps())
             if not steps:
                 return 0
         return steps

@@ -30,6 +30,8 @@ class EngineStatus:
     # Potential and kinetic energy [J], if the model enables them
     energy: tuple[float, float] | None
     warnings: Mapping[str, int]  # engine warnings since the last reset: name to count
+    # Time of each stage of the steps since the last reset [s], and number of measurements
+    timers: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +75,7 @@ def engine_status(simulation: Simulation) -> EngineStatus:
     """Return statistics of the engine; for the physics thread."""
     model, data = simulation.model, simulation.data
     numbers = data.warning.number.tolist()
+    durations, counts = data.timer.duration, data.timer.number
     has_energy = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     islands = max(1, min(int(data.nisland), len(data.solver_niter)))
     return EngineStatus(
@@ -83,6 +86,11 @@ def engine_status(simulation: Simulation) -> EngineStatus:
         iteration_limit=int(model.opt.iterations),
         energy=(float(data.energy[0]), float(data.energy[1])) if has_energy else None,
         warnings={name: numbers[kind] for name, kind in _WARNINGS.items() if numbers[kind]},
+        timers={
+            name: (float(durations[kind]), int(counts[kind]))
+            for kind, name in enumerate(mujoco.mjTIMERSTRING)
+            if counts[kind]
+        },
     )
 
 

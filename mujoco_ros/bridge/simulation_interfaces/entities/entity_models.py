@@ -19,7 +19,13 @@ from mujoco_ros.model.naming import root_element, to_name, unique_name
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
-from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.config import (
+    BaseKind,
+    RobotConfig,
+    SceneConfig,
+    base_argument,
+    split_arguments,
+)
 from mujoco_ros.model.scene.parts import ScenePart, load_spec, part_from_file, part_from_text
 from mujoco_ros.model.scene.worlds import shipped_settings
 from mujoco_ros.model.strict import read_text
@@ -38,8 +44,13 @@ _MOTOR = (
 class ResourceSource:
     """The URI of a description, or else its text."""
 
-    uri: str
+    uri: str  # may end with `` base:=fixed`` or `` base:=free``
     text: str
+
+    @property
+    def base(self) -> BaseKind:
+        """Return whether the base of a robot is to be fixed or free."""
+        return base_argument(split_arguments(self.uri)[1])
 
     def path(self) -> Path:
         """Return the file, or raise `MissingFileError`: the URI is relative, or no file here."""
@@ -49,7 +60,7 @@ class ResourceSource:
                 "package://<package>/<path> or an absolute path"
             )
         try:
-            return resolve(self.uri, Path("/"))
+            return resolve(split_arguments(self.uri)[0], Path("/"))
         except UserInputError as error:
             raise MissingFileError(str(error)) from error
 
@@ -111,7 +122,9 @@ def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
     if not path.is_file():
         raise MissingFileError(f"there is no file '{path}'")
     name = _name(spawn, _own_name(path), taken)
-    part = part_from_file(path, name=name, pose=pose, namespace=spawn.namespace)
+    part = part_from_file(
+        path, name=name, pose=pose, namespace=spawn.namespace, base=spawn.source.base
+    )
     return _with_settings(part, path)
 
 

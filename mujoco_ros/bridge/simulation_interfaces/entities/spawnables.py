@@ -13,8 +13,8 @@ from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
 from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import header_comment, root_element
-from mujoco_ros.model.scene.worlds import files_below, shipped_models, shipped_uri
+from mujoco_ros.model.naming import header_comment
+from mujoco_ros.model.scene.worlds import files_below, is_model, shipped_models, shipped_uri
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
@@ -73,17 +73,10 @@ def _models(source: str) -> list[Path]:
     """Return the model in a file, or all models below a folder."""
     path = resolve(source, Path.cwd())
     if path.is_dir():
-        return [file for file in files_below(path, SUFFIXES) if _is_model(file)]
+        return [file for file in files_below(path, SUFFIXES) if is_model(file)]
     check_file(path, "source of models")
-    if not _is_model(path):
+    if not is_model(path):
         raise UserInputError(
             f"'{path}' is not a model: MJCF begins with <mujoco>, URDF with <robot>"
         )
     return [path]
-
-
-def _is_model(path: Path) -> bool:
-    try:
-        return root_element(read_text(path))[0] in ("mujoco", "robot")
-    except UserInputError:
-        return False

@@ -15,6 +15,8 @@ PLUGIN = "joint_state_topic_hardware_interface/JointStateTopicSystem"
 INTERFACES = ("position", "velocity", "effort")
 """Command and state interfaces of a joint, in the order of the blocks."""
 
+_NEAR_LIMIT = 1e-4
+"""Distance from a limit that a position may exceed, as limits are soft [rad or m]."""
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -93,7 +95,7 @@ def _joint(joint: HardwareJoint, described: ET.Element) -> ET.Element:
     if described.find("mimic") is not None:
         # The joint is simulated; the joint that it mimics may be in another block.
         element.set("mimic", "false")
-    if joint.takes and _has_zero_limit(described):
+    if joint.takes and (_has_zero_limit(described) or _starts_at_limit(described, joint.position)):
         ET.SubElement(element, "limits", enable="false")
     for interface in INTERFACES:
         if interface in joint.takes:
@@ -113,3 +115,15 @@ def _has_zero_limit(described: ET.Element) -> bool:
     return limit is not None and any(
         number(limit, attribute, where, default=1.0) == 0 for attribute in ("velocity", "effort")
     )
+
+
+def _starts_at_limit(described: ET.Element, position: float) -> bool:
+    """Whether a joint starts at a limit, which it exceeds by a rounding error when it is held.
+
+    controller_manager would report each command that holds it as an error.
+    """
+    limit, where = described.find("limit"), f"joint '{described.get('name')}'"
+    if limit is None or described.get("type") == "continuous":
+        return False
+    lower, upper = (number(limit, end, where, default=0.0) for end in ("lower", "upper"))
+    return min(abs(position - lower), abs(position - upper)) < _NEAR_LIMIT

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.wheels import NO_WHEELS, Wheels
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 
@@ -20,8 +21,12 @@ class ImportedUrdf:
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     start: Mapping[str, float] = field(default_factory=dict)  # start positions of joints [rad or m]
+    # Whether its base is to be free, and why, by the content of the URDF; None for an MJCF
+    base: tuple[bool, str] | None = None
     # Its actuators that integrate velocities, whose gains are to be derived
     velocity_servos: tuple[str, ...] = ()
+    wheels: Wheels = NO_WHEELS
+    is_holonomic: bool = False  # whether a plugin moves it in every direction
 
 
 def free_base(spec: mujoco.MjSpec) -> None:

@@ -17,12 +17,22 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.reading import computed_once
+from mujoco_ros.model.robot.drive import PLANAR
 from mujoco_ros.model.scene.limits import check_spec
+from mujoco_ros.model.urdf.importing.base import decide_base
 from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware
 from mujoco_ros.model.urdf.importing.imported_urdf import ImportedUrdf, engine_message
 from mujoco_ros.model.urdf.importing.joints import add_joint
 from mujoco_ros.model.urdf.importing.shapes import WATER, ImportedShapes, corrected
-from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint, UrdfLink, read_urdf
+from mujoco_ros.model.urdf.importing.urdf_file import (
+    Urdf,
+    UrdfInertial,
+    UrdfJoint,
+    UrdfLink,
+    read_urdf,
+    with_direct_mimics,
+)
+from mujoco_ros.model.urdf.importing.wheel_joints import has_mecanum_meshes, prepare_wheels
 
 SECTIONS = (
     "compiler",
@@ -116,6 +126,8 @@ def _welded(body: mujoco.MjsBody) -> Iterator[mujoco.MjsBody]:
         stack += [child for child in reversed(body.bodies) if not child.joints]
 
 
+_LEAST_KG = 0.001
+"""Mass of a moving link without mass and shape, such as a virtual wheel."""
 VISUAL_GROUP = 2
 COLLISION_GROUP = 3
 
@@ -131,7 +143,7 @@ def import_urdf(
     docs/reference/scenes.md says what becomes of the elements. Besides:
 
     - A root link named ``world`` is the world. The base is fixed unless the root link has a child
-      on a ``floating`` joint; see `free_base`.
+      on a ``floating`` joint; `decide_base` says what it should be, and `free_base` frees it.
     - Visuals are geoms of group 2 without collision, collisions are geoms of group 3.
     - The control range of a motor is ± effort [N·m or N], unlimited if that is zero or missing.
       The velocity limit [rad/s or m/s] is the joint's first user number, 0 for none.
@@ -140,13 +152,14 @@ def import_urdf(
     """
     urdf = read_urdf(path, text)
     hardware = read_hardware(urdf)
-    urdf = hardware.apply(urdf)
+    urdf = with_direct_mimics(hardware.apply(urdf))
     spec = extension_spec(urdf)
     builder = _Builder(urdf, spec, packages)
     builder.build()
     exclude_base_neighbours(spec)
     hardware.edit_spec(spec, urdf)
     check_spec(spec, str(path))
+    wheels, wheel_servos = prepare_wheels(spec, urdf, hardware.declared)
     model: mujoco.MjModel | None = None
 
     def masses() -> dict[str, float]:
@@ -161,15 +174,21 @@ def import_urdf(
     builder.log_warnings(computed_once("masses", masses))
     hardware.log(urdf)
     servos = {joint.name for joint in urdf.joints.values() if joint.drive == "velocity"}
+    servos.update(wheel_servos)
+    planar = [joint.name for joint in urdf.joints.values() if joint.type == "planar"]
+    servos.update(name + suffix for name in planar for suffix in PLANAR)
     return ImportedUrdf(
         spec=spec,
         model=model,
         cameras=hardware.cameras,
         lidars=hardware.lidars,
         start=hardware.control.initial,
+        base=decide_base(urdf),
         velocity_servos=tuple(
             actuator.name for actuator in spec.actuators if actuator.name in servos
         ),
+        wheels=wheels,
+        is_holonomic=hardware.gazebo.is_holonomic or has_mecanum_meshes(urdf, wheels),
     )
 
 
@@ -207,6 +226,7 @@ class _Builder:
         )
         self._masses = self._carried_masses()
         self.from_shape: set[str] = set()  # links with the mass of their shapes
+        self._massless: set[str] = set()  # moving links without mass and shape
         self._warnings: dict[str, list[str]] = {}  # names by warning
 
     def build(self) -> None:
@@ -294,22 +314,23 @@ class _Builder:
         for name in rigid:
             rigid += [j.child for j in self._urdf.child_joints[name] if j.type == "fixed"]
         solid = [name for name in rigid if self._urdf.links[name].collisions]
-        where = self._where("link", link.name)
-        if not solid:
-            raise UserInputError(
-                f"{where}: moves on joint '{joint.name}' but has no mass; give it an <inertial>"
-            )
         self.from_shape.update(solid)
+        if not solid:
+            self._warn("moving links without mass and shape become a gram of water", link.name)
+            self._massless.add(link.name)
 
     def _fill(self, body: mujoco.MjsBody, link: UrdfLink) -> None:
-        if link.inertial is not None and link.name != WORLD:
-            tensor, fault = corrected(link.inertial.inertia, link.inertial.mass)
-            if fault:
-                self._warn(f"links with {fault}", link.name)
-            turn = link.inertial.origin.matrix
+        inertial = link.inertial
+        if link.name in self._massless:
+            inertial = UrdfInertial(origin=Pose(), mass=_LEAST_KG, inertia=np.zeros((3, 3)))
+        if inertial is not None and link.name != WORLD:
+            tensor, fault, numbers = corrected(inertial.inertia, inertial.mass)
+            if fault and inertial is link.inertial:
+                self._warn(f"links with {fault}", f"{link.name} ({numbers})")
+            turn = inertial.origin.matrix
             body.explicitinertial = True
-            body.mass = link.inertial.mass
-            body.ipos = link.inertial.origin.position
+            body.mass = inertial.mass
+            body.ipos = inertial.origin.position
             (xx, xy, xz), (_, yy, yz), (_, _, zz) = (turn @ tensor @ turn.T).tolist()
             body.fullinertia = [xx, yy, zz, xy, xz, yz]
         for visual in link.visuals:

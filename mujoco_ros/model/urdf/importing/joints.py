@@ -6,8 +6,14 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.robot.drive import PLANAR
 from mujoco_ros.model.robot.scope import ON_JOINT
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfJoint
+
+_STIFF_SOLREF = (1e-3, 1.0)
+"""Time constant [s], of which MuJoCo uses at least two timesteps, and damping ratio."""
+_STIFF_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+"""Impedance of gears and linkages; MuJoCo's default gives way under the load of a grip."""
 
 
 def add_joint(
@@ -35,12 +41,15 @@ def add_joint(
         quat = np.zeros(4)
         mujoco.mju_quatZ2Vec(quat, axis)
         x, y, z = Pose(quat_wxyz=quat).matrix.T
-        # The names of MuJoCo's own URDF parser.
-        for suffix, slide in (("_TX", x), ("_TY", y)):
+        for suffix, slide in zip(PLANAR, (x, y), strict=False):
             body.add_joint(name=joint.name + suffix, type=kind.mjJNT_SLIDE, axis=slide, **dynamics)
         body.add_joint(
-            name=joint.name + "_RZ", type=kind.mjJNT_HINGE, pos=anchor, axis=z, **dynamics
+            name=joint.name + PLANAR[2], type=kind.mjJNT_HINGE, pos=anchor, axis=z, **dynamics
         )
+        for suffix in PLANAR:
+            name, drive = joint.name + suffix, mujoco.mjtTrn.mjTRN_JOINT
+            servo = spec.add_actuator(name=name, target=name, trntype=drive)
+            make_velocity_servo(servo, joint)
     else:
         _add_scalar_joint(spec, body, joint, warn, pos=anchor, axis=axis, **dynamics)
 
@@ -76,6 +85,8 @@ def _add_scalar_joint(
             name1=joint.name,
             name2=joint.mimic.joint,
             data=[joint.mimic.offset, joint.mimic.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
+            solref=_STIFF_SOLREF,
+            solimp=_STIFF_SOLIMP,
         )
 
 
@@ -89,7 +100,7 @@ def _add_drive(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
         return  # an actuator of the <mujoco> extension
     drive = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     if joint.drive == "velocity":
-        _make_velocity_servo(drive, joint)
+        make_velocity_servo(drive, joint)
         return
     drive.set_to_motor()
     drive.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
@@ -98,7 +109,7 @@ def _add_drive(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
         drive.ctrlrange = [-joint.effort, joint.effort]
 
 
-def _make_velocity_servo(drive: mujoco.MjsActuator, joint: UrdfJoint) -> None:
+def make_velocity_servo(drive: mujoco.MjsActuator, joint: UrdfJoint) -> None:
     """Let a drive follow velocities; its gains follow from the inertia.
 
     Within the limits of a joint it integrates its commands, and holds the position at a command of

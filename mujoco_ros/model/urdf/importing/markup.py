@@ -1,6 +1,7 @@
 """Reading the XML of a URDF, without external entities, and which elements are used."""
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable
@@ -10,6 +11,17 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 Vector = tuple[float, ...]
+XACRO_SUFFIX = ".xacro"
+_XACRO = re.compile(rb"<xacro:|\$[({]")
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+
+
+def is_xacro(path: Path) -> bool:
+    """Whether a URDF or SRDF file is to be expanded: by its suffix, or else by its content."""
+    if path.suffix not in (".urdf", ".srdf") or not path.is_file():
+        return path.suffix == XACRO_SUFFIX
+    content = read_file(path, "model file", largest=LARGEST_TEXT)
+    return _XACRO.search(_COMMENT.sub(b"", content)) is not None
 
 
 class _NoDoctype(ET.TreeBuilder):
@@ -32,7 +44,8 @@ def parse_robot(path: Path, text: str | None = None) -> ET.Element:
         "xacro" in element.tag.partition("}")[0] for element in robot.iter() if "}" in element.tag
     ):
         raise UserInputError(
-            f"{path}: contains xacro elements; give it the suffix .xacro, so that it is expanded"
+            f"{path}: contains xacro elements, which are expanded only if the simulator starts "
+            "with this file; expand it with the program 'xacro'"
         )
     if robot.tag != "robot":
         raise UserInputError(

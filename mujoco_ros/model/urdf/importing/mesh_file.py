@@ -34,7 +34,7 @@ class MeshData(NamedTuple):
         return tuple(self.colour.tolist()) or None
 
 
-_VERSION = b"1"  # changes with the result of conversions
+_VERSION = b"2"  # changes with the result of conversions
 _LIMIT_BYTES = 1024 * 1024 * 1024
 
 
@@ -67,6 +67,7 @@ are not among them."""
 _READ = (*_CONVERTED, "obj")
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
+_MOST_TRIANGLES = 200_000  # which MuJoCo's decoder of STL reads
 
 _UNTEXTURED = "0.8 0.8 0.8 1"  # colour in place of a texture
 
@@ -99,7 +100,7 @@ def find_mesh(
 
 
 def is_native(path: Path) -> bool:
-    """Whether MuJoCo reads the file: OBJ, MSH and binary STL."""
+    """Whether MuJoCo reads the file: OBJ, MSH, and binary STL up to `_MOST_TRIANGLES`."""
     suffix = path.suffix.lower()
     if suffix != ".stl":
         return suffix.removeprefix(".") in _NATIVE
@@ -107,7 +108,8 @@ def is_native(path: Path) -> bool:
     if len(header) < _STL_HEADER:
         return False
     (triangles,) = struct.unpack_from("<I", header, 80)
-    return bool(path.stat().st_size == _STL_HEADER + _STL_TRIANGLE * triangles)
+    size = _STL_HEADER + _STL_TRIANGLE * triangles
+    return triangles <= _MOST_TRIANGLES and bool(path.stat().st_size == size)
 
 
 def read_mesh(path: Path) -> MeshData:
@@ -142,7 +144,7 @@ def _convert(path: Path, content: bytes, suffix: str) -> MeshData:
 
     try:
         if suffix == "dae":
-            content = _without_textures(content)
+            content = _with_plain_colours(content)
         files: Any = _Folder(path.parent)
         resolver = files if suffix == "gltf" else None  # other formats need no further files
         scene = trimesh.load_scene(io.BytesIO(content), file_type=suffix, resolver=resolver)
@@ -166,8 +168,11 @@ def _convert(path: Path, content: bytes, suffix: str) -> MeshData:
     return MeshData(vertices.astype(np.float32), faces.astype(np.int32), colour)
 
 
-def _without_textures(collada: bytes) -> bytes:
-    """Replace textures by a colour: pycollada silently drops geometry with a wrong texture name."""
+def _with_plain_colours(collada: bytes) -> bytes:
+    """Replace textures and malformed colours by a colour: pycollada silently drops their geometry.
+
+    A wrong name of a texture is enough, or a missing space as in ``0.0 0.0 0.01.0``.
+    """
     document = ET.fromstring(collada)
     namespace = document.tag.removesuffix("COLLADA")
     for profile in document.iter(f"{namespace}profile_COMMON"):
@@ -178,7 +183,16 @@ def _without_textures(collada: bytes) -> bytes:
             if texture is not None:
                 slot.remove(texture)
                 ET.SubElement(slot, f"{namespace}color").text = _UNTEXTURED
+            if slot.tag == f"{namespace}color" and not _is_colour(slot.text or ""):
+                slot.text = _UNTEXTURED
     return ET.tostring(document)
+
+
+def _is_colour(text: str) -> bool:
+    try:
+        return len([float(word) for word in text.split()]) == 4
+    except ValueError:
+        return False
 
 
 def _metres(part: "Trimesh") -> float:

@@ -22,12 +22,14 @@ WATER = 1000.0
 _LEAST_MOMENT = 1e-12  # kg·m²; MuJoCo rejects smaller ones
 
 
-def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], str]:
-    """Return the nearest physically possible inertia, and the fault; empty up to rounding.
+def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.float64], str, str]:
+    """Return the nearest physically possible inertia, the fault, and its principal moments.
 
-    The symmetric tensor is about the centre of mass [kg·m²] (3, 3), the mass positive [kg].
+    The symmetric tensor is about the centre of mass [kg·m²] (3, 3), the mass positive [kg]. The
+    fault is empty up to rounding.
     """
     moments, axes = np.linalg.eigh(tensor)
+    given = moments.copy()
     slack = 1e-6 * float(np.abs(moments).max())
     fault = ""
     # Smaller than the inertia of the mass at 1 µm from the centre: a point mass.
@@ -42,7 +44,10 @@ def corrected(tensor: NDArray[np.float64], mass: float) -> tuple[NDArray[np.floa
         moments = np.maximum(moments, 0.0)
         # A plate has A + B = C exactly, which MuJoCo must not reject after rounding.
         moments[:2] += max(excess / 2 + 1e-3 * slack, 0.0)
-    return axes @ np.diag(np.maximum(moments, _LEAST_MOMENT)) @ axes.T, fault
+    moments = np.maximum(moments, _LEAST_MOMENT)
+    before, after = (" ".join(f"{moment:.3g}" for moment in each) for each in (given, moments))
+    numbers = f"{mass:.3g} kg, {before} becomes {after} kg m²"
+    return axes @ np.diag(moments) @ axes.T, fault, numbers
 
 
 _GREY = (0.5, 0.5, 0.5, 1.0)

@@ -4,7 +4,7 @@ import logging
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -32,8 +32,8 @@ JOINT_TYPES = (*SCALAR_TYPES, "fixed", "floating", "planar", "spherical")
 Drive = Literal["motor", "velocity", "none"]
 """Drive of a joint: a torque motor, a servo that takes velocities, or none."""
 
-HARDWARE = ("ros2_control", "transmission", "gazebo")
-"""Elements that declare drives and sensors."""
+HARDWARE = ("ros2_control", "transmission", "gazebo", "mujoco_inputs")
+"""Elements that declare drives and sensors, also of other simulators."""
 
 _LOGGER = logging.getLogger(__name__)
 _SHAPES = {
@@ -360,3 +360,35 @@ def _check_mimic(joint: UrdfJoint, joints: dict[str, UrdfJoint], path: str) -> N
     master = joints[joint.mimic.joint]
     if joint.type in SCALAR_TYPES and master.type not in SCALAR_TYPES:
         raise UserInputError(f"{where}: mimics '{master.name}', which is {master.type}")
+    chain = [joint.name]
+    while master.mimic is not None and master.mimic.joint in joints:
+        chain.append(master.name)
+        if master.mimic.joint in chain:
+            listing = ", ".join(chain)
+            raise UserInputError(f"{where}: these joints mimic each other in a circle: {listing}")
+        master = joints[master.mimic.joint]
+
+
+def with_direct_mimics(urdf: Urdf) -> Urdf:
+    """Return a URDF in which no joint mimics one that mimics another one itself."""
+
+    def direct(mimic: UrdfMimic | None) -> UrdfMimic | None:
+        above = None if mimic is None else urdf.joints[mimic.joint].mimic
+        if mimic is None or above is None:
+            return mimic
+        return direct(
+            UrdfMimic(
+                joint=above.joint,
+                multiplier=mimic.multiplier * above.multiplier,
+                offset=mimic.multiplier * above.offset + mimic.offset,
+            )
+        )
+
+    joints = {
+        name: replace(joint, mimic=direct(joint.mimic)) for name, joint in urdf.joints.items()
+    }
+    below = {
+        link: [joints[joint.name] for joint in children]
+        for link, children in urdf.child_joints.items()
+    }
+    return replace(urdf, joints=joints, child_joints=below)

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import string
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from datetime import date, datetime
@@ -23,9 +24,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from types import CodeType
 from typing import Any
+from xml.dom import UserDataHandler, expatbuilder
+from xml.parsers.expat import ExpatError
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import LARGEST_TEXT, check_access, read_file
+from mujoco_ros.model.packages import source_of
 from mujoco_ros.process import limits
 
 _READER = "__attribute"
@@ -170,6 +174,28 @@ LIMITS = limits.WorkerLimits(
 _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
 
 
+_GIVE_IT = "give it in `xacro_args` of a scene file, or as <file> NAME:=VALUE"
+_PLACE = "place"
+"""Key of the place of an XML element: file and line."""
+
+
+class _PlacedElements(expatbuilder.ExpatBuilderNS):
+    """Notes the place of each element; the copies of an element in a macro have the same."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+
+    def start_element_handler(self, name: str, attributes: Any) -> None:
+        super().start_element_handler(name, attributes)
+        place = self._file, self.getParser().CurrentLineNumber
+        self.curNode.setUserData(_PLACE, place, self)
+
+    def handle(self, operation: int, key: str, place: Any, source: Any, copied: Any) -> None:
+        if operation == UserDataHandler.NODE_CLONED:
+            copied.setUserData(key, place, self)
+
+
 class _Arguments(dict[str, str]):
     """Arguments of a file that record which ones it declares."""
 
@@ -205,7 +231,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
     except limits.WorkerDiedError as error:
         raise UserInputError(f"{path}: xacro: its process ended: {error}") from error
     if "error" in answer:
-        raise UserInputError(f"{path}: xacro: {answer['error']}")
+        raise UserInputError(answer["error"])
     for file in answer["files"]:  # read in the copy of this process
         check_access(Path(file))
     for name in arguments:
@@ -229,15 +255,18 @@ def _expand(
         raise
     # xacro and the expressions in the file raise exceptions of any type.
     except Exception as error:
-        file = next((opened for opened in reversed(xacro.filestack or []) if opened), str(path))
-        inside = "" if Path(file) == path else f" (in {file})"
+        opened = next((opened for opened in reversed(xacro.filestack or []) if opened), str(path))
+        syntax = (opened, error.lineno) if isinstance(error, ExpatError) else None
+        file, line = syntax or _place(error) or (opened, 0)
+        where = f"{file}:{line}" if line else file
         reason = _reason(error)
         lacks = reason.startswith("Undefined substitution argument")
-        remedy = "; give it in `xacro_args` of a scene file" if lacks else ""
-        return json.dumps({"error": f"{reason}{inside}{remedy}"}).encode()
+        remedy = f"; {_GIVE_IT}" if lacks else ""
+        inside = "" if Path(file) == path else f" (in the expansion of {path})"
+        return json.dumps({"error": f"{where}: xacro: {reason}{remedy}{inside}"}).encode()
     if len(text) > LARGEST_TEXT.at_start:
         what = f"{len(text)} characters after the expansion, limit {LARGEST_TEXT.at_start}"
-        return json.dumps({"error": f"too large: {what}"}).encode()
+        return json.dumps({"error": f"{path}: xacro: too large: {what}"}).encode()
     answer = {"text": text, "declared": sorted(given.declared), "files": files}
     return json.dumps(answer).encode()
 
@@ -248,6 +277,8 @@ def _restrict(xacro: Any, find: Callable[[str], Path], files: list[str]) -> None
     The paths of these are added to `files`.
     """
     evaluator = Evaluator((xacro.NameSpace,), (xacro.YamlDictWrapper, xacro.YamlListWrapper))
+    parser: Any = expatbuilder
+    parser.ExpatBuilderNS = lambda: _PlacedElements(xacro.filestack[-1])
     xacro.safe_eval, xacro.open = evaluator.evaluate, partial(_open, files)
     python = xacro._global_symbols["python"]
     python["type"] = evaluator.type_of
@@ -273,6 +304,7 @@ def _restrict(xacro: Any, find: Callable[[str], Path], files: list[str]) -> None
 
 def _open(files: list[str], path: str) -> io.TextIOWrapper:
     """Open a file as ``open`` does for reading, but no device or named pipe; note its path."""
+    path = str(source_of(Path(path)))
     files.append(path)
     try:
         return io.TextIOWrapper(io.BytesIO(read_file(Path(path), largest=LARGEST_TEXT)))
@@ -280,6 +312,17 @@ def _open(files: list[str], path: str) -> io.TextIOWrapper:
         number = errno.ENOENT if isinstance(error, MissingFileError) else errno.EIO
         what = str(error) if os.path.lexists(path) else os.strerror(number)
         raise OSError(number, what, str(path)) from error
+
+
+def _place(error: BaseException) -> tuple[str, int] | None:
+    """Return file and line of the element that xacro was about to expand; None before the first."""
+    found: tuple[str, int] | None = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        node: Any = frame.f_locals.get("node") or frame.f_locals.get("elt")
+        elements: tuple[Any, ...] = (node, getattr(node, "parentNode", None))  # that of a text
+        places = (e.getUserData(_PLACE) for e in elements if hasattr(e, "getUserData"))
+        found = next(filter(None, places), found)
+    return found
 
 
 def _reason(error: BaseException) -> str:

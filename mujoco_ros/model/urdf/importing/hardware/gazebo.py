@@ -17,6 +17,7 @@ from mujoco_ros.model.sensors.lidars import (
     LidarConfig,
     RangeConfig,
     VerticalConfig,
+    is_topic,
 )
 from mujoco_ros.model.urdf.importing.hardware.site_sensors import SensorRequest, SensorType
 from mujoco_ros.model.urdf.importing.markup import Usage
@@ -95,8 +96,10 @@ def _rate(element: ET.Element, default: float, usage: Usage) -> float:
     return rate if rate > 0 else default
 
 
-def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarConfig | None:
-    """Return the lidar of a sensor; None without a scan."""
+def lidar_of(
+    element: ET.Element, name: str, link: str, usage: Usage, taken: Container[str] = ()
+) -> LidarConfig | None:
+    """Return the lidar of a sensor, without a topic that is `taken`; None without a scan."""
     content = next(
         (child for child in map(element.find, ("ray", "lidar")) if child is not None), None
     )
@@ -105,8 +108,14 @@ def lidar_of(element: ET.Element, name: str, link: str, usage: Usage) -> LidarCo
     samples, low, high = _fan(content, "horizontal", 360, math.pi, usage)
     rows, bottom, top = _fan(content, "vertical", 1, 0.0, usage)
     default = RangeConfig()
+    topic = element.findtext("topic", "").strip().strip("/")
+    if is_topic(topic) and topic not in taken:
+        usage.text(element, "topic")
+    else:
+        topic = ""
     return LidarConfig(
         name=name,
+        topic=topic,
         body=link,
         pose=_pose_config(sensor_pose(element, link, usage)),
         horizontal=HorizontalConfig(samples=samples, min=low, max=min(high, low + _TURN)),
@@ -219,8 +228,12 @@ def _plain_deviation(element: ET.Element, path: str, usage: Usage) -> float:
 
 _ALWAYS = ("preserveFixedJoint", "disableFixedJointLumping")
 """Elements that ask for what holds anyway: every link is a body."""
-_WHEEL_DRIVES = ("diff_drive", "diff-drive", "skid_steer")
+_WHEEL_DRIVES = (
+    *("diff_drive", "diff-drive", "skid_steer", "ackermann", "mecanum_drive", "mecanum-drive"),
+)
 """Parts of the file names of plugins that drive wheels; their joints are in ``<…joint>``."""
+_HOLONOMIC = ("planar_move", "mecanum")
+"""Parts of the file names of plugins of robots that can move in every direction."""
 _DISPLAY = ("always_on", "visualize")  # elements of a sensor that do not change what it measures
 
 
@@ -231,6 +244,9 @@ class GazeboContent:
     friction: dict[str, float] = field(default_factory=dict)  # sliding friction by link
     mimics: dict[str, UrdfMimic] = field(default_factory=dict)
     velocity: set[str] = field(default_factory=set)  # wheels that a plugin drives
+    is_holonomic: bool = False  # whether a plugin moves the robot in every direction
+    # Stiffness [Nm/rad or N/m] and position at rest [rad or m] of springs by joint
+    springs: dict[str, tuple[float, float]] = field(default_factory=dict)
     # IMUs, force-torque and contact sensors
     sensors: list[SensorRequest] = field(default_factory=list)
     cameras: list[CameraConfig] = field(default_factory=list)
@@ -249,6 +265,9 @@ def read_gazebo(elements: Iterable[ET.Element], urdf: Urdf, usage: Usage) -> Gaz
         elif reference in urdf.joints:
             for tag in _ALWAYS:
                 usage.text(element, tag)
+            if (stiffness := usage.value(element, "springStiffness")) is not None:
+                rest = usage.value_or(element, "springReference", 0.0)
+                found.springs[reference] = max(stiffness, 0.0), rest
             link = urdf.joints[reference].child
             _read_sensors(element, link, reference, found, names, usage)
         elif reference:
@@ -290,7 +309,8 @@ def _read_sensors(
                 names.update(camera.name for camera in cameras)
             elif kind in LIDARS:
                 name = _free_name(sensor, link, names)
-                lidar = lidar_of(sensor, name, link, usage)
+                taken = {lidar.topic for lidar in found.lidars}
+                lidar = lidar_of(sensor, name, link, usage, taken)
                 if lidar is None:
                     raise UserInputError("it has no <ray> or <lidar>")
                 found.lidars.append(lidar)
@@ -325,12 +345,14 @@ def _read_plugin(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Us
         usage.use(plugin)
         link = urdf.joints[joint].child
         found.sensors.append(_of_plugin(plugin, SensorType.FORCE_TORQUE, link=link, joint=joint))
-    elif any(drive in file for drive in _WHEEL_DRIVES):
-        wheels = [child for child in plugin if child.tag.lower().endswith("joint")]
-        for wheel in wheels:
-            if (wheel.text or "").strip() in urdf.joints:
+    elif any(drive in file for drive in (*_WHEEL_DRIVES, *_HOLONOMIC)):
+        usage.use(plugin)
+        found.is_holonomic |= any(drive in file for drive in _HOLONOMIC)
+        for wheel in plugin:
+            name, tag = (wheel.text or "").strip(), wheel.tag.lower()
+            if tag.endswith("joint") and "steering" not in tag and name in urdf.joints:
                 usage.use(wheel)
-                found.velocity.add((wheel.text or "").strip())
+                found.velocity.add(name)
     elif "mimic" in file:
         _read_mimic(plugin, urdf, found, usage)
 

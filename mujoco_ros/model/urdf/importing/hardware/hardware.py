@@ -55,9 +55,15 @@ class Hardware:
         }
         return replace(urdf, joints=joints, child_joints=below)
 
+    @property
+    def declared(self) -> frozenset[str]:
+        """Return the joints whose drive is declared."""
+        named = {*self.control.interfaces, *self.transmissions, *self.gazebo.velocity}
+        return frozenset(named)
+
     def _carrying(self, urdf: Urdf) -> set[str]:
         """Return the joints that have a declared drive, or carry one that has."""
-        declared = {*self.control.interfaces, *self.transmissions, *self.gazebo.velocity}
+        declared = self.declared
         links: set[str] = set()  # below which there is a declared drive
         carrying = set()
         for joint, link in reversed(list(urdf.depth_first())):
@@ -107,6 +113,9 @@ class Hardware:
     def edit_spec(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
         """Add sensors, cameras and the sites of lidars to the spec of `urdf`, and set friction."""
         self._set_friction(spec)
+        for joint in spec.joints:
+            if joint.name in self.gazebo.springs:
+                joint.stiffness[0], joint.springref = self.gazebo.springs[joint.name]
         self._drop_unmounted(spec, urdf)
         edit_cameras(spec, self.gazebo.cameras, str(urdf.path))
         edit_lidars(spec, self.gazebo.lidars, str(urdf.path))
@@ -183,6 +192,8 @@ def read_hardware(urdf: Urdf) -> Hardware:
     joints = {name for name, joint in urdf.joints.items() if joint.type in SCALAR_TYPES}
     for block in of["ros2_control"]:
         usage.use(block)
+    for inputs in of["mujoco_inputs"]:
+        usage.reject(inputs, "for the converter of mujoco_ros2_control; <mujoco> is read")
     control = read_ros2_control(of["ros2_control"], joints, usage)
     return Hardware(
         elements=urdf.hardware,

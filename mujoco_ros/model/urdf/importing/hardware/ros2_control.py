@@ -128,6 +128,13 @@ _MEASURED = {
     SensorType.FORCE_TORQUE: ("force", "torque"),
 }
 """Groups of state interfaces ``<group>.<axis>`` that a sensor can have."""
+_OF_SCENES = {
+    "mujoco_model": "a scene with the keys `model` and `urdf` has both",
+    "pids_config_file": "the key `gains` of a scene, or gains of joints, replace it",
+    "initial_keyframe": "the key `keyframe` of a scene replaces it",
+    "override_start_position_file": "the key `keyframe` of a scene replaces it",
+}
+"""Parameters of mujoco_ros2_control that change the simulation, and what has their effect."""
 _FRAME_PARAMETERS = ("frame_id", "frame", "link")
 
 
@@ -151,6 +158,9 @@ def read_ros2_control(
     for block in blocks:
         for hardware in block.findall("hardware"):
             usage.use_all(hardware)  # its plugin is replaced by the simulator
+            for parameter in hardware.findall("param"):
+                if reason := _OF_SCENES.get(parameter.get("name", "")):
+                    usage.reject(parameter, reason)
         found.transmissions += block.findall("transmission")
         for joint in block.findall("joint"):
             name = joint.get("name", "").strip()
