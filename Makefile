@@ -31,13 +31,13 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension plugin demo demo-check test test-programs test-page chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test test-programs chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
-	@printf '  VIEWER=%-8s viewer of `make sim` and `make demo`: web (a page), native (a window) or none\n' $(VIEWER)
+	@printf '  VIEWER=%-8s viewer of `make sim` and `make demo`: web (a page), native (the page and a window) or none\n' $(VIEWER)
 	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover, trot or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
 	@printf '  ARGS=           further arguments of `make sim`, `make demo`, `make test`, `make test-programs`, `make bench`, `make soak`, `make train` or `make train-test`\n'
@@ -87,14 +87,9 @@ demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 PYTEST = $(RUN_TESTS) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 # They run whole programs for minutes.
 PROGRAMS := $(addprefix test/,chaos examples benchmark/measurements benchmark/soak)
-# Tests in a browser of the page that will replace the viewer's present one, which takes them over.
-PAGE := test/viewer/page test/viewer/scene/test_page.py
-test test-programs test-page: MODELS := --models
+test test-programs: MODELS := --models
 test: setup ## run the tests, several files at a time
-	@$(PYTEST) $(or $(TESTS),$(foreach part,$(PROGRAMS) $(PAGE),--ignore=$(part))) $(ARGS)
-
-test-page: setup ## test the page of viewer:=page in a browser, one file at a time
-	@$(PYTEST) --numprocesses=1 $(PAGE) $(ARGS)
+	@$(PYTEST) $(or $(TESTS),$(PROGRAMS:%=--ignore=%)) $(ARGS)
 
 test-programs: setup ## test the examples, the benchmark, and a simulator under random attacks
 	@$(PYTEST) $(PROGRAMS) $(ARGS)

@@ -15,7 +15,15 @@ IMAGES = ["opencv-python-headless<5"]
 # The shipped evaluations are of controllers that plan, and that see by a camera.
 EXTRAS = {
     "images": IMAGES,
-    "viewer": ["websockets", "nicegui>=3.18", "fastapi", "starlette", "uvicorn", *IMAGES],
+    "viewer": [
+        "websockets",
+        "nicegui>=3.18",
+        "fastapi",
+        "pydantic",
+        "starlette",
+        "uvicorn",
+        *IMAGES,
+    ],
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING, *IMAGES],
     "diagrams": ["pygraphviz"],
@@ -70,9 +78,7 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
-                "viewer/scene/static/*.js",
-                "viewer/teleop/static/*",
-                "viewer/web/*.js",
+                "viewer/scene/static/*",
                 "viewer/page/static/*",
             ]
         },
@@ -107,6 +113,7 @@ if __name__ == "__main__":
                 "replay = mujoco_ros.cli.replay:main",
                 "draw_controller = mujoco_ros.cli.draw_controller:main",
                 "check_robot = mujoco_ros.cli.check_robot:main",
+                "export_map = mujoco_ros.cli.export_map:main",
                 "new_extension = mujoco_ros.cli.new_extension:main",
             ],
         },

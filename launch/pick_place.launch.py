@@ -14,7 +14,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "viewer",
         default_value="web",
-        description="Viewer: web (a page for a browser), native (a window) or none.",
+        description="Viewer: web (a page for a browser), native (that page and a window) or none.",
     ),
     DeclareLaunchArgument(
         "repeat",

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
@@ -19,6 +18,8 @@ from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+
+from mujoco_ros.wire.ros_packages import require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
 CONTROLLERS = SHARE / "config" / "ros2_control"
@@ -173,7 +174,7 @@ def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
         plans.append(
             Plan(namespace=config.namespace(robot), controllers=file, active=names, rate=rate)
         )
-    _require(packages)
+    require_packages(packages, "ros2_control")
     return plans
 
 
@@ -224,18 +225,3 @@ def _parameters(content: Any, node: str) -> Iterator[dict[str, Any]]:
                 yield parameters
         else:
             yield from _parameters(value, node)
-
-
-def _require(packages: dict[str, None]) -> None:
-    missing = []
-    for package in packages:
-        try:
-            get_package_prefix(package)
-        except PackageNotFoundError:
-            missing.append(f"'{package}'")
-    if missing:
-        what = "package" if len(missing) == 1 else "packages"
-        be = "is" if len(missing) == 1 else "are"
-        raise ValueError(
-            f"ros2_control needs the ROS {what} {', '.join(missing)}, which {be} not installed"
-        )

@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import List  # noqa: UP035 - launch_ros compares with this one
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
@@ -18,10 +17,14 @@ from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+
+from mujoco_ros.wire.ros_packages import is_installed, require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
 BOOLEAN = ["true", "false"]
+# Parameter files with substitutions, which delete their copies with themselves.
+COPIED: list[ParameterFile] = []
 # The rate of the simulator's TF; the default of robot_state_publisher is 20 Hz.
 TF_RATE_HZ = 100.0
 
@@ -62,8 +65,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "viewer",
         default_value="",
-        description="Viewer: web (a page for a browser), native (a window) or none. Default: the "
-        "value in the params_file, or none.",
+        description="Viewer: web (a page for a browser), native (that page and a window) or none. "
+        "Default: the value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
         "controller",
@@ -75,7 +78,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "controllers",
         default_value="",
-        description="Several controllers instead of one, as a list: [stand, grasp_reflex]. The "
+        description="ros2_control parameter file, whose controllers run in the simulator. Or "
+        "several controllers like the one of 'controller', as a list: [stand, grasp_reflex]; the "
         "params_file has their robots and joints. Default: the value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
@@ -178,14 +182,14 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     if arguments["rviz"] == "true":
         entities.append(_rviz(arguments))
     if arguments["robot_state_publisher"] == "true":
-        _require("robot_state_publisher", "robot_state_publisher:=true")
+        require_packages(["robot_state_publisher"], "robot_state_publisher:=true")
         entities += _robot_state_publishers(arguments)
     if arguments["record"]:
         entities.append(_recorder(arguments["record"], arguments["use_sim_time"]))
-    return [*entities, _simulator(arguments)]
+    return [*entities, _simulator(context, arguments)]
 
 
-def _simulator(arguments: dict[str, str]) -> Node:
+def _simulator(context: LaunchContext, arguments: dict[str, str]) -> Node:
     parameters: list[Path | dict[str, ParameterValue]] = []
     if arguments["params_file"]:
         parameters.append(_file(arguments, "params_file"))
@@ -205,9 +209,12 @@ def _simulator(arguments: dict[str, str]) -> Node:
     for name in texts:
         if arguments[name]:
             chosen[name] = ParameterValue(arguments[name], value_type=str)
-    if arguments["controllers"]:
+    if arguments["controllers"].startswith("["):
         names = _names(arguments, "controllers")
         chosen["controllers"] = ParameterValue(names, value_type=List[str])  # noqa: UP006
+    elif arguments["controllers"]:
+        file = _controllers_file(context, arguments)
+        chosen["controllers_file"] = ParameterValue(str(file), value_type=str)
     if arguments["controller_step_by_step"]:
         steps = arguments["controller_step_by_step"] == "true"
         chosen["controller_step_by_step"] = ParameterValue(steps, value_type=bool)
@@ -310,7 +317,7 @@ def _recorder(record: str, use_sim_time: str) -> ExecuteProcess:
     if folder.exists():
         raise ValueError(f"record:={folder} already exists; name a folder to be created")
     ros2 = shutil.which("ros2")
-    if ros2 is None or not all(_is_installed(p) for p in ("ros2bag", "rosbag2_storage_mcap")):
+    if ros2 is None or not all(is_installed(p) for p in ("ros2bag", "rosbag2_storage_mcap")):
         arguments = ["--output", str(folder)]
         if use_sim_time == "true":
             arguments.append("--use-sim-time")
@@ -349,21 +356,23 @@ def _names(arguments: dict[str, str], name: str) -> list[str]:
     return found
 
 
+def _controllers_file(context: LaunchContext, arguments: dict[str, str]) -> Path:
+    """Return the file of controllers, or a copy in which substitutions are replaced."""
+    path = Path(arguments["controllers"]).expanduser().absolute()
+    if not path.is_file():
+        raise ValueError(
+            f"controllers:={arguments['controllers']} is neither a file nor a list of names, "
+            "[first, second]"
+        )
+    if "$(" not in path.read_text(encoding="utf-8"):
+        return path
+    file = ParameterFile(str(path), allow_substs=True)
+    COPIED.append(file)
+    return Path(file.evaluate(context))
+
+
 def _file(arguments: dict[str, str], name: str) -> Path:
     path = Path(arguments[name]).expanduser()
     if not path.is_file():
         raise ValueError(f"{name}:={path} does not exist")
     return path
-
-
-def _require(package: str, argument: str) -> None:
-    if not _is_installed(package):
-        raise ValueError(f"{argument} needs the ROS package '{package}', which is not installed")
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        get_package_prefix(package)
-    except PackageNotFoundError:
-        return False
-    return True

@@ -1,5 +1,6 @@
 """Shared set-up: worker processes, a private ROS domain and a node."""
 
+import logging
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -56,9 +57,18 @@ settings.load_profile("no_deadline")
 SpinUntil = Callable[..., bool]
 
 _HERE = Path(__file__).resolve().parent
-_VIEWER = "test/viewer/"
+_VIEWERS = ("test/viewer/page/panels/", "test/viewer/")
 _LAST = ("control", "docs", "language", "model", "sim")
 """Folders whose files end soon: at the end, another file would run alone."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def level_of_the_log() -> Iterator[None]:
+    """Give the log its level back after a file: a node of the process makes it log more."""
+    package = logging.getLogger("mujoco_ros")
+    level = package.level
+    yield
+    package.setLevel(level)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -69,18 +79,18 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True, wrapper=True)
 def pytest_xdist_make_scheduler() -> Generator[None, Any, Any]:
-    """Give all files with the viewer to one worker.
+    """Give all files with the viewer to two workers: panels, which draw no scene, and the others.
 
     Each browser draws with the processor: several would take it from each other and all tests.
     """
     scheduler = yield
     if split := getattr(scheduler, "_split_scope", None):
-        scheduler._split_scope = lambda test: _VIEWER if test.startswith(_VIEWER) else split(test)
+        scheduler._split_scope = lambda test: next(filter(test.startswith, _VIEWERS), split(test))
     return scheduler
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the viewer's files, which one worker runs, first, and short files last.
+    """Run the viewer's files, which two workers run, first, and short files last.
 
     Within a file, run tests that start their own simulators first, before a shared one runs.
     """

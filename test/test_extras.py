@@ -156,7 +156,7 @@ def test_the_simulator_serves_everything_but_the_optional_parts(
     assert listener.spin_until(lambda: bool(clock and joints and (images or not CAN_RENDER)))
     simulator.wait_for_log(
         f"child process 'viewer' is not available: {PREFIX}the viewer needs websockets, nicegui, "
-        "fastapi, starlette, uvicorn; run: pip install websockets 'nicegui>=3.18'"
+        "fastapi, pydantic, starlette, uvicorn; run: pip install websockets 'nicegui>=3.18'"
     )
     assert simulator.stop(signal.SIGINT) == 0
     assert len([line for line in simulator.warnings() if "viewer" not in line]) == 0

@@ -14,6 +14,7 @@ _WORKERS = {"process.child_process", "process.limits", "process.worker_process"}
 MAY_IMPORT = {
     "model": {"model", "extras", "process.limits"},
     "control": {"control", "native.plan", "model.errors", "model.strict"},
+    "ros2_control": {"ros2_control", "control", "model.errors", "model.strict"},
     "process": {"process"},
     "native": {"native"},
     "extras": {"model.errors"},
@@ -27,6 +28,7 @@ MAY_IMPORT = {
     "viewer": {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
         *("rendering.false_colour", "rendering.gl", "rendering.segmentation"),
+        "viewer.ros",  # the clients of its node
     },
     "controllers.interface": {
         *("controllers.interface", "control", "model.errors", "model.naming", "model.pose"),
@@ -70,7 +72,10 @@ MAY_IMPORT = {
     },
     "rclpy_ext": {"rclpy_ext", "control.events", "model.errors"},
     "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
-    "bridge": {"bridge", "native", "wire", "rclpy_ext", "process", "sim", "control", "model"},
+    "bridge": {
+        *("bridge", "native", "wire", "rclpy_ext", "process"),
+        *("sim", "ros2_control", "control", "model"),
+    },
     "bridge.node": {
         *("controllers.ros.hosted_controller", "cameras.ros", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",
@@ -99,7 +104,7 @@ MAY_IMPORT = {
     },
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
-        *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.message_shapes"),
+        *("viewer.ros", "viewer.clients", "viewer.colours", "viewer.message_shapes"),
         *("viewer.marker_descriptions", "viewer.panel_descriptions"),
         *("wire", "rclpy_ext", "rendering.false_colour", "control.events", "control.pull"),
         *("model.errors", "model.naming", "model.pose"),
@@ -123,7 +128,7 @@ MAY_IMPORT = {
         *("bridge.ros_arguments", "rclpy_ext", "sim", "control", "model"),
     },
     "cli": {
-        *("cli", "bridge.node", "bridge.ros_arguments", "wire", "rclpy_ext", "process"),
+        *("cli", "bridge.node", "bridge.ros_arguments", "wire", "rclpy_ext", "process", "native"),
         *("cameras", "cameras.ros", "recording", "recording.ros", "viewer", "viewer.ros"),
         *("controllers.evaluation", "controllers.fsm", "controllers.library"),
         "controllers.catalogue",
@@ -157,7 +162,14 @@ ROS_MODULES = {
     "tf2_ros",
 }
 NO_PHYSICS = {
-    *("control", "process", "recording", "controllers.interface", "controllers.fsm"),
+    *(
+        "control",
+        "ros2_control",
+        "process",
+        "recording",
+        "controllers.interface",
+        "controllers.fsm",
+    ),
     *("rclpy_ext", "wire"),
 }
 """Layers that do without MuJoCo."""
@@ -316,10 +328,10 @@ def test_no_module_is_a_collection_of_utilities():
         ("bridge", "from mujoco_ros.cli.sim import main"),
         ("bridge", "from .topic_names import within"),
         ("cli", "from .. import bridge"),
-        ("viewer", "from mujoco_ros.viewer.ros.node import ViewerNode"),
-        ("rendering", "from mujoco_ros.viewer.clients import Clients"),
+        ("viewer", "from sensor_msgs.msg import Image"),
+        ("rendering", "from mujoco_ros.viewer.clients import Request"),
         ("inspection", "from mujoco_ros.bridge.topic_names import within"),
-        ("viewer.ros", "from mujoco_ros.viewer.panels import panels"),
+        ("viewer.ros", "from mujoco_ros.viewer.page.panels import PANELS"),
         ("viewer.ros", "from mujoco_ros.bridge.publishing.topics import robot_topics"),
         ("controllers.ros.node", "from mujoco_ros.sim.plant import Plant"),
         (

@@ -30,7 +30,7 @@ PARTS = {
     "identification": ("", "identification.fit"),
     "datasets": ("", "recording.demonstrations.lerobot_dataset"),
     "images of logs": ("images", "inspection.images"),
-    "the viewer's page": ("viewer", "viewer.main_loop"),
+    "the viewer's window": ("", "cli.window", "viewer.window"),
     "the simulator": ("ROS", "bridge.node", "cli.node_process", "extensions.ros.library.forces"),
     "recorders": (
         "ROS",
@@ -39,7 +39,7 @@ PARTS = {
     ),
     "cameras": ("ROS images", "cli.cameras"),
     "the controller node": ("ROS images", "controllers.ros.node.node"),
-    "the viewer": ("ROS viewer", "viewer.ros.node"),
+    "the viewer": ("ROS viewer", "viewer.page.server", "viewer.ros.node"),
     "shipped controllers": (
         "planning images policy",
         *(

@@ -18,7 +18,7 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import SpawnEntity
 from simulator_client import SimulatorClient
 from simulators import SimulatorLauncher
-from spawn_requests import named_resource
+from spawn_requests import at, named_resource
 
 _CYCLES = 3
 _ACTION = "/second/joint_trajectory_controller/follow_joint_trajectory"
@@ -159,7 +159,10 @@ def test_a_robot_is_spawned_and_deleted_while_clients_connect_and_disconnect(
 
     resource = named_resource(SpawnEntity.Request, str(FOLDER / "arm.xml"))
     for _ in range(_CYCLES):
-        spawned = done(remote.request("SpawnEntity", name="second", **resource))
+        beside = at(0.0, 2.0, 0.0)
+        spawned = done(
+            remote.request("SpawnEntity", name="second", initial_pose=beside, **resource)
+        )
         assert spawned.result.result == Result.RESULT_OK, spawned.result.error_message
         linger(0.3)
         deleted = done(remote.request("DeleteEntity", entity="second"))

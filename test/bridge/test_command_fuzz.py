@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from simulators import DATA, ROOT, Listener, Recording, Simulator, SimulatorLauncher
+from simulators import DATA, ROOT, Listener, Recording, Simulator, SimulatorLauncher, first_line
 from stepped_node import SteppedNode
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -281,7 +281,7 @@ def test_clients_that_are_killed_during_a_goal_have_no_side_effects(fuzzed: Fuzz
         text=True,
     )
     assert client.stdout is not None
-    assert client.stdout.readline() == "moving\n"
+    assert first_line(client.stdout) == "moving\n"
     client.kill()
     client.wait()
     sent = fuzzed.commander.follow(joints=())

@@ -242,6 +242,7 @@ def test_values_and_alternatives_are_rows(server, owner, ros_node, spin_until):
         (DisplayedValue("V", "m"), "idle", [["idle"]]),
         (DisplayedValue("V", "m"), 0.123456789, [["0.123457"]]),
         (DisplayedValue("V", "m"), np.float32(0.5), [["0.5"]]),
+        (DisplayedValue("V", "m"), (-0.0, -4.94726e-06, -2e-05), [["0", "0", "-2e-05"]]),
         (DisplayedValue("V", "m"), np.array(0.5), [["0.5"]]),
         (DisplayedValue("V", "m"), (1, 2.5, "x"), [["1", "2.5", "x"]]),
         (DisplayedValue("V", "m", "", ("x", "y")), np.array([1.0, 2.0]), [["1", "2"]]),

@@ -27,7 +27,7 @@ runpy.run_module(f"mujoco_ros.cli.{name}", run_name="__main__")
 """
 PROGRAMS = [
     *("check_robot", "controller", "draw_controller", "evaluate", "export_log", "export_urdf"),
-    *("fit", "import_policy", "new_extension", "record", "replay", "sim", "viewer"),
+    *("fit", "import_policy", "new_extension", "record", "replay", "sim", "viewer", "window"),
 ]
 
 

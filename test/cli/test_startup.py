@@ -17,7 +17,7 @@ from mujoco_ros.process.child_process import ONE_THREAD
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120.0
 TABLE = ROOT / "mujoco_ros/controllers/library/stand/stand.yaml"
-NODES = ["sim", "cameras", "controller", "record", "replay", "viewer"]
+NODES = ["sim", "cameras", "controller", "record", "replay", "viewer", "window"]
 TOOLS = ["check_robot", "evaluate", "export_log", "export_urdf", "fit", "import_policy"]
 _ENDLESS_IMPORT = """
 import pathlib
@@ -72,7 +72,7 @@ def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[in
 )
 def test_a_node_ends_without_an_error_during_its_imports(name, number, tmp_path):
     state = ["--state", "none"]
-    arguments = {"viewer": state, "cameras": state, "replay": ["run.mjlog"]}
+    arguments = {"replay": ["run.mjlog"]} | dict.fromkeys(("cameras", "viewer", "window"), state)
     started = command(name, *arguments.get(name, []))
     if (name, number) == ("viewer", signal.SIGTERM):
         started = [sys.executable, "-c", "from mujoco_ros.cli import viewer; viewer.main()"]

@@ -111,6 +111,38 @@ def test_a_finger_that_chatters_in_a_stiff_contact_has_stalled():
     assert gripper.end().stalled
 
 
+def test_a_finger_that_creeps_and_jitters_in_a_grip_has_stalled():
+    gripper = Gripping(width=0.04, stall_timeout=1.0, stall_velocity_threshold=0.002)
+    quiet = gripper.measure
+
+    def jittering(time: float) -> np.ndarray:
+        measured = quiet(time)
+        measured[0, FINGER] += 0.003 * np.sin(2 * np.pi * 100.0 * time) - 0.001 * time
+        return measured
+
+    gripper.measure = jittering
+    gripper.grip(0.0)
+    gripper.run(0.1 + 1.1)
+    assert gripper.end().stalled
+
+
+def test_a_slow_goal_is_no_stall():
+    gripper = Gripping(stall_timeout=0.3, stall_velocity_threshold=0.01)
+    gripper.grip(0.03, velocity=0.005)
+    gripper.run(4.1)
+    assert (gripper.end().stalled, gripper.end().message) == (False, "goal reached")
+
+
+@pytest.mark.parametrize(
+    ("limits", "speed"), [((0.0, 0.04), 0.001), ((0.0, 0.8), 0.02), ((-np.inf, np.inf), 0.001)]
+)
+def test_the_speed_at_rest_grows_with_the_range_of_the_gripper(limits, speed):
+    joints = some_joints(("finger",), limits={"finger": limits}, gripper="finger")
+    assert joints.gripper_speed_at_rest == pytest.approx(speed)
+    gripper = CommandedRobot(joints, q=[0.0]).control.gripper
+    assert gripper.settings.stall_velocity_threshold == joints.gripper_speed_at_rest
+
+
 def test_a_finger_that_moves_again_has_not_stalled():
     gripper = Gripping(width=0.04, stall_timeout=0.3)
     gripper.grip(0.0)

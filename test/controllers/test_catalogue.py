@@ -64,6 +64,13 @@ def test_state_classes_have_unique_names():
     assert [name for name, count in Counter(classes).items() if count > 1] == []
 
 
+def test_a_ros2_control_parameter_file_is_told_from_a_table(tmp_path):
+    path = tmp_path / "controllers.yaml"
+    path.write_text("controller_manager: {ros__parameters: {update_rate: 100}}")
+    with pytest.raises(UserInputError, match="give it as the parameter 'controllers_file'"):
+        catalogue.load(str(path))
+
+
 def test_a_file_is_loaded_with_settings_and_a_rate(file):
     controller = catalogue.load(str(file), settings={"A": {"duration": 2.0}}, rate=50.0)
     assert controller.table.name == "pause"

@@ -90,7 +90,8 @@ def launch_arguments(name: str = "sim.launch.py") -> set[str]:
 
 
 OTHER_NAMES = {
-    "prefix",  # an argument of a xacro file
+    *("NAME", "name", "prefix", "ur_type"),  # arguments of xacro files
+    "base",  # an argument of any model
     *(name for file in ROOT.glob("launch/*.py") for name in launch_arguments(file.name)),
     *(spec.name for spec in CONTROLLER_NODE_PARAMETERS),
     *re.findall(r"ParameterSpec\(\s*\"([\w.]+)\"", PAGES["docs/explanation/components.md"]),
@@ -236,6 +237,11 @@ def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
     assert table[0]["Default"] == "`arm`"
 
 
+def test_the_page_about_nav2_lists_the_arguments_of_its_launch_file():
+    (table,) = tables(section(PAGES["docs/how-to/use_nav2.md"], "Start"))
+    assert names(table, "Argument") == launch_arguments("nav2.launch.py")
+
+
 def is_valid(value: str, row: Row) -> bool:
     """Return whether a parameter can have a value, by its row in the reference."""
     if row["Type"] == "float":
@@ -326,6 +332,8 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
     content = yaml.safe_load(block)
     if "states" in content:
         return  # a controller's table needs its classes: test_fsm_page.py and test_tutorials.py
+    if "controller_manager" in content:
+        return  # parameters of controllers: test_bringup_tutorial.py
     if "memory" in content:
         return  # settings of a policy: test_policy_page.py
     if "robots" in content:

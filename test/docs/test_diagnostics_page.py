@@ -10,15 +10,16 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS
 from mujoco_ros.bridge.diagnostics.report import LIMITS
 from mujoco_ros.bridge.node import COMPONENTS
-from mujoco_ros.bridge.parameters.realism_parameters import ROW as REALISM_ROW
 from mujoco_ros.controllers.ros.hosted_controller import HostedController
 from mujoco_ros.extensions.ros.extension_host import ROW
+from mujoco_ros.ros2_control.controller_file import MANAGER
+from mujoco_ros.wire.names import REALISM as REALISM_ROW
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 PAGE = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
 OF_COMPONENTS = {each.name for each in (*COMPONENTS, HostedController) if each.name}
-ALL_ROWS = {*DIAGNOSTIC_ROWS, "world", *OF_COMPONENTS, ROW, REALISM_ROW}
+ALL_ROWS = {*DIAGNOSTIC_ROWS, "world", *OF_COMPONENTS, ROW, REALISM_ROW, MANAGER}
 OTHER_NAMES = {"drawing", "name"}
 """A row of the node of cameras, and the attribute of a component that names its row."""
 

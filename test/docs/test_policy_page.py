@@ -17,7 +17,9 @@ from mujoco_ros.controllers.library.policy.config import (
 )
 from mujoco_ros.controllers.library.policy.policy_states import Policy
 from mujoco_ros.controllers.ros.state_parameters import config_specs
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.strict import from_dict
+from mujoco_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs/reference/policy.md").read_text(encoding="utf-8")
@@ -76,6 +78,18 @@ def test_the_table_of_the_page_is_accepted(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(table))
     controller = load(str(path))
     assert controller.machine.configs["WALK"].file == str(tmp_path / "policy.onnx")
+
+
+def test_the_table_of_the_page_fits_the_policy_and_the_robot_that_it_names() -> None:
+    folder = ROOT / "mujoco_ros/controllers/library/trot_policy"
+    assert f"cp {folder.relative_to(ROOT)}/trot_policy.onnx policy.onnx" in HOW_TO
+    shipped = yaml.safe_load((folder / "trot_policy.yaml").read_text())
+    (table,) = (it for it in BLOCKS if "states" in it)
+    walk, own = table["states"]["WALK"], dict(shipped["states"]["WALK"])
+    joints = Simulation(load_scene("quadruped")).joints.names
+    assert walk.pop("joints") == [name.removeprefix("quadruped/") for name in joints]
+    assert {**walk, "file": own["file"]} == own
+    assert table["rate"] == shipped["rate"]
 
 
 def test_the_settings_of_the_page_are_accepted() -> None:

@@ -6,14 +6,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from extension_package import write_package
+from scipy.ndimage import distance_transform_edt
 from scripted_states import ROBOT, seen
 
+from mujoco_ros.cli.export_map import map_of_scene
 from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import STATES
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
+from mujoco_ros.inspection.occupancy_map import FREE
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.sim.simulation import Simulation
@@ -85,6 +89,27 @@ def test_the_package_of_the_tutorial_registers_its_class_and_the_table_uses_it(
     assert type(machine.instances["LEFT"]).__module__ == "my_states"
     assert machine.configs["LEFT"].goal == 0.4
     del sys.modules["my_states"]
+
+
+def test_the_goals_of_the_tutorial_about_nav2_are_reachable_on_the_map_of_the_office() -> None:
+    text = (TUTORIALS / "mobile_robot.md").read_text(encoding="utf-8")
+    goals = re.findall(r"position: {x: ([-\d.]+), y: ([-\d.]+)}", text)
+    assert len(goals) == 2
+    found = map_of_scene("office", heights=(0.05, 0.4), movable=True)
+    to_walls = distance_transform_edt(found.pixels[::-1] == FREE) * found.resolution
+    for goal in goals:
+        x, y = ((np.array(goal, float) - found.origin) / found.resolution).astype(int)
+        assert to_walls[y, x] > 0.61  # the corners of the rover, which turns at the goal
+
+
+def test_the_dock_of_the_parameters_is_where_the_scene_has_it() -> None:
+    root = TUTORIALS.parents[1]
+    file = parse_yaml((root / "config" / "nav2" / "rover.yaml").read_text(), "rover.yaml")
+    docked = file["docking_server"]["ros__parameters"]["dock"]["pose"][:2]
+    plant = Simulation(load_scene("office")).plant
+    plant.evaluate()
+    plate, contacts = (plant.data.site(n).xpos for n in ("rover/docking_plate", "dock/contacts"))
+    assert docked == pytest.approx((contacts - plate)[:2].tolist(), abs=1e-3)
 
 
 def drive(made: FsmController, ticks: int, delay: float = 0.0) -> list[str]:

@@ -34,7 +34,7 @@ def test_a_compensated_arm_holds_its_configuration_and_yields_to_a_push(
     joint = list(messages[0].name).index("elbow_joint")
     gravity = min(message.effort[joint] for message in messages)  # the push has the other sign
     assert gravity == pytest.approx(-22.5, rel=0.1), "of the forearm and all it carries"
-    assert messages[-1].effort[joint] == 0.0
+    assert arm.listener.spin_until(lambda: commands.latest.effort[joint] == 0.0)
     times = np.array([sec + 1e-9 * nanosec for sec, nanosec in stamps_of(messages)])
     assert np.median(np.diff(times)) == pytest.approx(0.005, abs=0.0011), "whole 2 ms of /clock"
     sag = re.search(r"^gravity would add (\S+) rad; compensated at \d+ Hz$", done.output, re.M)

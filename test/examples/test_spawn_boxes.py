@@ -40,6 +40,13 @@ def test_boxes_are_deleted_after_ctrl_c_too(arm: CommandedSimulator) -> None:
     assert entities(arm) == before
 
 
+def test_another_model_is_named_after_its_file(arm: CommandedSimulator) -> None:
+    dock = ("--model", "urdf_mjcf/objects/dock.xml", "--at", "0", "1.5", "0")
+    done = arm.run(SCRIPT, "--count", "1", "--watch", "0", *dock)
+    assert done.code == 0, done.errors
+    assert done.output.splitlines()[1].split()[0] == "spawned_dock"
+
+
 def test_boxes_remain_with_keep(arm: CommandedSimulator) -> None:
     assert arm.run(SCRIPT, "--count", "1", "--watch", "0", "--keep").code == 0
     assert "spawned_box" in entities(arm)

@@ -156,9 +156,11 @@ def test_sensors_have_the_topics_that_the_simulator_publishes(scene):
         }
         cameras = [it.topic for it in own.sensors if "/camera/" in it.topic]
         assert all(topic.endswith("/image_raw") for topic in cameras)
-        sensors = [
-            it for it in own.sensors if it.topic not in cameras and "/lidar/" not in it.topic
-        ]
+        lidars = [it for it in own.sensors if "/lidar/" in it.topic]
+        for lidar in lidars:
+            kind = {"scan": "LaserScan", "points": "PointCloud2"}[lidar.topic.rpartition("/")[2]]
+            assert lidar.message == f"sensor_msgs/msg/{kind}"
+        sensors = [it for it in own.sensors if it.topic not in cameras and it not in lidars]
         for sensor in sensors:
             assert topics[sensor.topic] == sensor.message.rpartition("/")[2]
         assert len(sensors) == len(robot.every_sensor)
@@ -189,7 +191,7 @@ def test_arguments_need_a_xacro_file(pendulum, tmp_path):
     text = pendulum.read_text().replace("<robot", "<robot xmlns:xacro='http://ros.org/wiki/xacro'")
     text = text.replace("<gazebo/>", "<xacro:arg name='heavy' default='2'/>")
     xacro.write_text(text.replace('mass value="2.0"', "mass value='$(arg heavy)'"))
-    report, _ = inspect(str(xacro), {}, {"heavy": "3"})
+    report, _ = inspect(f"{xacro} heavy:=3", {})
     assert report.robots[0].file_mass == pytest.approx(5 + 3)
     with pytest.raises(UserInputError, match="no xacro file"):
-        inspect(str(pendulum), {}, {"heavy": "3"})
+        inspect(f"{pendulum} heavy:=3", {})

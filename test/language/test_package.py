@@ -142,12 +142,7 @@ def test_each_permission_is_needed(all_findings: list[Finding]) -> None:
 
 
 def test_the_public_classes_of_the_package_have_different_names() -> None:
-    # viewer/page replaces viewer/panels, whose classes have the same names.
-    package = {
-        path: text
-        for path, text in SOURCES.items()
-        if path.startswith("mujoco_ros/") and not path.startswith("mujoco_ros/viewer/panels/")
-    }
+    package = {path: text for path, text in SOURCES.items() if path.startswith("mujoco_ros/")}
     assert len(package) > 100
     assert not duplicates(package)
 

@@ -148,6 +148,17 @@ def test_arguments_reach_the_simulator_with_their_types(ros2_launch, stand_ins):
     assert sim.argv[sim.argv.index("--log-level") + 1] == "debug"
 
 
+def test_a_file_of_controllers_reaches_the_simulator_without_substitutions(
+    ros2_launch, stand_ins, tmp_path
+):
+    file = tmp_path / "controllers.yaml"
+    file.write_text("arm: {ros__parameters: {joints: [$(var prefix)a]}}")
+    launch = ros2_launch(SIM, f"controllers:={file}", "prefix:=left_", environment=stand_ins)
+    (sim,) = launch.started(1)["sim"]
+    read = yaml.safe_load(Path(sim.parameters["controllers_file"]).read_text())
+    assert read == {"arm": {"ros__parameters": {"joints": ["left_a"]}}}
+
+
 def test_the_arm_is_started_with_its_pick_and_place_controller(ros2_launch, stand_ins):
     launch = ros2_launch(PICK_PLACE, "viewer:=none", environment=stand_ins)
     (sim,) = launch.started(1)["sim"]
@@ -354,7 +365,8 @@ def test_a_failed_simulator_ends_all_processes_with_an_error(ros2_launch, stand_
         (["rviz:=maybe"], 'Argument "rviz" provided value "maybe" is not valid'),
         (["tf:=links"], 'Argument "tf" provided value "links" is not valid'),
         (["real_time_factor:=fast"], "real_time_factor:=fast is not a number"),
-        (["controllers:=stand"], "controllers:=stand is not a list of names, [first, second]"),
+        (["controllers:=stand"], "controllers:=stand is neither a file nor a list of names"),
+        (["controllers:=[1]"], "controllers:=[1] is not a list of names, [first, second]"),
         (["params_file:=/missing.yaml"], "params_file:=/missing.yaml does not exist"),
         (["rviz:=true", "rviz_config:=/missing.rviz"], "rviz_config:=/missing.rviz does not exist"),
         (["rviz:=true", f"rviz_config:={__file__}"], "not valid YAML"),

@@ -62,6 +62,30 @@ def test_a_clone_can_have_another_name_than_its_package(tmp_path, monkeypatch):
     assert package_directory("arm_description") == clone
 
 
+def test_packages_are_found_anywhere_below_a_source_folder_as_rospack_does(tmp_path, monkeypatch):
+    names = {"stack/arm_description": "arm_description", "stack/Hand.v2": "hand_description"}
+    for folder, name in names.items():
+        (tmp_path / "ws" / folder).mkdir(parents=True)
+        manifest = tmp_path / "ws" / folder / "package.xml"
+        manifest.write_text(f"<package><name>{name}</name></package>")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ws"))
+    assert package_directory("arm_description") == tmp_path / "ws" / "stack" / "arm_description"
+    assert package_directory("hand_description") == tmp_path / "ws" / "stack" / "Hand.v2"
+    (tmp_path / "ws" / "stack" / "COLCON_IGNORE").touch()
+    manifest.unlink()  # and forget the hand
+    with pytest.raises(MissingFileError):
+        package_directory("hand_description")
+
+
+def test_packages_are_found_in_the_src_of_the_workspace_of_a_file(tmp_path):
+    other = tmp_path / "src" / "base" / "common" / "base_description"
+    other.mkdir(parents=True)
+    (other / "package.xml").write_text("<package><name>base_description</name></package>")
+    urdf = tmp_path / "src" / "robot" / "robot_description" / "urdf"
+    urdf.mkdir(parents=True)
+    assert package_directory("base_description", urdf) == other
+
+
 def test_a_missing_package_is_named_with_the_remedies(tmp_path):
     with pytest.raises(MissingFileError) as caught:
         package_directory("arm_description", tmp_path)
@@ -71,7 +95,7 @@ def test_a_missing_package_is_named_with_the_remedies(tmp_path):
     assert all(word in message for word in ("source its workspace", "ROS_PACKAGE_PATH", "packages"))
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "1st"])
+@pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "a\0b"])
 def test_other_names_are_refused(name: str, tmp_path: Path):
     with pytest.raises(UserInputError, match="is not the name of a package"):
         package_directory(name, tmp_path)

@@ -34,7 +34,7 @@ def example_robot(file: str) -> Simulation:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing("example-robot-data is not installed; requirements/models.txt has it")
     (path,) = (it for it in files if str(it).endswith(f"/example-robot-data/robots/{file}"))
-    return Simulation(load_scene(str(Path(str(path.locate())).resolve())))
+    return Simulation(load_scene(f"{Path(str(path.locate())).resolve()} base:=fixed"))
 
 
 def run(simulation: Simulation, seconds: float) -> np.ndarray:

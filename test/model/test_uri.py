@@ -53,6 +53,37 @@ def test_package_uris_follow_the_ament_prefixes_in_their_order(tmp_path, monkeyp
     assert resolve("package://robots/a%20b.urdf", tmp_path) == share / "a b.urdf"
 
 
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [
+        ("My Robot.v2/a.stl", "package://My Robot.v2/a.stl"),
+        ("My Robot.v2/base link.STL", "package://My%20Robot.v2/base%20link.STL"),
+        ("Roböter-1/Füß.stl", "package://Roböter-1/Füß.stl"),
+        ("Roböter-1/Füß.stl", "package://Rob%C3%B6ter-1/F%C3%BC%C3%9F.stl"),
+        ("arm/meshes/a.stl", "package:///arm/meshes/a.stl"),
+        ("SW/meshes/a.STL", r"package://SW\meshes\a.STL"),
+        ("SW/meshes/a.STL", r"..\SW\meshes\a.STL"),
+        ("SW/a%20b.STL", "package://SW/a%20b.STL"),
+        ("SW/a b.STL", "../SW/a%20b.STL"),
+        ("1st/a.stl", "package://1st/a.stl"),
+    ],
+)
+def test_paths_as_exporters_of_cad_write_them_are_found(tmp_path, file, uri):
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.touch()
+    (tmp_path / "urdf").mkdir()
+    assert resolve(uri, tmp_path / "urdf") == path
+
+
+def test_a_source_tree_has_the_files_in_the_folders_from_which_cmake_installs_them(tmp_path):
+    path = tmp_path / "arm" / "description" / "urdf" / "arm.urdf"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    (tmp_path / "arm" / "package.xml").write_text("<package><name>arm</name></package>")
+    assert resolve("package://arm/urdf/arm.urdf", path.parent) == path
+
+
 def test_a_missing_file_of_a_package_is_named_with_the_folders_searched(tmp_path, monkeypatch):
     for prefix in ("overlay", "underlay"):
         (tmp_path / prefix / "share" / "robots").mkdir(parents=True)

@@ -96,6 +96,19 @@ def test_a_xacro_file_is_a_scene_named_after_it(model: Path):
     assert joints(assemble(config)) == ["first_joint"]
 
 
+def test_macros_in_a_urdf_are_expanded_but_not_in_comments(model: Path, load, tmp_path: Path):
+    plain = model.with_name("arm.urdf")
+    model.rename(plain)
+    assert joints(assemble(load_scene(f"{plain} joints:=2"))) == ["first_joint", "second_joint"]
+    with pytest.raises(UnsupportedFormatError, match="whose expressions are evaluated"):
+        load_world(str(plain))
+    with pytest.raises(UserInputError, match="expanded only if the simulator starts with"):
+        part_from_file(plain, name="arm")
+    plain.write_text("<!-- ${not} <xacro:not/> -->" + ARM.split("<xacro:arg")[0] + "</robot>")
+    with pytest.raises(UserInputError, match="has no link"):
+        assemble(load_scene(str(plain)))
+
+
 def test_its_arguments_are_in_the_scene(load):
     assembly = load("  xacro_args: {joints: 2, tool: false}")
     assert joints(assembly) == ["arm/first_joint", "arm/second_joint"]
@@ -110,6 +123,23 @@ def test_the_robot_description_is_the_expansion_with_paths_that_others_can_resol
     assert {mesh.get("filename") for mesh in tree.iter("mesh")} == {
         (tmp_path / "arm_meshes" / "part.stl").as_uri()
     }
+
+
+def test_the_robot_description_of_a_urdf_with_macros_is_its_expansion(model: Path):
+    plain = model.rename(model.with_name("arm.urdf"))
+    assembly = assemble(load_scene(f"{plain} tool:=false"))
+    (description,) = descriptions(assembly, lay_out(assembly))
+    assert description.links == {"base", "first"}
+
+
+def test_the_robot_description_of_an_mjcf_can_be_a_xacro_file(model: Path, tmp_path: Path):
+    mjcf = "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+    (tmp_path / "arm.xml").write_text(mjcf)
+    path = tmp_path / "scene.yaml"
+    path.write_text(f"robots: [{{name: arm, model: arm.xml, urdf: {model}}}]")
+    assembly = assemble(load_scene(str(path)))
+    (description,) = descriptions(assembly, lay_out(assembly))
+    assert description.links == {"base", "first", "tool"}
 
 
 def test_an_srdf_can_be_a_xacro_file_with_the_same_arguments(load):
@@ -129,7 +159,7 @@ def test_the_scene_can_name_the_folder_of_a_package(load, tmp_path):
     [
         ("{joint: 2}", r"arm\.urdf\.xacro: .*'joint'.*joints"),
         ("{joints: [2]}", "expected true or false, an integer, a number, a text; got"),
-        ("{joints: many}", r"arm\.urdf\.xacro: xacro: .*many"),
+        ("{joints: many}", r"arm\.urdf\.xacro:9: xacro: .*many"),
     ],
 )
 def test_wrong_arguments_are_named(load, arguments: str, message: str):

@@ -121,6 +121,18 @@ def test_a_goal_is_accepted_executed_and_ended(served: Served) -> None:
     assert served.statuses(sent, SUCCEEDED) == [ACCEPTED, EXECUTING, SUCCEEDED]
 
 
+def test_one_rule_remaps_all_of_an_action(served: Served, listener: Listener) -> None:
+    rules = ["--ros-args", "-r", f"{_ACTION}:=arm_controller/follow"]
+    node = Node("remapped", context=listener.node.context, cli_args=rules, namespace="/left")
+    server = GoalServer(Endpoints(node), FollowJointTrajectory, _ACTION, served)
+    try:
+        found = get_action_server_names_and_types_by_node(node, "remapped", "/left")
+        assert [name for name, _ in found] == ["/left/arm_controller/follow"]
+    finally:
+        server.destroy()
+        node.destroy_node()
+
+
 def test_a_refused_goal_is_not_executed(served: Served) -> None:
     served.accepts = False
     sent = served.commander.send(follow(point(1.0, [0.0]), joints=["a"]))

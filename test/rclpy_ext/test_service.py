@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import rclpy
+from controller_manager_msgs.srv import ReloadControllerLibraries, SwitchController
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -22,6 +23,7 @@ from mujoco_ros.rclpy_ext.service import (
     RequestRejectedError,
     Responder,
     Service,
+    failure,
     flush_responses,
 )
 from mujoco_ros.sim.command_queue import CommandQueue
@@ -31,6 +33,15 @@ Handler = Callable[[Any, Responder], None]
 pytestmark = pytest.mark.filterwarnings(
     "error:failed to send response:RuntimeWarning:mujoco_ros.rclpy_ext.service"
 )
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"), [(SwitchController, "no"), (ReloadControllerLibraries, None)]
+)
+def test_a_failure_has_the_fields_of_its_type(kind: Any, message: str | None) -> None:
+    response = failure(kind.Response(ok=True), "no")
+    assert not response.ok
+    assert getattr(response, "message", None) == message
 
 
 class Server:
@@ -181,6 +192,7 @@ def test_a_response_is_sent_after_the_physics_thread_runs_the_command(
     future = call()
     listener.spin_for(0.2)
     assert not future.done()
+    assert listener.spin_until(lambda: bool(commands._waiting))
     commands.drain()
     assert listener.result(future).success
 

@@ -1,7 +1,6 @@
 """The log of a node, in which a text is one line."""
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -14,7 +13,7 @@ ESCAPED = "j1\\n[FATAL] [1.0] [mujoco]: forged\\r\\x1b[2J\\u2028"
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch, ros_node) -> Iterator[list[str]]:
+def written(monkeypatch: pytest.MonkeyPatch, ros_node) -> list[str]:
     """Return what a node with the forwarded log writes."""
     texts: list[str] = []
     monkeypatch.setattr(
@@ -25,11 +24,8 @@ def written(monkeypatch: pytest.MonkeyPatch, ros_node) -> Iterator[list[str]]:
         "rclpy_logging_rcutils_log",
         rclpy_implementation.rclpy_logging_rcutils_log,
     )
-    package = logging.getLogger("mujoco_ros")
-    level = package.level
     log_handler.forward_log(ros_node)
-    yield texts
-    package.setLevel(level)
+    return texts
 
 
 def test_a_name_in_a_record_forges_no_line(written):

@@ -538,3 +538,21 @@ def test_a_response_that_is_noted_at_once_lets_the_clock_continue(
     component._responding, component._open_at = True, math.inf
     assert component.wait(0.0) > 0.0
     assert component.wait(math.inf) == 0.0
+
+
+def test_a_component_that_stands_delays_one_tick_by_the_longest_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    component = object.__new__(lockstep_parameters.LockstepParameters)
+    trip = MagicMock()
+    trip.wait.side_effect = [False, False, True, False]
+    component._round_trips, component._silent, component._ending = (
+        {"joint_commands": trip},
+        set(),
+        False,
+    )
+    for _ in range(4):
+        component.confirm(["joint_commands", "unknown"])
+    longest, again, once_more, afresh = (call.args[0] for call in trip.wait.call_args_list)
+    assert longest == afresh > again == once_more
+    assert caplog.text.count("does not answer") == 2

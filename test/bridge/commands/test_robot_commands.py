@@ -12,7 +12,15 @@ import pytest
 from command_clients import ARM, CommandClient, duration, point, seconds, trajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
-from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher, steps_of
+from simulators import (
+    ROOT,
+    Listener,
+    Recording,
+    Simulator,
+    SimulatorLauncher,
+    first_line,
+    steps_of,
+)
 from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.commands.trajectory_server import to_trajectory
@@ -247,7 +255,7 @@ def test_a_trajectory_continues_after_its_client_dies(
     before = _reference(listener)
     client = _dying_client(simulator, 3.0)
     assert client.stdout is not None
-    assert client.stdout.readline() == "moving\n"
+    assert first_line(client.stdout) == "moving\n"
     client.kill()
     client.wait()
     assert (_reference(listener) < before + 0.099).any()

@@ -80,7 +80,14 @@ def test_every_row_of_a_healthy_simulation_is_ok(row: str, text: str) -> None:
 
 
 def test_every_row_is_tested_here() -> None:
-    assert list(DIAGNOSTIC_ROWS) == ["real time", "engine", "control", "commands", "world"]
+    assert list(DIAGNOSTIC_ROWS) == [
+        "real time",
+        "engine",
+        "control",
+        "commands",
+        "world",
+        "profile",
+    ]
 
 
 def test_dropped_time_is_a_warning_and_from_half_of_it_on_an_error() -> None:
@@ -143,6 +150,17 @@ def test_the_energy_is_reported_if_it_is_computed() -> None:
     assert result.values["potential energy [J]"] == "12.5"
     assert result.values["kinetic energy [J]"] == "0.25"
     assert not [name for name in report("engine").values if "energy" in name]
+
+
+def test_the_profile_has_the_mean_time_of_a_step_since_the_last_report_or_reset() -> None:
+    def after(**timers: tuple[float, int]) -> DiagnosticSnapshot:
+        return DiagnosticSnapshot(replace(_STATUS, engine=replace(_ENGINE, timers=timers)), {})
+
+    first, second = after(step=(1e-3, 10)), after(step=(5e-3, 30), velocity=(1e-4, 20))
+    row = DIAGNOSTIC_ROWS["profile"]
+    assert row(second, first).values == {"step [us]": "200.00", "velocity [us]": "5.00"}
+    assert row(first, second).values == {"step [us]": "100.00"}, "after a reset"
+    assert judged(row(first, first)) == (OK, "no steps")
 
 
 def test_joints_at_their_torque_limit_are_a_warning_while_it_lasts() -> None:

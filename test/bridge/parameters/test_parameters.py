@@ -27,10 +27,18 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _NAMES = [spec.name for spec in PARAMETERS]
 _READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "realism", "seed"}
+_READ_ONLY |= {"odom_tf", "cmd_vel_stamped"}
 _READ_ONLY |= {"realtime_priority", "ros2_control", "simulation_interfaces_prefix"}
 _READ_ONLY |= {"cameras", "cameras_at_start", "rendering", "viewer", "viewer_host", "viewer_port"}
 _READ_ONLY |= {"history_length", "history_rate"}
-_READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_step_by_step"}
+_READ_ONLY |= {
+    "controller",
+    "controller_robot",
+    "controllers_file",
+    "start_controllers",
+    "controller_seed",
+    "controller_step_by_step",
+}
 _READ_ONLY |= {"controller_time_limit", "controllers", "client_folders", "output_folder"}
 
 

@@ -1,16 +1,20 @@
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
+from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result, SimulatorFeatures
 from simulation_interfaces.srv import ResetSimulation
 from simulator_client import PAUSED, PLAYING, SimulatorClient
 from simulators import SimulatorLauncher, steps_of
+from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
+from mujoco_ros.bridge.simulation_interfaces import resetting
+from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService, rewinds
 from mujoco_ros.control.events import SimulationReset
 
 OK, UNSUPPORTED = Result.RESULT_OK, Result.RESULT_FEATURE_UNSUPPORTED
@@ -182,6 +186,7 @@ def test_a_clock_in_lockstep_waits_until_the_report_of_a_reset_was_received():
     context = SimpleNamespace(
         simulation=SimpleNamespace(commands=None, on_reset=resets),
         run=None,
+        has_controllers=True,
         values={},
         endpoints=SimpleNamespace(publisher=lambda *_: events),
         lockstep=SimpleNamespace(robots=frozenset({"arm"})),
@@ -195,14 +200,79 @@ def test_a_clock_in_lockstep_waits_until_the_report_of_a_reset_was_received():
     assert service.wait(0.0) > 0.0, "it is not published yet"
     acknowledged.clear()
     service.on_reset(event)
-    assert service.wait(0.5) > 0.0
+    assert service.wait(0.01) > 0.0
     acknowledged.append("received")
-    assert service.wait(0.6) == service.wait(0.7) == 0.0
+    assert service.wait(0.015) == service.wait(0.016) == 0.0
     acknowledged.clear()
     resets[0]()
     service.on_reset(event)
     assert service.wait(10.0) > 0.0
-    assert service.wait(11.5) == 0.0, "a subscriber was killed"
+    assert service.wait(10.03) == 0.0, "a subscriber was killed, or confirms late"
     context.lockstep.robots = frozenset()
     resets[0]()
     assert service.wait(20.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, True),
+        ({"ros2_control": True}, False),
+        ({"ros2_control": True, "reset_time": "rewind"}, True),
+        ({"ros2_control": False, "reset_time": "continue"}, False),
+    ],
+)
+def test_the_clock_of_a_controller_manager_continues_by_default(
+    values: dict[str, object], expected: bool
+) -> None:
+    assert rewinds({"reset_time": "auto"} | values) is expected
+
+
+def test_a_reset_is_answered_when_a_controller_manager_has_its_state(start: SimulatorLauncher):
+    simulator = start.simulator(scene="arm", ros2_control=True, viewer="none")
+    simulator.wait_until_running()
+    listener = start.listener(simulator)
+    states = listener.record(JointState, "/joint_states")
+    events = listener.record(Header, "/mujoco/reset_event")
+    assert listener.spin_until(lambda: len(states) > 10)
+    service = "reset_simulation"
+    assert listener.call(ResetSimulation, service, ResetSimulation.Request()).result.result == OK
+    assert len(events) == 1
+    after = [m for m in states.messages if stamp_ns(m.header) > stamp_ns(events.latest)]
+    assert len(after) > 2  # of 20 ms
+
+
+@pytest.mark.parametrize(
+    ("time", "elapsed"), [(0.005, 0.0), (100.0, 60.0)], ids=["another reset", "the clock stands"]
+)
+def test_the_answer_to_a_reset_does_not_wait_for_a_time_that_does_not_come(
+    monkeypatch: pytest.MonkeyPatch, time: float, elapsed: float
+) -> None:
+    now, simulation, answered = [0.0], SimpleNamespace(time=100.0, paused=False, on_reset=[]), []
+    simulation.commands = None
+    monkeypatch.setattr(resetting, "monotonic", lambda: now[0])
+    polls: list[Callable[[], object]] = []
+    context = SimpleNamespace(
+        simulation=simulation,
+        run=None,
+        has_controllers=False,
+        values={},
+        endpoints=SimpleNamespace(
+            publisher=lambda *_: None,
+            later=lambda _seconds, poll: polls.append(poll),
+            node=SimpleNamespace(executor=SimpleNamespace(create_task=polls.append)),
+        ),
+        lockstep=None,
+    )
+    nothing = SimpleNamespace(serve=lambda *_: None, remove_features=lambda _name: None)
+    service = ResetService(context, nothing, None)
+    service._answer(SimpleNamespace(succeed=lambda: answered.append(True)))
+    polls.pop()()
+    assert not answered
+    simulation.time, now[0] = time, elapsed
+    polls.pop()()
+    assert answered
+
+
+def stamp_ns(header: Header) -> int:
+    return header.stamp.sec * 10**9 + header.stamp.nanosec

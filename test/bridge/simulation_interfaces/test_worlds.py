@@ -9,7 +9,8 @@ from simulator_client import PAUSED, PLAYING, SimulatorClient
 from simulators import SimulatorLauncher
 from spawn_requests import ARM, BALL, BOX, at, named_resource, spawn
 
-from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.config import load_scene, shipped_scenes
+from mujoco_ros.model.scene.worlds import shipped_worlds
 from mujoco_ros.sim.simulation import Simulation
 
 OK = Result.RESULT_OK
@@ -156,8 +157,9 @@ def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient,
         assert response.result.result == OK, response.result.error_message
         return [world.name for world in response.worlds]
 
-    scenes = ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"]
-    shipped = [*scenes, "empty", "ground", "plates", "small_plates"]
+    scenes = list(shipped_scenes())
+    assert {"arm", "quadruped", "rover"} <= set(scenes)
+    shipped = [*scenes, *(world.stem for world in shipped_worlds())]
     assert listed() == shipped
     assert listed(filter=TagsFilter(tags=["quadruped"])) == ["quadruped", "zoo"]
     assert listed(additional_sources=[str(tmp_path)]) == [*shipped, "boxes"]

@@ -130,3 +130,11 @@ def test_a_configuration_without_placeholders_is_unchanged(humanoid):
 
 def test_every_displayed_topic_has_a_type_of_its_display(zoo):
     assert {entry.kind for entry in displayable_topics(zoo)} <= KINDS
+
+
+def test_the_fixed_frame_is_the_root_of_tf(template, humanoid):
+    def fixed_frame(layout: ModelLayout) -> str:
+        return filled(template, layout)["Visualization Manager"]["Global Options"]["Fixed Frame"]
+
+    assert fixed_frame(humanoid) == "world"
+    assert fixed_frame(layout_of("office")) == "odom"

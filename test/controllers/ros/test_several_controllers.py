@@ -206,6 +206,7 @@ def test_settings_that_exclude_each_other_are_rejected(given, message):
             "robot 'arm': joint 'wrist' not found",
         ),
         ({"controllers": "[a]"}, "controller 'a' not found; there are: grasp_reflex, "),
+        ({"controllers": "arm.yaml"}, "parameter file is for 'controllers_file'"),
         (
             {"controllers": "[grasp_reflex]", "grasp_reflex.tpye": "x"},
             "did you mean 'grasp_reflex.",

@@ -38,8 +38,12 @@ def test_the_package_has_the_expected_scenes():
         "arm",
         "handover",
         "humanoid",
+        "mobile_manipulator",
+        "office",
         "quadruped",
+        "rover",
         "walk_grasp",
+        "warehouse",
         "zoo",
     ]
 
@@ -191,7 +195,7 @@ def test_an_error_in_a_scene_has_its_location(read, tmp_path, text, place, messa
         ("pose: {rpy: [90deg, 0, 0]}", ".pose.rpy[0]", "expected a number, got '90deg' (str)"),
         ("pose: [0, 0, 0]", ".pose", "expected a mapping, got [0, 0, 0] (list)"),
         ("pose: {position: [0, 0, 0]}", ".pose", "there are: xyz, rpy, quaternion_xyzw"),
-        ("base: floating", ".base", "'floating' (str) is not one of fixed, free"),
+        ("base: floating", ".base", "'floating' (str) is not one of auto, fixed, free"),
         ("namespace: /a", "", "namespace '/a' is not a relative ROS namespace"),
         ("namespace: a//b", "", "namespace 'a//b' is not a relative ROS namespace"),
         ("namespace: a b", "", "namespace 'a b' is not a relative ROS namespace"),
@@ -257,8 +261,9 @@ def test_the_error_for_an_unknown_scene_has_the_closest_and_lists_all():
         load_scene("humaniod")
     assert str(caught.value) == (
         "scene 'humaniod' not found (did you mean 'humanoid'?); "
-        "there are: arm, handover, humanoid, quadruped, walk_grasp, zoo; a robot of a "
-        "collection is <collection>:<robot>, e.g. example-robot-data:ur10"
+        "there are: arm, handover, humanoid, mobile_manipulator, office, quadruped, rover, "
+        "walk_grasp, warehouse, zoo; a robot of a collection is <collection>:<robot>, e.g. "
+        "example-robot-data:ur10"
     )
 
 
@@ -314,3 +319,13 @@ def test_a_bare_model_file_is_a_scene_of_one_robot_named_after_it(tmp_path, file
     assert scene.robots == (RobotConfig(name=robot, model=str(path)),)
     assert not scene.merged
     assert scene.namespace(scene.robots[0]) == ""
+
+
+def test_arguments_of_a_xacro_file_follow_its_path(tmp_path):
+    path = tmp_path / "my arm.urdf.xacro"
+    path.write_text("<robot/>")
+    scene = load_scene(f"{path} ur_type:=ur5e  title:=two words")
+    assert scene.robots[0].model == str(path)
+    assert scene.robots[0].xacro_args == {"ur_type": "ur5e", "title": "two words"}
+    with pytest.raises(UserInputError, match=r"'arm' is no xacro file, so .* \(heavy\)"):
+        load_scene("arm heavy:=3")

@@ -80,6 +80,11 @@ def test_rays_include_both_ends_of_the_range_and_a_circle_has_no_duplicate():
 @pytest.mark.parametrize(
     ("lidars", "message"),
     [
+        ("{name: a, body: link, topic: a b}", "lidar 'a': 'topic' is 'a b'; it must be letters"),
+        (
+            "{name: a, body: link, topic: scan}, {name: b, body: link, topic: scan}",
+            "lidars 'a' and 'b' have the same topic, /cell/scan; change the 'topic' of one",
+        ),
         ("{name: a}", "lidar 'a': give either the 'site' or the 'body'"),
         ("{name: a, site: top, body: link}", "give either the 'site' or the 'body'"),
         ("{name: a, site: top, pose: {}}", "a 'pose' goes with a 'body'"),

@@ -163,12 +163,14 @@ THERMAL = {
 def test_heat_follows_the_law_of_first_order(simulate):
     """Below derating: ΔT = P R (1 - exp(-t/τ)), with P = c τ²."""
     simulation = motor(simulate, gear=2.0, damping=1e6, **THERMAL)
-    motors = simulation.plant.realism.robots[simulation.assembly.robots[0]].motors
+    robot = simulation.plant.realism.robots[simulation.assembly.robots[0]]
+    motors = robot.motors
     simulation.references.tau[0] = 5.0
     steps = 300
     efforts(simulation, steps)
     rise = 2.0 * 5.0**2 * 0.5 * -np.expm1(-steps * STEP / 0.4)
     assert motors.temperature[0] == pytest.approx(20.0 + rise, rel=1e-9)
+    assert list(robot.temperatures.values()) == [motors.temperature[0]]
     simulation.references.tau[0] = 0.0
     efforts(simulation, 400)
     assert motors.temperature[0] == pytest.approx(20.0 + rise * np.exp(-1.0), rel=1e-9)

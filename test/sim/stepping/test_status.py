@@ -30,6 +30,9 @@ def test_it_has_contacts_constraints_and_iterations_of_the_solver(simulate):
     assert 0 < status.iterations <= status.iteration_limit == 7
     assert status.energy is None
     assert status.warnings == {}
+    step, position = (status.timers[name] for name in ("step", "position"))
+    assert 0.0 < position[0] < step[0] < 1.0
+    assert position[1] == step[1] == 1
 
 
 def test_it_has_the_energy_if_the_model_computes_it(simulate):

@@ -4,6 +4,7 @@ from typing import Any
 
 from command_clients import seconds
 from rclpy.action import ActionClient
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulation_interfaces import srv
@@ -55,8 +56,11 @@ class SimulatorClient:
     def client(self, interface: str) -> Any:
         """Return the client of a service, once the service is available."""
         if interface not in self._clients:
+            # With the usual depth of 10, a burst of responses loses the first ones.
             client = self.listener.node.create_client(
-                getattr(srv, interface), "/mujoco/" + service_name(interface)
+                getattr(srv, interface),
+                "/mujoco/" + service_name(interface),
+                qos_profile=QoSProfile(depth=1000),
             )
             assert self.listener.spin_until(client.service_is_ready)
             self._clients[interface] = client

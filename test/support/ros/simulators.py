@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import rclpy
 from fork_server import ForkedProcess, fork_server
@@ -47,6 +47,14 @@ Stamp = tuple[int, int]
 def without_middleware_log(text: str) -> str:
     """Return the output of a program without what Fast DDS logs of ports in use."""
     return _MIDDLEWARE_LOG.sub("", text)
+
+
+def first_line(output: IO[str]) -> str:
+    """Return the first line that a program prints itself, "" if it ends before."""
+    line = output.readline()
+    while line and not without_middleware_log(line):
+        line = output.readline()
+    return line
 
 
 def stamps_of(messages: list[Any]) -> list[Stamp]:
@@ -228,6 +236,7 @@ class Simulator:
         domain: int,
         *,
         remaps: tuple[str, ...] = (),
+        params_files: tuple[Path, ...] = (),
         fresh_interpreter: bool = False,
     ) -> None:
         self.domain = domain
@@ -237,6 +246,8 @@ class Simulator:
             arguments += ["-p", f"{name}:={value}"]
         for remap in remaps:
             arguments += ["-r", remap]
+        for file in params_files:
+            arguments += ["--params-file", str(file)]
         self.environment = os.environ | {
             "ROS_DOMAIN_ID": str(domain),
             "RCUTILS_COLORIZED_OUTPUT": "0",
@@ -314,12 +325,18 @@ class SimulatorLauncher:
         self._domains: list[Domain] = []
 
     def simulator(
-        self, *, remaps: tuple[str, ...] = (), fresh_interpreter: bool = False, **parameters: Any
+        self,
+        *,
+        remaps: tuple[str, ...] = (),
+        params_files: tuple[Path, ...] = (),
+        fresh_interpreter: bool = False,
+        **parameters: Any,
     ) -> Simulator:
         """Start a simulator; a double underscore in a parameter's name means a dot.
 
         Args:
             remaps: Remappings of names.
+            params_files: Parameter files.
             fresh_interpreter: Whether to start a new interpreter, which is slow, instead of a fork.
             parameters: Parameters that differ from the defaults.
         """
@@ -330,7 +347,12 @@ class SimulatorLauncher:
         self._domains.append(Domain())
         domain = self._domains[-1].id
         self._simulators.append(
-            Simulator(log, names, domain, remaps=remaps, fresh_interpreter=fresh_interpreter)
+            Simulator(
+                *(log, names, domain),
+                remaps=remaps,
+                params_files=params_files,
+                fresh_interpreter=fresh_interpreter,
+            )
         )
         return self._simulators[-1]
 

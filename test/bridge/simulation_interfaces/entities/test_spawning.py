@@ -201,6 +201,22 @@ def test_a_spawned_robot_follows_commands(yard: SimulatorClient):
     yard.listener.node.destroy_publisher(publisher)
 
 
+def test_the_uri_of_a_robot_can_say_that_its_base_is_free(yard: SimulatorClient):
+    uri = "package://mujoco_ros/urdf_mjcf/arm/arm.urdf"
+
+    def height(name: str) -> float:
+        return float(yard.call("GetEntityState", entity=name).state.pose.position.z)
+
+    for name, argument, y in (("bolted", "", 0.0), ("loose", " base:=free", 2.0)):
+        pose = at(-5.0, y, 4.0)
+        response = spawn(yard, uri=uri + argument, name=name, initial_pose=pose)
+        assert response.result.result == OK, response.result.error_message
+    assert yard.listener.spin_until(lambda: height("loose") < 3.5)
+    assert height("bolted") == 4.0
+    result = spawn(yard, uri=uri + " base:=welded", name="welded").result
+    assert "base 'welded' not found; there are: auto, fixed, free" in result.error_message
+
+
 def test_several_entities_are_spawned_in_one_request_with_a_result_each(yard: SimulatorClient):
     def request(name: str, text: str = BALL, x: float = 0.0) -> SpawnEntity:
         resource = Resource(resource_string=text)

@@ -95,6 +95,12 @@ def test_a_limit_of_zero_does_not_freeze_a_joint(attribute):
     assert [entry.limited for entry in block.joints] == [False, True]
 
 
+def test_a_joint_that_starts_at_its_limit_is_limited_by_the_simulator_alone():
+    places = [0.0, 1.0 + 1e-7, 0.5]
+    blocks = [written(joint("slide", *ALL, position=place))[0] for place in places]
+    assert [block.joints[0].limited for block in blocks] == [False, False, True]
+
+
 def test_an_invalid_limit_is_an_error_that_names_the_joint():
     with pytest.raises(UserInputError, match=r"joint 'hinge': .*velocity=\"fast\""):
         written(joint("hinge", "position"), urdf=URDF.replace('velocity="2"', 'velocity="fast"'))

@@ -207,7 +207,16 @@ def test_an_impossible_inertia_is_corrected_with_a_warning(load, caplog, moments
     assert a + b >= c * (1 - 1e-9)
     assert c == pytest.approx(largest, rel=1e-6)
     assert word in caplog.text
-    assert "arm" in caplog.text
+    before = " ".join(f"{moment:.3g}" for moment in sorted(map(float, moments.split())))
+    after = " ".join(f"{moment:.3g}" for moment in (a, b, c))
+    assert f"arm (1 kg, {before} becomes {after} kg m²)" in caplog.text
+
+
+def test_a_moving_link_without_mass_and_shape_becomes_a_gram_with_a_warning(load, caplog):
+    # Such as the virtual wheels of a car, which the others mimic.
+    model = load(robot(link("a"), link("b", ""), joint("j", "a", "b"))).compile()
+    assert model.body("b").mass[0] == pytest.approx(0.001)
+    assert "moving links without mass and shape become a gram of water: b" in caplog.text
 
 
 def test_a_valid_inertia_is_kept_without_a_warning(load, caplog):
@@ -242,12 +251,24 @@ def test_the_colour_of_one_visual_does_not_affect_the_next(load):
 
 def test_each_scalar_joint_gets_a_motor_with_its_name_and_effort_limit():
     model = import_urdf(DATA / "plain.urdf").spec.compile()
-    motors = {model.actuator(i).name: model.actuator(i).ctrlrange.tolist() for i in range(model.nu)}
-    assert motors == {"yaw": [-30, 30], "extend": [-80, 80], "spin": [-5, 5]}
+    motors = {"yaw": 30, "extend": 80, "spin": 5}
+    ranges = {name: model.actuator(name).ctrlrange.tolist() for name in motors}
+    assert ranges == {name: [-effort, effort] for name, effort in motors.items()}
     data = mujoco.MjData(model)
     data.ctrl[:] = 100  # beyond every effort
     mujoco.mj_forward(model, data)
-    np.testing.assert_allclose(data.actuator_force, [30, 80, 5])
+    forces = [data.actuator(name).force[0] for name in motors]
+    np.testing.assert_allclose(forces, list(motors.values()))
+
+
+def test_the_parts_of_a_planar_joint_follow_velocities():
+    imported = import_urdf(DATA / "plain.urdf")
+    model = imported.spec.compile()
+    for name in ("slide_TX", "slide_TY", "slide_RZ"):
+        actuator = model.actuator(name)
+        assert not actuator.ctrllimited[0]
+        assert actuator.biasprm[2] == -actuator.gainprm[0] < 0.0
+        assert model.joint(name).id == actuator.trnid[0]
 
 
 def test_a_joint_without_effort_gets_an_unlimited_motor(load):
@@ -442,6 +463,24 @@ def test_a_collada_file_is_merged_in_metres_with_the_colour_of_its_largest_part(
     np.testing.assert_allclose(model.geom_rgba[0], [0, 0, 1, 1])
 
 
+@pytest.mark.parametrize("colour", ["0 0 0.01.0", "0 0 1", "blue", ""])
+def test_a_malformed_colour_of_a_collada_file_costs_no_geometry(load, tmp_path, colour):
+    text = (DATA / "two_boxes.dae").read_text()
+    (tmp_path / "part.dae").write_text(text.replace("<color>0 0 1 1<", f"<color>{colour}<"))
+    model = load(robot(mesh_link("base", "part.dae"))).compile()
+    np.testing.assert_allclose(extent(model, 0), [[0, 0, 0], [0.1, 0.1, 0.35]], atol=1e-6)
+
+
+def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, tmp_path):
+    faces = np.tile([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]], (50_001, 1))
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
+    large = trimesh.Trimesh(corners, faces, process=False)
+    large.export(tmp_path / "part.stl")
+    shapes = mesh_link("base", "part.stl") + mesh_link("arm", "part.stl", tag="collision")
+    model = load(robot(shapes, joint("j", "base", "arm"))).compile()
+    assert model.mesh_facenum[0] == len(faces) > 200_000
+
+
 def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
     for folder, size in (("visual", 1.0), ("collision", 2.0)):
         (tmp_path / folder).mkdir()
@@ -562,7 +601,7 @@ MISTAKES = {
     "a doctype": ('<!DOCTYPE r [<!ENTITY x SYSTEM "/etc/passwd">]><robot/>', "DOCTYPE"),
     "xacro": (
         robot('<xacro:include filename="x"/>', tail='xmlns:xacro="http://www.ros.org/wiki/xacro"'),
-        "give it the suffix .xacro",
+        "expand it with the program 'xacro'",
     ),
     "no link": (robot(), "no link"),
     "a nameless link": (robot("<link/>"), "<link> has no name"),
@@ -642,16 +681,19 @@ MISTAKES = {
         robot(link("a"), link("b"), joint("j", "a", "b", '<mimic joint="j"/>')),
         "mimics itself",
     ),
+    "mimics in a circle": (
+        robot(
+            link("a"), link("b"), link("c"), joint("i", "a", "b", '<mimic joint="j"/>'),
+            joint("j", "b", "c", '<mimic joint="i"/>'),
+        ),
+        "'i': these joints mimic each other in a circle: i, j",
+    ),
     "a mimic of a fixed joint": (
         robot(
             link("a"), link("b"), link("c"),
             joint("i", "a", "b", type="fixed"), joint("j", "b", "c", '<mimic joint="i"/>'),
         ),
         "mimics 'i', which is fixed",
-    ),
-    "a moving link without mass": (
-        robot(link("a"), link("b", ""), joint("j", "a", "b")),
-        "link 'b': moves on joint 'j' but has no mass",
     ),
     "a floating joint inside the tree": (
         robot(

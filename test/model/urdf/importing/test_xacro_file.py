@@ -59,6 +59,17 @@ def test_packages_need_not_be_installed(expand, tmp_path: Path):
     assert '<link name="arm"/>' in expand(include)
 
 
+def test_a_source_tree_has_the_files_in_the_folders_from_which_cmake_installs_them(
+    expand, tmp_path: Path
+):
+    (tmp_path / "parts" / "description" / "urdf").mkdir(parents=True)
+    (tmp_path / "parts" / "package.xml").touch()
+    part = tmp_path / "parts" / "description" / "urdf" / "arm.xacro"
+    part.write_text(f'{HEAD}<link name="arm"/></robot>')
+    include = '<xacro:include filename="$(find parts)/urdf/arm.xacro"/>'
+    assert '<link name="arm"/>' in expand(include)
+
+
 def test_an_expansion_leaves_no_state_for_the_next_one(expand):
     with pytest.raises(UserInputError):
         expand("${1 / 0}", prefix="left_")
@@ -80,8 +91,30 @@ def test_an_expansion_leaves_no_state_for_the_next_one(expand):
 )
 def test_mistakes_name_the_file_and_the_reason(expand, content: str, message: str):
     arguments = {"side": "left"} if content == LINKS else {}
-    with pytest.raises(UserInputError, match=rf"robot\.urdf\.xacro: .*{message}"):
+    with pytest.raises(UserInputError, match=rf"robot\.urdf\.xacro(:1)?: .*{message}"):
         expand(content, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("<link name='a'/>\n<link\nname='${b}'/>", 2, "name 'b' is not defined"),
+        ("<link name='a'>\n\n${b}</link>", 1, "name 'b' is not defined"),
+        ("<xacro:macro name='m' params='k'>\n<link name='${b}'/></xacro:macro>\n<xacro:m k='1'/>",
+         2, "name 'b' is not defined"),
+        ("<xacro:macro name='m' params='k'/>\n<xacro:m/>", 2, "Undefined parameters"),
+        ("\n\n<xacro:include filename='none.xacro'/>", 3, "none.xacro"),
+        ("<link>\n<joint></link>", 2, "mismatched tag"),
+    ],
+)  # fmt: skip
+def test_mistakes_name_the_line(expand, tmp_path: Path, content: str, line: int, reason: str):
+    with pytest.raises(UserInputError, match=rf"robot\.urdf\.xacro:{line}: xacro: .*{reason}"):
+        expand(content)
+    (tmp_path / "part.xacro").write_text(f"{HEAD}{content}</robot>")
+    if "include" not in content:
+        inside = rf"part\.xacro:{line}: xacro: .*{reason}.*\(in the expansion of .*robot"
+        with pytest.raises(UserInputError, match=inside):
+            expand("<xacro:include filename='part.xacro'/>")
 
 
 POPEN = "[c for c in ().__class__.__mro__[1].__subclasses__() if c.__name__ == 'Popen'][0]"
@@ -114,7 +147,7 @@ def test_a_file_runs_no_commands(expand, tmp_path: Path, attack: str):
     file = tmp_path / "made_by_the_file"
     (tmp_path / "object.yaml").write_text(f"!!python/object/apply:os.mkdir ['{file}']")
     content = attack.format(file=file, folder=tmp_path, popen=POPEN, frame=FRAME)
-    with pytest.raises(UserInputError, match=r"robot\.urdf\.xacro: xacro: ") as caught:
+    with pytest.raises(UserInputError, match=r"robot\.urdf\.xacro(:1)?: xacro: ") as caught:
         expand(content)
     assert not file.exists()
     assert any(it in str(caught.value) for it in ("available", "not defined", "constructor"))

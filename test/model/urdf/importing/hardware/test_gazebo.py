@@ -1,6 +1,7 @@
 """<gazebo> elements of a URDF."""
 
 import math
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -160,6 +161,26 @@ def test_a_lidar_measures_the_distance_to_a_wall(assembled_in, caplog, kind, tag
     expected[expected > 12] = np.inf
     np.testing.assert_allclose(ranges, expected, rtol=1e-6)
     assert unused(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("topic", "expected"),
+    [("/scan", "robot/scan"), ("front/scan", "robot/front/scan"), ("a b", "robot/lidar/eye/scan")],
+)
+def test_a_lidar_has_the_topic_of_its_element(assembled, topic, expected):
+    content = f"<topic>{topic}</topic>{LIDAR.format('ray')}"
+    found = assembled(on("base", sensor("ray", content)))
+    (lidar,) = lay_out(found).robots[0].lidars
+    assert replace(lidar, namespace="robot").topic == expected
+    assert lidar.source == "lidar/eye"
+
+
+def test_of_lidars_with_the_same_topic_the_first_has_it(assembled, caplog):
+    content = f"<topic>scan</topic>{LIDAR.format('ray')}"
+    two = sensor("ray", content) + sensor("ray", content).replace("eye", "rear")
+    lidars = lay_out(assembled(on("base", two))).robots[0].lidars
+    assert [lidar.topic for lidar in lidars] == ["scan", "lidar/rear/scan"]
+    assert any("topic" in entry for entry in unused(caplog))
 
 
 def test_a_whole_turn_with_rounding_errors_and_several_rows_is_a_lidar(assembled):
