@@ -161,6 +161,15 @@ def check_access(path: Path, named: str = "") -> None:
         current.add(os.path.realpath(path))
 
 
+def _check_opened(real: str, named: str) -> None:
+    """As `check_access`, of a file that is open; the system has resolved its links."""
+    current = _CURRENT.get()
+    if isinstance(current, _Client):
+        current.check(named, os.path.realpath(real))
+    elif current is not None:
+        current.add(real)
+
+
 def recorded_inputs() -> AbstractContextManager[None]:
     """Record the files that this thread reads in the block, for `is_input`."""
     return _block(set())
@@ -237,12 +246,13 @@ def open_file(path: Path, kind: str = "file") -> int:
     reading. Devices and named pipes are not opened.
     """
     try:
-        check_access(path)
+        if is_for_client():
+            check_access(path)
         # A handle of the path: getting it waits for no writer, and has no effect on a device.
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             found = f"/proc/self/fd/{handle}"
-            check_access(Path(os.readlink(found)), str(path))
+            _check_opened(os.readlink(found), str(path))
             mode = os.fstat(handle).st_mode
             if not stat.S_ISREG(mode):
                 raise MissingFileError(

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import package_directory, share_directory
@@ -78,7 +78,7 @@ def descriptions(
             if not urdf:
                 urdf = _exported(assembly, robot, partial(mesh_uri, share=share))
                 exported.append((model, urdf))
-            name = escape(robot.name, {'"': "&quot;"})
+            name = escape(robot.name)
             urdf = urdf.replace(f'name="{_ANY_NAME}"', f'name="{name}"', 1)
         found.append(_description(urdf, robot, pose))
     return found
