@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.command_line import create_parser, fail, parse
+from mujoco_ros.cli.command_line import collect_garbage, create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_cache import state_folder
@@ -44,6 +44,7 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     from mujoco_ros.viewer.ros.node import ViewerNode
     from mujoco_ros.wire.log_handler import forward_log
 
+    collect_garbage()
     state = SharedState(options.state)
     viewer = ViewerNode(options.simulator, ros, now=lambda: state.peek()[0])
     forward_log(viewer.node)

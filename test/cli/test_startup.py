@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mujoco_ros import cli
+from mujoco_ros.process import child_process
 from mujoco_ros.process.child_process import ONE_THREAD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,6 +158,16 @@ def test_a_signal_that_the_caller_ignores_stays_ignored():
 def test_the_program_is_found_by_its_command(arguments, expected, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["-m"])
     monkeypatch.setattr(sys, "orig_argv", arguments)
+    assert cli._program() == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [("mujoco_ros.cli.viewer", "viewer"), ("mujoco_ros.controllers.planning.worker", None)],
+)
+def test_the_program_of_a_child_process_is_found(module, expected, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [child_process.__file__, "1", module])
+    monkeypatch.setattr(sys, "orig_argv", child_process.python_command(module))
     assert cli._program() == expected
 
 
