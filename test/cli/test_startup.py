@@ -233,6 +233,19 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
     assert len(outputs) == 1
 
 
+def test_the_viewer_loads_no_clients_of_other_servers():
+    code = (
+        "import sys; from mujoco_ros.cli.viewer import import_server; import_server(); "
+        "print(*sys.modules); import requests"  # by others, it can be imported
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    modules = done.stdout.split()
+    assert "engineio" in modules
+    assert not {"aiohttp", "requests"} & set(modules)
+
+
 def test_programs_do_not_load_the_library_of_windows(tmp_path):
     script = tmp_path / "evaluate"
     script.write_text("import sys\nimport mujoco_ros.cli\nimport mujoco\nprint(*sys.modules)\n")
