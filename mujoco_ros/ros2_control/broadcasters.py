@@ -36,7 +36,7 @@ class _JointStates:
 
 
 class JointStateBroadcaster(Controller):
-    """joint_state_broadcaster/JointStateBroadcaster."""
+    """joint_state_broadcaster/JointStateBroadcaster; what publishes its `states` reads them."""
 
     without_meaning = ("use_urdf_to_filter",)  # the joints are those of the model
 
@@ -51,7 +51,6 @@ class JointStateBroadcaster(Controller):
             names = list(hardware.state_interfaces)
         self.state_interfaces = tuple(names)
         self.states = hardware.states(names)
-        self.is_wanted = True  # whether anyone reads the states
         # The state interfaces by joint or sensor, as their places among all
         self.groups: dict[str, dict[str, int]] = {}
         for index, interface in enumerate(names):
@@ -64,11 +63,6 @@ class JointStateBroadcaster(Controller):
             found = {field: kinds[kind] for field, kind in mapped.items() if kind in kinds}
             if found:
                 self.joints[group] = found
-
-    def update(self, time: float, period: float) -> None:
-        """Read the states, if anyone does."""
-        if self.is_wanted:
-            self.states.read()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

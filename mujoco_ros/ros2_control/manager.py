@@ -175,6 +175,13 @@ class ControllerManager:
                 if entry.follows_steps:
                     self._update(entry, time, 1.0 / entry.update_rate)
 
+    def fail(self, entry: LoadedController, error: Exception) -> None:
+        """Deactivate a controller that has failed; the others continue, as in ros2_control."""
+        _LOG.error(
+            "controller '%s' failed and is deactivated: %s", entry.name, error, exc_info=error
+        )
+        self._apply([], [entry])
+
     def idle_steps(self, time: float, most: int) -> int:
         """Return for how many steps from `time` on no controller is due, at most `most`."""
         if self._is_due(time):
@@ -237,9 +244,8 @@ class ControllerManager:
         assert entry.controller is not None
         try:
             entry.controller.update(time, elapsed)
-        except Exception as error:  # the others continue, as in ros2_control
-            _LOG.exception("controller '%s' failed and is deactivated: %s", entry.name, error)
-            self._apply([], [entry])
+        except Exception as error:
+            self.fail(entry, error)
             return False
         return True
 

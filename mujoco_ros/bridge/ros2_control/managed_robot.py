@@ -1,6 +1,6 @@
 """A robot with a controller_manager: its controllers, and their topics."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from rclpy.validate_node_name import validate_node_name
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer, full_name
 from mujoco_ros.bridge.ros2_control.servers import server_type
 from mujoco_ros.bridge.ros_arguments import remap_rules
@@ -23,7 +24,7 @@ from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.controller_file import MANAGER, ControllerDescription, ParameterFiles
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.hardware_blocks import HardwareBlock
-from mujoco_ros.ros2_control.loaded_controller import Lifecycle
+from mujoco_ros.ros2_control.loaded_controller import Lifecycle, LoadedController
 from mujoco_ros.ros2_control.manager import ControllerManager
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.types import TYPES
@@ -50,16 +51,19 @@ class ManagedRobot:
         name: str,
         namespace: str,
         drive: Drive | None = None,
+        on_join: Callable[[TopicPublisher], object],
     ) -> None:
         """Manage a robot in a namespace, which has no controllers yet.
 
-        Parameters that contradict its `drive`, as its wheels show it, are logged.
+        Parameters that contradict its `drive`, as its wheels show it, are logged. `on_join` is
+        called with a publisher that has a new subscription, or begins to publish.
         """
-        self._drive = drive
+        self.name, self._drive, self._on_join = name, drive, on_join
         self._context, self._files, self._control = context, files, control
         self.namespace = namespace
         rate = files.update_rate(namespace)
         self.manager = ControllerManager(control, hardware, TYPES, rate)
+        self.manager.on_change.append(self._note_change)
         self.descriptions: Mapping[str, ControllerDescription] = files.controllers(namespace)
         # The hardware components; one with everything if the robot declares none
         self.blocks: tuple[HardwareBlock, ...] = hardware.blocks or (
@@ -158,7 +162,9 @@ class ManagedRobot:
         self._close(name, at_once=True)
         controller.remapped = self._remapped(name)
         server = server_type(type(controller))
-        self._servers[name] = server(self._context, self.namespace, self._control, controller)
+        self._servers[name] = server(
+            *(self._context, self.namespace, self._control, controller), on_join=self._on_join
+        )
         self._publishing = dict(self._servers)
 
     def cleanup(self, name: str) -> None:
@@ -207,10 +213,44 @@ class ManagedRobot:
 
     def publish(self, time: float) -> None:
         """Publish what was updated in a step, in the physics thread; `time` is of its state [s]."""
+        is_stepped = self.name in self._context.lockstep.robots
         for entry in self.manager.updated:
             server = self._publishing.get(entry.name)
-            if server is not None:
-                server.publish(time)
+            if server is not None and not (is_stepped and server.at_ticks):
+                self._attempt(entry, partial(server.publish, time))
+
+    def publish_tick(
+        self, joined: Collection[TopicPublisher] | None = None, *, repeat: bool = False
+    ) -> None:
+        """Publish what comes at ticks of the lockstep, in the physics thread.
+
+        To `repeat` the last tick, publish what was updated in its step, too, of the controllers
+        with publishers that have `joined`, or of all.
+        """
+        simulation, servers = self._context.simulation, self._publishing
+        for entry in self.manager.loaded.values():
+            server = servers.get(entry.name)
+            if server is None or entry.state is not Lifecycle.ACTIVE:
+                continue
+            if joined is not None and server.publishers.isdisjoint(joined):
+                continue
+            if server.at_ticks:
+                epoch = simulation.epochs.number
+                self._attempt(entry, partial(server.publish_tick, simulation.time, epoch))
+            elif repeat and entry in self.manager.updated:
+                self._attempt(entry, partial(server.publish, simulation.time))
+
+    def _attempt(self, entry: LoadedController, publish: Callable[[], object]) -> None:
+        try:
+            publish()
+        except Exception as error:
+            self.manager.fail(entry, error)
+
+    def _note_change(self) -> None:
+        """Have what was activated publish at the tick at which the clock stands, too."""
+        for server in self._publishing.values():
+            for publisher in server.publishers if server.at_ticks else ():
+                self._on_join(publisher)
 
     def close(self, reason: str) -> None:
         """Close all topics, and end all goals."""
