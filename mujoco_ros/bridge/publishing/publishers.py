@@ -107,6 +107,7 @@ class Publishers(Component):
         self._run = context.run if all_at_last_step else None
         self._lockstep, self._confirm = context.lockstep, confirm
         self._simulation, values = context.simulation, context.values
+        self._endpoints = context.endpoints
         self._controllers = context.has_controllers
         self._frames = frames
         self._wrench_sign: WrenchSign = values["wrench_sign"]
@@ -137,11 +138,6 @@ class Publishers(Component):
     def topics(self) -> dict[TopicPublisher, Topic]:
         """Topics by their publishers, without /clock."""
         return {publisher: serialized.topic for publisher, serialized in self._stage.topics.items()}
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all topics, /clock first."""
-        return [publisher.topic for publisher in (self._clock, *self._stage.topics)]
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the messages that the middleware rejected."""
@@ -218,8 +214,8 @@ class Publishers(Component):
         self._arrange()
 
     def start(self) -> None:
-        """Log the topics."""
-        _LOG.info("topics: %s", ", ".join(self.names))
+        """Log all topics of the node that something publishes."""
+        _LOG.info("topics: %s", ", ".join(self._endpoints.published))
 
     def wait(self, now: float) -> float:
         """Publish the sample again to new subscriptions while the clock waits for commands."""
