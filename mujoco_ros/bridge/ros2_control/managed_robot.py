@@ -115,10 +115,7 @@ class ManagedRobot:
                 f"{MANAGER}, or name a file with it; the files have: {known}"
             )
         if described.type not in TYPES:
-            raise UserInputError(
-                f"controller '{name}': type '{described.type}' does not run in the simulator; "
-                f"{OTHER_TYPES}"
-            )
+            raise UserInputError(f"controller '{name}': {_unknown_type(described.type)}")
         self.manager.load(name, described.type, described.update_rate)
 
     def configure(self, name: str) -> None:
@@ -189,7 +186,14 @@ class ManagedRobot:
                 self.load(name)
             self.configure(name)
 
-        for problem in _repeat(self.descriptions, configure):
+        types = {name: described.type for name, described in self.descriptions.items()}
+        unknown = {name: kind for name, kind in types.items() if kind and kind not in TYPES}
+        for kind in dict.fromkeys(unknown.values()):
+            names = ", ".join(f"'{name}'" for name in unknown if unknown[name] == kind)
+            log.warning(
+                f"{'controllers' if ',' in names else 'controller'} {names}: {_unknown_type(kind)}"
+            )
+        for problem in _repeat((name for name in types if name not in unknown), configure):
             log.warning(problem)
         inactive = [e.name for e in self.manager.loaded.values() if e.state is Lifecycle.INACTIVE]
         activate = partial(self.manager.switch, deactivate=(), gives_way=True)
@@ -301,6 +305,10 @@ class ManagedRobot:
         if not self.node.has_parameter(full):
             return None
         return self.node.get_parameter(full).value
+
+
+def _unknown_type(kind: str) -> str:
+    return f"type '{kind}' does not run in the simulator; {OTHER_TYPES}"
 
 
 def _repeat(names: Iterable[str], act: Callable[[str], object]) -> Iterable[str]:
