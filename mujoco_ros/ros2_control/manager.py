@@ -160,6 +160,20 @@ class ControllerManager:
                 self._apply(start, stop)
         return tuple(problems)
 
+    def retire(self, *, force: bool) -> None:
+        """Deactivate all controllers, such that none is activated before it is configured anew.
+
+        Raises:
+            UserInputError: Some are active, and this is not forced.
+        """
+        with self._switching:
+            if self._active and not force:
+                names = ", ".join(entry.name for entry in self._active)
+                raise UserInputError(f"controllers are active: {names}")
+            self._apply([], self._active)
+            for entry in self.loaded.values():
+                entry.state = Lifecycle.UNCONFIGURED
+
     def update(self, time: float) -> None:
         """Update the controllers that are due in the step that begins at `time` [s]."""
         self.updated.clear()

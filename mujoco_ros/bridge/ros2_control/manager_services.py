@@ -210,28 +210,23 @@ class ManagerServices:
 
     def _reload(self, request: ReloadControllerLibraries.Request, answer: Responder) -> None:
         """Unload all controllers; there are no libraries."""
-        active = [e.name for e in self._manager.loaded.values() if e.state is Lifecycle.ACTIVE]
-        if active and not request.force_kill:
-            self._log.error(f"controllers are active: {', '.join(active)}")
-            answer.response.ok = False
-            answer()
-            return
+
+        def stop() -> None:
+            try:
+                self._manager.retire(force=request.force_kill)
+            except UserInputError as error:
+                self._log.error(str(error))
+                raise
 
         def unload() -> None:
-            try:
-                for name in list(self._manager.loaded):
-                    self._robot.unload(name)
-            except UserInputError as error:  # a client has activated it meanwhile
-                self._log.error(f"controllers were not unloaded: {error}")
-                raise
-            finally:
-                self.publish_activity()
+            for name in list(self._manager.loaded):
+                self._robot.unload(name)
+            self.publish_activity()
             answer.succeed()
 
-        def after(_left_out: tuple[str, ...]) -> None:
+        def after(_result: None) -> None:
             later(self._node, answer.attempt, unload, UserInputError)
 
-        stop = partial(self._manager.switch, (), active) if active else tuple
         answer.run(self._commands, stop, after)
 
     def _set_component(self, request: SetHardwareComponentState.Request, answer: Responder) -> None:
