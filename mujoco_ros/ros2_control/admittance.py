@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import atan2, copysign, hypot
+from math import atan2, copysign, hypot, isnan
 from typing import Any
 
 import numpy as np
@@ -96,14 +96,15 @@ class AdmittanceController(Controller):
         self._selected = np.array(read.selected_axes, dtype=float)
         self._centre = np.array(read.load_centre)
         count = len(read.joints)
+        self._alpha = read.alpha * np.eye(count)
         self._reference = np.zeros((2, count))  # last positions and velocities
         # Of the joints: what is added to positions and velocities, and its acceleration (k,)
         self.offset, self.velocity, self.acceleration = np.zeros((3, count))
         self.wrench = np.zeros(6)  # filtered, without the load, in the axes of the world
         self.wanted_wrench = np.zeros(6)  # of messages, which is added in the sensor's frame
         # In the axes of the base: wrench, displacement of the sensor's frame, twist, acceleration
-        self.wrench_base, self.displacement = np.zeros((2, 6))
-        self.twist, self.twist_rate = np.zeros((2, 6))
+        self._in_base = np.zeros((4, 6))
+        self.wrench_base, self.twist, self.displacement, self.twist_rate = self._in_base
         # In the base as well: where the references put the sensor's frame, by which rotation the
         # frame is turned against that, and the axes of the control frame
         self.place, self.turns = np.zeros(3), np.tile(np.eye(3), (3, 1, 1))
@@ -175,11 +176,13 @@ class AdmittanceController(Controller):
             given = self.references[at * count : (at + 1) * count]
             np.copyto(reference[_KINDS.index(kind)], given, where=~np.isnan(given))
         measured = states[count:]
-        self._yield(states[:count], np.zeros(6) if np.isnan(measured).any() else measured, period)
-        values = {POSITION: reference[0] + self.offset, VELOCITY: reference[1] + self.velocity}
+        if isnan(measured.dot(measured)):
+            measured = np.zeros(6)
+        self._yield(states[:count], measured, period)
+        added = {POSITION: self.offset, VELOCITY: self.velocity}
         written = self._commands.values.reshape(-1, count)
         for row, kind in zip(written, self.parameters.command_interfaces, strict=True):
-            row[:] = values[kind]
+            np.add(reference[_KINDS.index(kind)], added[kind], out=row)
         self._commands.write()
 
     def _yield(self, q: np.ndarray, measured: np.ndarray, period: float) -> None:
@@ -190,23 +193,17 @@ class AdmittanceController(Controller):
         kinematics.locate(q)
         here, sensor = kinematics.pose(read.sensor_frame)
         axes, offset = kinematics.pose(read.control_frame)[1], sensor @ turn.T
-        self.place[:], self.turns[:] = place, (turn, offset, axes)
+        self.place[:] = place
+        self.turns[0], self.turns[1], self.turns[2] = turn, offset, axes
         self.displacement[:3], self.displacement[3:] = here - place, _rotation(offset)
         world = kinematics.pose(read.world_frame)[1]
         self._filter(measured + self.wanted_wrench, world.T @ sensor, world)
-
-        def turned(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-            of_both: np.ndarray = vector.reshape(2, 3) @ matrix.T
-            return of_both.ravel()
-
-        self.wrench_base[:] = turned(world, self.wrench)
-        wrench, twist, displacement = (
-            turned(axes.T, vector) for vector in (self.wrench_base, self.twist, self.displacement)
-        )
+        self.wrench_base[:] = _turned(world, self.wrench)
+        wrench, twist, displacement = _turned(axes.T, self._in_base[:3])
         force = wrench * self._selected - self.damping * twist - self.stiffness * displacement
         jacobian = kinematics.jacobian(read.sensor_frame)
-        square = jacobian.T @ jacobian + read.alpha * np.eye(len(q))
-        rate = jacobian.T @ turned(axes, force / self.mass)
+        square = jacobian.T @ jacobian + self._alpha
+        rate = jacobian.T @ _turned(axes, force / self.mass)
         self.acceleration[:] = np.linalg.solve(square, rate) - read.joint_damping * self.velocity
         self.velocity += self.acceleration * period
         self.offset += self.velocity * period
@@ -222,6 +219,12 @@ class AdmittanceController(Controller):
         new[2] += read.load_weight
         new[3:5] += read.load_weight * np.array([y, -x])
         self.wrench += read.filter_coefficient * (new - self.wrench)
+
+
+def _turned(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Turn the linear and the angular parts of vectors.  # (…, 6)"""
+    turned: np.ndarray = (vectors.reshape(-1, 3) @ matrix.T).reshape(vectors.shape)
+    return turned
 
 
 def quaternion_xyzw(turn: np.ndarray) -> np.ndarray:
