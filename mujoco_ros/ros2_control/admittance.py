@@ -1,7 +1,8 @@
 """admittance_controller/AdmittanceController."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import atan2, copysign, hypot, isnan
 from typing import Any
 
@@ -17,6 +18,7 @@ from mujoco_ros.ros2_control.parameters import ControllerParameters
 _KINDS = (POSITION, VELOCITY)
 _AXES = tuple(f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 _SMALLEST_MASS, _LARGEST = 1e-4, 1e8
+_LIVE = ("mass", "damping_ratio", "stiffness", "selected_axes")
 
 
 def _numbers(description: str, parameter: str) -> Any:
@@ -56,6 +58,34 @@ class _Parameters:
     )
 
 
+def _checked(parameters: ControllerParameters) -> _Parameters:
+    read = parameters.read(_Parameters)
+    if not read.joints:
+        raise parameters.reject("joints", "is empty")
+    if read.command_joints and len(read.command_joints) != len(read.joints):
+        raise parameters.reject("command_joints", "has another length than 'joints'")
+    for name, kinds in (
+        ("command_interfaces", read.command_interfaces),
+        ("chainable_command_interfaces", read.references),
+    ):
+        if not kinds or not set(kinds) <= set(_KINDS):
+            raise parameters.reject(name, f"is {list(kinds)}; choose from: {', '.join(_KINDS)}")
+    if len(read.load_centre) != 3:
+        raise parameters.reject("gravity_compensation.CoG.pos", "must have 3 numbers")
+    for name, low in (
+        ("selected_axes", 0.0),
+        ("mass", _SMALLEST_MASS),
+        ("damping_ratio", 0.0),
+        ("stiffness", 0.0),
+    ):
+        values = getattr(read, name)
+        if len(values) != 6 or not all(low <= value <= _LARGEST for value in values):
+            raise parameters.reject(
+                f"admittance.{name}", f"must have 6 values from {low:g} to {_LARGEST:g}"
+            )
+    return read
+
+
 class AdmittanceController(Controller):
     """Adds to a motion what lets a tool yield to forces as a mass on a spring and a damper.
 
@@ -74,8 +104,8 @@ class AdmittanceController(Controller):
         self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
     ) -> None:
         super().__init__(name, parameters, hardware)
-        read = self.parameters = parameters.read(_Parameters)
-        self._check(parameters)
+        read = _checked(parameters)
+        self._use(read)
         commanded = read.command_joints or read.joints
         self.command_interfaces = tuple(
             f"{joint}/{kind}" for kind in read.command_interfaces for joint in commanded
@@ -91,9 +121,6 @@ class AdmittanceController(Controller):
             read.base,
             (read.sensor_frame, read.control_frame, read.world_frame, read.load_frame),
         )
-        self.mass, self.stiffness = np.array(read.mass), np.array(read.stiffness)
-        self.damping = 2.0 * np.array(read.damping_ratio) * np.sqrt(self.mass * self.stiffness)
-        self._selected = np.array(read.selected_axes, dtype=float)
         self._centre = np.array(read.load_centre)
         count = len(read.joints)
         self._alpha = read.alpha * np.eye(count)
@@ -109,31 +136,20 @@ class AdmittanceController(Controller):
         # frame is turned against that, and the axes of the control frame
         self.place, self.turns = np.zeros(3), np.tile(np.eye(3), (3, 1, 1))
 
-    def _check(self, parameters: ControllerParameters) -> None:
-        read = self.parameters
-        if not read.joints:
-            raise parameters.reject("joints", "is empty")
-        if read.command_joints and len(read.command_joints) != len(read.joints):
-            raise parameters.reject("command_joints", "has another length than 'joints'")
-        for name, kinds in (
-            ("command_interfaces", read.command_interfaces),
-            ("chainable_command_interfaces", read.references),
-        ):
-            if not kinds or not set(kinds) <= set(_KINDS):
-                raise parameters.reject(name, f"is {list(kinds)}; choose from: {', '.join(_KINDS)}")
-        if len(read.load_centre) != 3:
-            raise parameters.reject("gravity_compensation.CoG.pos", "must have 3 numbers")
-        for name, low in (
-            ("selected_axes", 0.0),
-            ("mass", _SMALLEST_MASS),
-            ("damping_ratio", 0.0),
-            ("stiffness", 0.0),
-        ):
-            values = getattr(read, name)
-            if len(values) != 6 or not all(low <= value <= _LARGEST for value in values):
-                raise parameters.reject(
-                    f"admittance.{name}", f"must have 6 values from {low:g} to {_LARGEST:g}"
-                )
+    def _use(self, read: _Parameters) -> None:
+        self.parameters = read
+        self.mass, self.stiffness = np.array(read.mass), np.array(read.stiffness)
+        self.damping = 2.0 * np.array(read.damping_ratio) * np.sqrt(self.mass * self.stiffness)
+        self._selected = np.array(read.selected_axes, dtype=float)
+
+    @property
+    def live(self) -> dict[str, list[Any]]:
+        """Masses, damping ratios, stiffness and axes."""
+        return {f"admittance.{name}": list(getattr(self.parameters, name)) for name in _LIVE}
+
+    def change(self, parameters: ControllerParameters) -> Callable[[], None]:
+        """Return what applies changed parameters."""
+        return partial(self._use, _checked(parameters))
 
     def check(self, *values: Sequence[float]) -> np.ndarray:
         """Return the references of positions and velocities, NaN without numbers.  # (2, k)"""

@@ -1,6 +1,6 @@
 """What a controller of ros2_control is: interfaces, activation and updates at a rate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import reduce
 from operator import attrgetter
@@ -59,6 +59,19 @@ class Controller:
         """Offer state interfaces to other controllers; call this in the constructor."""
         self.exported_states = tuple(names)
         self.states_out = np.full(len(names), np.nan)
+
+    @property
+    def live(self) -> Mapping[str, Any]:
+        """The parameters that can be set while it is configured, with their values; lists."""
+        return {}
+
+    def change(self, parameters: ControllerParameters) -> Callable[[], object]:
+        """Return what applies changed `live` parameters, in the physics thread.
+
+        Raises:
+            UserInputError: A parameter is invalid.
+        """
+        raise NotImplementedError
 
     @property
     def busy(self) -> bool:

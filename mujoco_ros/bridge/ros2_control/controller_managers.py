@@ -225,7 +225,8 @@ class ControllerManagers(Component):
 
     def _spin(self, robot: "ManagedRobot") -> None:
         if self._context.node.executor is not None:
-            self._context.node.executor.add_node(robot.node)
+            for node in robot.nodes:
+                self._context.node.executor.add_node(node)
 
     def _close(self, robot: "ManagedRobot") -> None:
         self._services.pop(robot).close()

@@ -95,6 +95,9 @@ class ControllerServer(CommandServer, Generic[C]):
     def open(self) -> None:
         """Open the topics, actions and services; override this."""
 
+    def renew(self) -> None:
+        """Follow changed `live` parameters of the controller."""
+
     def publish(self, time: float) -> None:
         """Publish after an update, in the physics thread; `time` is of the state [s]."""
 

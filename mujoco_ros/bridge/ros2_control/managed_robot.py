@@ -13,6 +13,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer, full_name
+from mujoco_ros.bridge.ros2_control.live_parameters import LiveParameters
 from mujoco_ros.bridge.ros2_control.servers import server_type
 from mujoco_ros.bridge.ros_arguments import remap_rules
 from mujoco_ros.control.robot_control import RobotControl
@@ -78,6 +79,7 @@ class ManagedRobot:
         self._servers: dict[str, ControllerServer[Any]] = {}
         # Those that publish after an update; replaced, as the physics thread reads it
         self._publishing: dict[str, ControllerServer[Any]] = {}
+        self._live: dict[str, LiveParameters] = {}
         self._listed: set[str] = set()  # controllers whose ignored parameters are logged
 
     def open(self) -> None:
@@ -92,6 +94,11 @@ class ManagedRobot:
         self.node.declare_parameter("update_rate", round(self.manager.update_rate))
         if ignored := ", ".join(self._files.ignored(self.namespace)):
             self.node.get_logger().info(f"{MANAGER} ignores parameters: {ignored}")
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The node of the manager, and those of controllers with live parameters."""
+        return [self.node, *(live.node for live in self._live.values())]
 
     def now(self) -> float:
         """Return the simulated time [s]."""
@@ -143,6 +150,11 @@ class ManagedRobot:
             elif f"'{name}'" not in reason and not reason.startswith(where):
                 reason = f"controller '{name}': {error}"
             raise UserInputError(reason) from error
+        if controller.live:
+            self._live[name] = LiveParameters(
+                *(self._context, self.namespace, controller, parameters),
+                on_change=self._servers[name].renew,
+            )
         parameters.ignore(*controller.without_meaning)
         if name not in self._listed:
             self._listed.add(name)
@@ -270,7 +282,8 @@ class ManagedRobot:
         """Close the actions and the node, after `close`."""
         while self._servers:
             self._servers.popitem()[1].destroy()
-        self.node.destroy_node()
+        for node in self.nodes:
+            node.destroy_node()
 
     def _close(self, name: str, *, at_once: bool = False) -> None:
         """Close the topics of a controller; clients have time to receive results."""
@@ -279,6 +292,8 @@ class ManagedRobot:
             self._publishing = dict(self._servers)
             server.close(f"controller '{name}' was unconfigured")
             self._context.endpoints.later(0.0 if at_once else RESULT_DELIVERY_S, server.destroy)
+        if name in self._live:
+            self._live.pop(name).node.destroy_node()
 
     def _described(self, name: str) -> ControllerDescription | None:
         """Return a controller by what clients have set, and by the files."""

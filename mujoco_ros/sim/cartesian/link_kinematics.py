@@ -78,7 +78,8 @@ class LinkKinematics:
         if not self._is_fixed:
             # Relative to the point of the base that is at the frame's origin now
             moved -= self._jacobian(point, base)
-        return (self._turn.T @ moved.reshape(2, 3, -1)).reshape(moved.shape)
+        turned: np.ndarray = self._turn.T @ moved.reshape(2, 3, -1)
+        return turned.reshape(moved.shape)
 
     def _jacobian(self, point: np.ndarray, body: int) -> np.ndarray:
         """Return the Jacobian of a point of a body in the world.  # (6, k)"""
