@@ -115,6 +115,7 @@ def test_a_rover_is_stepped_by_its_joint_states_also_across_resets(
     positions = [[list(tick.position) for tick in run] for run in runs]
     assert positions[0] == positions[1], "each run after a reset has the same bits"
     assert abs(positions[0][-1][0]) > 10.0, "the wheels turn"
+    assert "names no joints" not in simulator.log, "an empty command is an answer"
 
 
 def test_a_broadcaster_at_another_rate_publishes_at_each_tick_alone(
