@@ -100,10 +100,7 @@ class AdmittanceController(Controller):
         "enable_parameter_update_without_reactivation",
     )
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = _checked(parameters)
         self._use(read)
         commanded = read.command_joints or read.joints

@@ -156,7 +156,7 @@ class StreamServer(CommandServer):
         source, epoch = CommandSource.JOINT_COMMANDS, epoch_of(frame_id)
         # Its source has seen a tick since the reset, or has started again.
         restarts = epoch is not None or frame_id == RESTART
-        stamps = {"stamp": stamp, "epoch": epoch, "component": names, "now": now}
+        stamps: dict[str, Any] = {"stamp": stamp, "epoch": epoch, "component": names, "now": now}
         if not (names or any(map(len, fields))) and self._lockstep.period(topic):
             self._submit(topic, nothing, **stamps)
         else:

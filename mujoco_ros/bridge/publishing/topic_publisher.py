@@ -138,7 +138,7 @@ class PublisherPool:
     @property
     def publishers(self) -> frozenset[TopicPublisher]:
         """The open publishers."""
-        return frozenset(publisher for publisher, _ in self._open.values())
+        return frozenset(publisher for publisher, _ in list(self._open.values()))
 
     def close_others(self, kept: Iterable[TopicPublisher]) -> None:
         """Close all publishers but some."""

@@ -30,11 +30,6 @@ from mujoco_ros.ros2_control.manager import ControllerManager
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.types import TYPES
 
-OTHER_TYPES = (
-    "run the genuine controller_manager over topics instead (ros2_control:=true, see "
-    "docs/how-to/use_ros2_control.md), or write it as a controller in Python"
-)
-
 
 class ManagedRobot:
     """Loads and configures the controllers of a robot, by parameter files and the manager's node.
@@ -76,9 +71,8 @@ class ManagedRobot:
             ),
         )
         self.node: Node
+        # By name; replaced, as the physics thread reads it
         self._servers: dict[str, ControllerServer[Any]] = {}
-        # Those that publish after an update; replaced, as the physics thread reads it
-        self._publishing: dict[str, ControllerServer[Any]] = {}
         self._live: dict[str, LiveParameters] = {}
         self._listed: set[str] = set()  # controllers whose ignored parameters are logged
 
@@ -170,11 +164,10 @@ class ManagedRobot:
         """Open the topics of a controller instead of those of the one before."""
         self._close(name, at_once=True)
         controller.remapped = self._remapped(name)
-        server = server_type(type(controller))
-        self._servers[name] = server(
+        server = server_type(type(controller))(
             *(self._context, self.namespace, self._control, controller), on_join=self._on_join
         )
-        self._publishing = dict(self._servers)
+        self._servers = {**self._servers, name: server}
 
     def cleanup(self, name: str) -> None:
         """Close the topics of an inactive controller, which is unconfigured then."""
@@ -231,7 +224,7 @@ class ManagedRobot:
         """Publish what was updated in a step, in the physics thread; `time` is of its state [s]."""
         is_stepped = self.name in self._context.lockstep.robots
         for entry in self.manager.updated:
-            server = self._publishing.get(entry.name)
+            server = self._servers.get(entry.name)
             if server is not None and not (is_stepped and server.at_ticks):
                 self._attempt(entry, partial(server.publish, time))
 
@@ -243,7 +236,7 @@ class ManagedRobot:
         To `repeat` the last tick, publish what was updated in its step, too, of the controllers
         with publishers that have `joined`, or of all.
         """
-        simulation, servers = self._context.simulation, self._publishing
+        simulation, servers = self._context.simulation, self._servers
         for entry in self.manager.loaded.values():
             server = servers.get(entry.name)
             if server is None or entry.state is not Lifecycle.ACTIVE:
@@ -264,7 +257,7 @@ class ManagedRobot:
 
     def _note_change(self) -> None:
         """Have what was activated publish at the tick at which the clock stands, too."""
-        for server in self._publishing.values():
+        for server in self._servers.values():
             for publisher in server.publishers if server.at_ticks else ():
                 self._on_join(publisher)
 
@@ -280,16 +273,16 @@ class ManagedRobot:
 
     def destroy(self) -> None:
         """Close the actions and the node, after `close`."""
-        while self._servers:
-            self._servers.popitem()[1].destroy()
+        for server in self._servers.values():
+            server.destroy()
         for node in self.nodes:
             node.destroy_node()
 
     def _close(self, name: str, *, at_once: bool = False) -> None:
         """Close the topics of a controller; clients have time to receive results."""
-        server = self._servers.pop(name, None)
+        server = self._servers.get(name)
         if server is not None:
-            self._publishing = dict(self._servers)
+            self._servers = {n: other for n, other in self._servers.items() if n != name}
             server.close(f"controller '{name}' was unconfigured")
             self._context.endpoints.later(0.0 if at_once else RESULT_DELIVERY_S, server.destroy)
         if name in self._live:
@@ -323,7 +316,11 @@ class ManagedRobot:
 
 
 def _unknown_type(kind: str) -> str:
-    return f"type '{kind}' does not run in the simulator; {OTHER_TYPES}"
+    return (
+        f"type '{kind}' does not run in the simulator; run the genuine controller_manager over "
+        "topics instead (ros2_control:=true, see docs/how-to/use_ros2_control.md), or write it as "
+        "a controller in Python"
+    )
 
 
 def _repeat(names: Iterable[str], act: Callable[[str], object]) -> Iterable[str]:
