@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from controller_manager_msgs.srv import ConfigureController, LoadController
 from geometry_msgs.msg import TwistStamped
+from manager_client import Client
 from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
@@ -126,6 +128,23 @@ def test_a_broadcaster_at_another_rate_publishes_at_each_tick_alone(
     run = stepper.run(stepper.next_tick(), 20)
     assert [_nanoseconds(tick) for tick in run] == [PERIOD_NS * number for number in range(21)]
     assert not stepper.ticks
+
+
+def test_a_broadcaster_that_a_spawner_starts_publishes_the_tick_at_which_the_clock_stands(
+    start: SimulatorLauncher, tmp_path: Path
+) -> None:
+    parameters = LOCKSTEP | {"start_controllers": "none"}
+    simulator = start.simulator(**parameters, controllers_file=controllers_file(tmp_path))
+    client = Client(simulator, start.listener(simulator))
+    name, ticks = "joint_state_broadcaster", client.listener.record(JointState, "joint_states")
+    assert client.call(LoadController, "load_controller", name=name).ok
+    assert client.call(ConfigureController, "configure_controller", name=name).ok
+    node = client.listener.node
+    assert client.listener.spin_until(lambda: node.count_publishers("joint_states") > 0)
+    client.listener.spin_for(1.5)  # new subscriptions receive a tick once, after 1 s
+    assert client.switch([name]).ok
+    assert client.listener.spin_until(lambda: len(ticks) > 0)
+    assert (_nanoseconds(ticks.latest), ticks.latest.header.frame_id) == (0, EPOCH.format(1))
 
 
 def test_a_new_subscription_receives_what_was_published_at_the_tick(
