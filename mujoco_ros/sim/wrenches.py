@@ -299,18 +299,19 @@ class _Load:
         self._quat = data.xquat[place.body]
         row = data.xfrc_applied[place.body]
         self._force_row, self._torque_row = row[:3], row[3:]
-        self._lever = place.position - model.body_ipos[place.body]  # in the axes of the body
+        self._center = model.body_ipos[place.body]  # a view: it may change while it runs
+        self._lever = np.zeros(3)  # in the axes of the body
         self._force = np.array(wrench.force, dtype=float)
         self._torque = np.array(wrench.torque, dtype=float)
         if not wrench.in_world:
             # Constant in the axes of the body.
             mujoco.mju_rotVecQuat(self._force, self._force.copy(), place.quat_wxyz)
             mujoco.mju_rotVecQuat(self._torque, self._torque.copy(), place.quat_wxyz)
-            self._torque += np.cross(self._lever, self._force)
-        self._turned, self._moment = np.zeros(3), np.zeros(3)
+        self._turned, self._moment, self._local = np.zeros((3, 3))
 
     def add(self) -> None:
         turned, moment = self._turned, self._moment
+        np.subtract(self.place.position, self._center, out=self._lever)
         if self.wrench.in_world:
             mujoco.mju_rotVecQuat(turned, self._lever, self._quat)
             mujoco.mju_cross(moment, turned, self._force)
@@ -319,6 +320,8 @@ class _Load:
             self._torque_row += moment
         else:
             mujoco.mju_rotVecQuat(turned, self._force, self._quat)
-            mujoco.mju_rotVecQuat(moment, self._torque, self._quat)
+            mujoco.mju_cross(self._local, self._lever, self._force)
+            self._local += self._torque
+            mujoco.mju_rotVecQuat(moment, self._local, self._quat)
             self._force_row += turned
             self._torque_row += moment
