@@ -3,10 +3,10 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import prod
 from pathlib import Path
 
 import mujoco
-import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensors_page import sensors_page
 
@@ -70,7 +70,7 @@ ENGINE_OPTIONS = physics_parameters(read_options(EMPTY.opt))
 MODEL_NUMBERS = [
     property_parameter(
         f"{kind}.<name>.{name}",
-        (row.low,) * int(np.prod(getattr(EMPTY, row.array).shape[1:])),
+        (row.low,) * (1 if kind == "actuator" else prod(getattr(EMPTY, row.array).shape[1:])),
         row,
         row.meaning,
     )

@@ -118,9 +118,13 @@ class _Offer(Mapping[str, ParameterSpec]):
     """The parameters of a model's properties; each is made when it is asked for."""
 
     def __init__(self, plant: Plant) -> None:
-        self._model = plant.model
+        self._model = model = plant.model
         self.properties: dict[str, Property] = {}
-        for kind, name, names in elements(plant.model):
+        drives = plant.drives
+        motors = {model.actuator(a).name for j in drives.servo_joints for a in drives.actuators(j)}
+        for kind, name, names in elements(model):
+            if kind == "actuator" and name in motors:
+                continue  # whose gains are gains.<joint>.kp and .kd
             start = element_parameter(plant.layout, kind, name)
             for attribute in names:
                 self.properties[f"{start}.{attribute}"] = Property(kind, name, attribute)

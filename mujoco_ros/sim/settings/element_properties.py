@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.actuators import is_affine
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS
 
 _GEOM = mujoco.mjtGeom
@@ -90,6 +91,10 @@ PROPERTIES: dict[str, dict[str, Row]] = {
         "solref": Row("eq_solref", f"{_SOLREF}, of an equality constraint", -_LARGEST),
         "solimp": Row("eq_solimp", f"{_SOLIMP}, of an equality constraint"),
     },
+    "actuator": {
+        "kp": Row("actuator_gainprm", "Stiffness of a position servo [Nm/rad or N/m]", _SMALLEST),
+        "kv": Row("actuator_biasprm", "Damping of a servo [Nms/rad or Ns/m]", _SMALLEST),
+    },
     "material": {"rgba": Row("mat_rgba", _RGBA, high=1.0)},
 }
 """What can be set, by kind of element and name."""
@@ -100,6 +105,7 @@ _OBJECTS = {
     "joint": (mujoco.mjtObj.mjOBJ_JOINT, "njnt"),
     "tendon": (mujoco.mjtObj.mjOBJ_TENDON, "ntendon"),
     "constraint": (mujoco.mjtObj.mjOBJ_EQUALITY, "neq"),
+    "actuator": (mujoco.mjtObj.mjOBJ_ACTUATOR, "nactuator"),
     "material": (mujoco.mjtObj.mjOBJ_MATERIAL, "nmat"),
 }
 ARRAYS = tuple(row.array for rows in PROPERTIES.values() for row in rows.values())
@@ -134,7 +140,10 @@ def elements(model: mujoco.MjModel) -> Iterator[tuple[str, str, list[str]]]:
             names = list(rows)
             if kind == "geom" and int(model.geom_type[index]) not in SIZES:
                 names.remove("size")
-            yield kind, name, names
+            if kind == "actuator":
+                names = [word for word in names if word in _gains(model, index)]
+            if names:
+                yield kind, name, names
 
 
 def properties(model: mujoco.MjModel) -> list[Property]:
@@ -153,6 +162,8 @@ def element(model: mujoco.MjModel, which: Property) -> int:
 
 def get_property(model: mujoco.MjModel, which: Property) -> tuple[float, ...]:
     """Return the numbers of a property; those of the size of a geom are in `SIZES`."""
+    if which.kind == "actuator":
+        return (_gains(model, element(model, which))[which.attribute],)
     numbers = _numbers(model, which)[0]
     digits = 7 if numbers.dtype == np.float32 else 17
     return tuple(round(float(number), digits) for number in numbers)
@@ -202,8 +213,12 @@ def set_properties(
     """
     is_basic = False
     for which, value in values.items():
-        if element(model, which) >= 0:
-            _numbers(model, which)[:] = value
+        index = element(model, which)
+        if index >= 0:
+            if which.kind == "actuator":
+                _set_gain(model, index, which.attribute, *value)
+            else:
+                _numbers(model, which)[:] = value
             is_basic |= which.row.is_basic
     if is_basic:
         if scratch is None or scratch.model is not model:
@@ -214,6 +229,23 @@ def set_properties(
 def basic_numbers(model: mujoco.MjModel) -> np.ndarray:
     """Return a copy of all numbers of a model from which the engine derives constants.  # (n,)"""
     return np.concatenate([getattr(model, name).ravel() for name in _BASIC])
+
+
+def _gains(model: mujoco.MjModel, actuator: int) -> dict[str, float]:
+    """Return kp and kv of a servo, whose bias is its gain; none of other actuators."""
+    if not is_affine(model, actuator):
+        return {}
+    gain, bias = float(model.actuator_gainprm[actuator, 0]), model.actuator_biasprm[actuator]
+    if gain and gain == -bias[1]:
+        return {"kp": gain, "kv": -float(bias[2])}
+    return {"kv": gain} if gain and not bias[1] and gain == -bias[2] else {}
+
+
+def _set_gain(model: mujoco.MjModel, actuator: int, name: str, value: float) -> None:
+    gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
+    if name == "kp" or not bias[1]:
+        gain[0] = value
+    bias[1 if name == "kp" else 2] = -value
 
 
 def _numbers(model: mujoco.MjModel, which: Property) -> Any:

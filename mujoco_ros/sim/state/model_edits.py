@@ -40,19 +40,14 @@ class ModelEdits:
             setattr(other.opt, name, getattr(self._model.opt, name))
 
 
-_ACTUATOR_FIELDS = (
-    "actuator_gainprm",
-    "actuator_biasprm",
-    "actuator_forcerange",
-    "actuator_forcelimited",
-)
+_FORCE_LIMITS = ("actuator_forcerange", "actuator_forcelimited")
 
 
 class ModelValues:
     """Properties of elements, gains and limits of actuators, and options of a model."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        fields = [getattr(model, name) for name in (*ARRAYS, *_ACTUATOR_FIELDS)]
+        fields = [getattr(model, name) for name in (*ARRAYS, *_FORCE_LIMITS)]
         options = [(name, getattr(model.opt, name)) for name in OPTIONS]
         # The arrays are views of the memory of the model; numbers are read by their names.
         self._arrays: list[tuple[slice, np.ndarray]] = []

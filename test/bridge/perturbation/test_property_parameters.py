@@ -195,3 +195,23 @@ def test_a_loaded_world_has_its_own_appearance(perturb: Act, scene: Path) -> Non
     perturbed.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)
     assert not _names(perturbed)
     assert perturbed.simulation.model.geom("box/shell").rgba[1] == pytest.approx(0.5)
+
+
+def test_gains_of_servos_are_set_and_those_of_torque_motors_are_elsewhere(
+    perturb: Act, tmp_path: Path
+) -> None:
+    path = tmp_path / "servos.xml"
+    joints = "".join(
+        f"<body pos='{i} 0 1'><joint name='j{i}' axis='0 1 0'/><geom size='.1'/></body>"
+        for i in range(2)
+    )
+    path.write_text(
+        f"<mujoco><worldbody>{joints}</worldbody><actuator><position name='servo' joint='j0' "
+        "kp='50' kv='5'/><motor name='motor' joint='j1'/></actuator></mujoco>"
+    )
+    perturbed = perturb(path)
+    assert not perturbed.set({"actuator.servo.kp": 80.0, "actuator.servo.kv": 8.0})
+    servo = perturbed.simulation.model.actuator("servo")
+    assert (servo.gainprm[0], servo.biasprm[1], servo.biasprm[2]) == (80.0, -80.0, -8.0)
+    assert "not found" in perturbed.set({"actuator.motor.kp": 1.0})
+    perturbed.step(10)

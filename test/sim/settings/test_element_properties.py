@@ -44,6 +44,12 @@ _XML = """
   <tendon>
     <spatial name="string" rgba="0 0 1 1"><site site="tip"/><site site="end"/></spatial>
   </tendon>
+  <actuator>
+    <position name="servo" joint="hinge" kp="7" kv="2"/>
+    <velocity name="speed" joint="hinge" kv="3"/>
+    <motor name="motor" joint="hinge"/>
+    <general name="other" joint="hinge" gainprm="4" biastype="affine" biasprm="0 -5 0"/>
+  </actuator>
   <equality><weld name="clamp" body1="thing" active="false"/></equality>
 </mujoco>
 """
@@ -237,6 +243,18 @@ def test_a_body_floats_whose_weight_is_compensated() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, 100)
     assert np.abs(data.qvel).max() < 1e-9
+
+
+def test_gains_are_those_of_servos() -> None:
+    model = _model()
+    found = {name: names for kind, name, names in elements(model) if kind == "actuator"}
+    assert found == {"servo": ["kp", "kv"], "speed": ["kv"]}
+    servo, speed = model.actuator("servo"), model.actuator("speed")
+    set_properties(model, {Property("actuator", "servo", "kp"): (11.0,)})
+    set_properties(model, {Property("actuator", "servo", "kv"): (0.5,)})
+    set_properties(model, {Property("actuator", "speed", "kv"): (9.0,)})
+    assert (servo.gainprm[0], *servo.biasprm[:3]) == (11.0, 0.0, -11.0, -0.5)
+    assert (speed.gainprm[0], *speed.biasprm[:3]) == (9.0, 0.0, 0.0, -9.0)
 
 
 def test_all_axes_of_a_joint_have_its_damping() -> None:
