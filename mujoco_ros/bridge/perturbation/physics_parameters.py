@@ -26,7 +26,7 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 _PREFIX = "physics."
 _OF_FLAG = f"{FLAG}."
 _STRUCT = re.compile(r"struct mjOption_ {.*?^}", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^  (?:// (.+)|\w+ (\w+)\S*; +// (.+))$", re.MULTILINE)
+_FIELD = re.compile(r"^  (?:// (.+)|\w+ (\w+)\S*; +// (.+?)(?: \(mjt\w+\))?)$", re.MULTILINE)
 _BIT = re.compile(r"^  mj(?:DSBL|ENBL)_(\w+) .*// (.+)$", re.MULTILINE)
 
 

@@ -69,9 +69,13 @@ PROPERTIES: dict[str, dict[str, Row]] = {
         "friction": Row("geom_friction", "Friction: sliding, torsional [m], rolling [m]"),
         "solref": Row("geom_solref", _SOLREF, -_LARGEST),
         "solimp": Row("geom_solimp", _SOLIMP),
-        "margin": Row("geom_margin", "Distance at which contacts are found [m]", is_basic=True),
+        "margin": Row(
+            "geom_margin", "Distance below which contacts have a force [m]", is_basic=True
+        ),
         "gap": Row(
-            "geom_gap", "Distance from the margin to where contacts have a force [m]", is_basic=True
+            "geom_gap",
+            "Distance beyond the margin, up to which contacts without a force are found [m]",
+            is_basic=True,
         ),
     },
     "site": {"rgba": Row("site_rgba", _RGBA, high=1.0)},
