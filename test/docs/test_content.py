@@ -284,8 +284,8 @@ def rows_of_robots(name: str) -> list[Row]:
     """Return the rows whose name, with its placeholders, is the name of a parameter."""
     return [
         row
-        for template, row in ROBOT_ROWS.items()
-        if re.fullmatch(re.sub(r"<\w+>", r"\\w+", template), name)
+        for template, row in (*ROBOT_ROWS.items(), *PARAMETER_ROWS.items())
+        if re.fullmatch(re.sub(r"<\w+>", r"[\\w.]+", template), name)
     ]
 
 
