@@ -58,7 +58,7 @@ from mujoco_ros.sim.settings.element_properties import PROPERTIES
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import PositionCommands
 from mujoco_ros.wire.frame_topics import lidar_topic
-from mujoco_ros.wire.names import EXTERNAL_WRENCH, PULL, camera_topics
+from mujoco_ros.wire.names import EXTERNAL_EFFORTS, EXTERNAL_WRENCH, PULL, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
@@ -343,14 +343,17 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
     namespaces = {robot.namespace for robot, _ in robots} - {""}
     inputs = [row for robot, control in robots for row in _inputs(robot.namespace, control)]
     inputs += [_velocity_row(robot) for robot, _ in robots if robot.drive]
-    wrench, pull = "geometry_msgs/WrenchStamped", "visualization_msgs/InteractiveMarkerFeedback"
+    everywhere = {
+        EXTERNAL_WRENCH: ("geometry_msgs/WrenchStamped", "any frame"),
+        EXTERNAL_EFFORTS: ("sensor_msgs/JointState", "any joint"),
+    }
+    of_scene = {**everywhere, PULL: ("visualization_msgs/InteractiveMarkerFeedback", "any frame")}
+    of_robots = {
+        in_namespace(n, t): row for n in sorted(namespaces) for t, row in everywhere.items()
+    }
     inputs += [
-        (_absolute(topic), f"topic, {_quality(RELIABLE)}", kind, "any frame")
-        for topic, kind in (
-            (EXTERNAL_WRENCH, wrench),
-            (PULL, pull),
-            *((in_namespace(name, EXTERNAL_WRENCH), wrench) for name in sorted(namespaces)),
-        )
+        (_absolute(topic), f"topic, {_quality(RELIABLE)}", kind, what)
+        for topic, (kind, what) in (of_scene | of_robots).items()
     ]
     return (
         f"## {scene}\n\n"
