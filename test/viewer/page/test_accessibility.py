@@ -128,7 +128,7 @@ def test_no_panel_breaks_a_rule(axe, page, panel, clients):
         page.get_by_text("Panels", exact=True).click()
         page.get_by_role("button", name=title, exact=True).click()
     check_panels("wide", show=open_all)
-    for name, key, content in ((KEYS, "F1", "row"), ("Search", "Control+k", "button")):
+    for name, key, content in ((KEYS, "F1", "row"), ("Search", "Control+k", "option")):
         page.keyboard.press(key)
         window = page.get_by_role("dialog", name=name)
         expect(window.get_by_role(content).first).to_be_visible()
