@@ -262,6 +262,27 @@ def test_a_plane_of_a_camera_has_its_newest_image(page, served):
     page.wait_for_function("!scene.view.drawing.loaded.has('image of camera 0')")
 
 
+def test_an_asset_that_was_not_fetched_is_fetched_again(page, served):
+    show(page, served, "humanoid")
+    settle(page)
+    page.evaluate(
+        """() => {
+          const fetched = window.fetch, failed = new Set();
+          window.fetch = (url, ...others) => {
+            if (!String(url).includes("/assets/") || failed.has(url)) return fetched(url, ...others);
+            failed.add(url);
+            return Promise.reject(new TypeError("no connection"));
+          };
+          window.failedAssets = failed;
+        }"""
+    )
+    show(page, served, "arm")
+    page.wait_for_function(
+        "failedAssets.size > 0 && [...scene.view.drawing.loaded.values()].every(Boolean)"
+    )
+    settle(page)
+
+
 def test_two_fingers_zoom_by_how_far_they_part(page, served):
     show(page, served, "humanoid")
     page.evaluate("scene.setCamera({fixed: -1, followed: 0})")
