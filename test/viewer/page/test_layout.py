@@ -117,6 +117,25 @@ def test_a_narrow_page_has_one_column_with_all_tabs(page):
     expect(page.get_by_role("region", name="Bottom panels").get_by_role("tab")).to_have_count(2)
 
 
+def test_a_browser_may_forbid_storage(tabs, url):
+    page, errors = tabs.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(
+        """for (const name of ["localStorage", "sessionStorage"])
+          Object.defineProperty(window, name, { configurable: true,
+            get() { throw new DOMException("forbidden", "SecurityError"); } });"""
+    )
+    page.goto(url)
+    bar(page).get_by_text("More", exact=True).click()
+    for theme in ("light", "dark"):
+        bar(page).get_by_role("button", name="Theme").click()
+        page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+        bar(page).get_by_text("More", exact=True).click()
+    page.get_by_role("separator", name="Size of the left panels").press("ArrowRight")
+    expect(bar(page).get_by_text("playing")).to_be_visible()
+    assert errors == []
+
+
 def test_names_from_ros_are_text(page, clients):
     info = ControllerInfo(name=HOSTILE, state=HOSTILE)
     clients.controllers.known["/x"] = info

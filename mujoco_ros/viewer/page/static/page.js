@@ -1,5 +1,19 @@
 // What the page does without the viewer: theme, full screen, sizes of areas, menus, keys of tabs.
 
+// Keeps values for a page whose browser forbids storage: it throws wherever a script uses it.
+class Memory {
+  getItem(name) { return this[name] ?? null; }
+  setItem(name, value) { this[name] = String(value); }
+  removeItem(name) { delete this[name]; }
+}
+for (const name of ["localStorage", "sessionStorage"]) {
+  try {
+    window[name].getItem("");
+  } catch {
+    Object.defineProperty(window, name, { value: new Memory() });
+  }
+}
+
 const root = document.documentElement;
 const kept = (name) => localStorage.getItem(`mujoco_ros.${name}`);
 const keep = (name, value) => localStorage.setItem(`mujoco_ros.${name}`, value);
