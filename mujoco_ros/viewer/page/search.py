@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from nicegui.element import Element
-
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.ros.simulator_parameters import is_replay
