@@ -147,9 +147,9 @@ def test_samples_are_sent_once(panel, state, joint, monkeypatch):
 
     monkeypatch.setattr(LiveFeed, "append", record)
     moving(state, joint, legend, 4.0)
-    assert times
-    for sent in times.values():
-        np.testing.assert_allclose(sent, np.arange(1.5, 4.1, 0.5))
+    # The time may change between two curves, of which the second one then lacks a sample.
+    np.testing.assert_allclose(max(times.values(), key=len), np.arange(1.5, 4.1, 0.5))
+    assert all(sent == sorted(set(sent)) for sent in times.values()), times
 
 
 def test_samples_are_saved_in_the_browser(panel, page, state, joint, tmp_path):
