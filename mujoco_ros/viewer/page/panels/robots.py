@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from statistics import mode
+from typing import NamedTuple
 
 import numpy as np
 from nicegui.element import Element
@@ -20,6 +22,14 @@ from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 _DEGREES = 180.0 / np.pi
 _GAINS = ("kp", "kd")
 _JOINTS_PAGE, _GAINS_PAGE = "Joints", "Gains"
+
+
+class Units(NamedTuple):
+    """Units of the columns of a joint."""
+
+    position: str
+    reference: str
+    effort: str
 
 
 class RobotsPanel(Panel):
@@ -119,18 +129,27 @@ class RobotsPanel(Panel):
             widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
             if is_replayed:
                 widgets.text("A replay accepts no references.", "muted")
-        unit = "deg" if self._degrees else "rad"
+        units = [self._units(row) for row in self._rows]
+        # The head has the units of most joints, and the rows of others have theirs
+        head = list(map(mode, zip(*units, strict=True)))
+        own = [
+            ["" if unit == usual else unit for unit, usual in zip(each, head, strict=True)]
+            for each in units
+        ]
         command = "Set q" if self.state.paused else "Reference"
         table = widgets.WidgetTable(
             "Joints",
             [
                 Column("Joint"),
-                Column("q", unit),
-                Column(command, unit, wide=True),
-                Column("Torque", "Nm"),
+                Column("q", head[0]),
+                Column(command, head[1], wide=True),
+                Column("Torque" if head[2] == "Nm" else "Force", head[2]),
             ],
         )
-        refreshes = [self._build_joint(table, index, row) for index, row in enumerate(self._rows)]
+        refreshes = [
+            self._build_joint(table, index, row, Units(*own[index]))
+            for index, row in enumerate(self._rows)
+        ]
 
         def refresh() -> None:
             hold.enable(self._may_command)
@@ -139,18 +158,23 @@ class RobotsPanel(Panel):
 
         self._refresh_page = refresh
 
+    def _is_speed(self, row: JointRow) -> bool:
+        """Whether the slider of a joint sets a velocity."""
+        return row.takes_velocities and not self.state.paused
+
+    def _units(self, row: JointRow) -> Units:
+        unit = "deg" if self._degrees and not row.is_prismatic else row.unit
+        return Units(unit, f"{unit}/s" if self._is_speed(row) else unit, row.effort_unit)
+
     def _build_joint(
-        self, table: widgets.WidgetTable, index: int, row: JointRow
+        self, table: widgets.WidgetTable, index: int, row: JointRow, shown: Units
     ) -> Callable[[], None]:
-        """Build the row of a joint; return what refreshes it."""
+        """Build the row of a joint, with units that the head has not; return what refreshes it."""
         scale = _DEGREES if self._degrees and not row.is_prismatic else 1.0
-        digits, unit = (1 if scale != 1.0 else 3), (" m" if row.is_prismatic else "")
-        effort_unit = " N" if row.is_prismatic else ""
-        is_paused = self.state.paused
-        is_speed = row.takes_velocities and not is_paused
+        digits = 1 if scale != 1.0 else 3
+        is_paused, is_speed = self.state.paused, self._is_speed(row)
         low, high = (-FASTEST, FASTEST) if is_speed else (row.low, row.high)
         named = "velocity" if is_speed else "position" if is_paused else "reference"
-        slider_unit = row.unit if scale == 1.0 else "deg"
         with table.row(row.name, _tip(row)) as self._lines[row.name]:
             with table.cell():
                 position = widgets.figure()
@@ -161,7 +185,8 @@ class RobotsPanel(Panel):
                     lambda value: self._move(row, float(value) / scale),
                     low=low * scale,
                     high=high * scale,
-                    unit=f"{slider_unit}/s" if is_speed else slider_unit,
+                    unit=self._units(row).reference,
+                    shown_unit=shown.reference,
                     digits=digits,
                     step=1.0 if scale != 1.0 else 0.01,
                 )
@@ -177,10 +202,11 @@ class RobotsPanel(Panel):
             if row.is_actuated and not is_paused:
                 references = self.state.references.of_joints(self.state.layout.columns[robot])
                 reference = float((references.dq if is_speed else references.q)[index])
-            position.set(text=f"{format_decimals(q * scale, digits)}{unit}")
+            position.set(text=f"{format_decimals(q * scale, digits)} {shown.position}".rstrip())
             slider.enable(self._may_command and (row.is_actuated or is_paused))
             slider.show(reference * scale, mark=moved * scale)
-            effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")
+            words = f"{format_decimals(torque, 2)} {shown.effort}".rstrip()
+            effort.show(torque, row.effort, words)
 
         return refresh
 
