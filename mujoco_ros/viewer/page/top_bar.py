@@ -44,7 +44,7 @@ class TopBar(Panel):
         self._state = widgets.text().classes("badge")
         self._time = widgets.figure()
         self._run = RunButton(self.session)
-        self._controllers = widgets.text(tone="muted").classes("controllers wide-only")
+        self._controllers = widgets.text(tone="muted").classes("controllers")
         with Element("div").classes("taking"):
             self._build_control()
         self._search.build()
