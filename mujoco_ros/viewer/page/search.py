@@ -2,30 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
+if TYPE_CHECKING:  # it imports this module
+    from mujoco_ros.viewer.page.layout import Layout
+
 TITLE = "Search"
 _PLACEHOLDER = "panel, joint, topic, layout, command"
-
-
-class Searched(Protocol):
-    """The layout, which imports this module."""
-
-    def titles(self) -> list[str]:
-        """Return the titles of the panels that have something to show."""
-
-    def find(self, title: str, kind: str, name: str) -> None:
-        """Open a panel, and show what it has of a name."""
-
-    def open(self, title: str) -> None:
-        """Open a panel."""
-
-    def layouts(self) -> Mapping[str, Callable[[], object]]:
-        """Return what applies each layout, by its name."""
 
 
 class Found(NamedTuple):
@@ -39,7 +26,7 @@ class Found(NamedTuple):
 class Search:
     """A window that finds entries by their words, in the browser; the page opens it by Ctrl+K."""
 
-    def __init__(self, session: Session, layout: Searched) -> None:
+    def __init__(self, session: Session, layout: "Layout") -> None:
         self._session, self._layout = session, layout
 
     def build(self) -> None:

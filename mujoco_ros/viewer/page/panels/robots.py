@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from statistics import mode
-from typing import NamedTuple
 
 import numpy as np
 from nicegui.element import Element
@@ -22,14 +21,6 @@ from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 _DEGREES = 180.0 / np.pi
 _GAINS = ("kp", "kd")
 _JOINTS_PAGE, _GAINS_PAGE = "Joints", "Gains"
-
-
-class Units(NamedTuple):
-    """Units of the columns of a joint."""
-
-    position: str
-    reference: str
-    effort: str
 
 
 class RobotsPanel(Panel):
@@ -129,27 +120,20 @@ class RobotsPanel(Panel):
             widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
             if is_replayed:
                 widgets.text("A replay accepts no references.", "muted")
-        units = [self._units(row) for row in self._rows]
         # The head has the units of most joints, and the rows of others have theirs
-        head = list(map(mode, zip(*units, strict=True)))
-        own = [
-            ["" if unit == usual else unit for unit, usual in zip(each, head, strict=True)]
-            for each in units
-        ]
+        units = [mode(each) for each in zip(*map(self._units, self._rows), strict=True)]
         command = "Set q" if self.state.paused else "Reference"
         table = widgets.WidgetTable(
             "Joints",
             [
                 Column("Joint"),
-                Column("q", head[0]),
-                Column(command, head[1], wide=True),
-                Column("Torque" if head[2] == "Nm" else "Force", head[2]),
+                Column("q", units[0]),
+                Column(command, units[1], wide=True),
+                Column("Torque" if units[2] == "Nm" else "Force", units[2]),
             ],
         )
-        refreshes = [
-            self._build_joint(table, index, row, Units(*own[index]))
-            for index, row in enumerate(self._rows)
-        ]
+        rows = enumerate(self._rows)
+        refreshes = [self._build_joint(table, index, row, units) for index, row in rows]
 
         def refresh() -> None:
             hold.enable(self._may_command)
@@ -162,14 +146,19 @@ class RobotsPanel(Panel):
         """Whether the slider of a joint sets a velocity."""
         return row.takes_velocities and not self.state.paused
 
-    def _units(self, row: JointRow) -> Units:
+    def _units(self, row: JointRow) -> tuple[str, str, str]:
+        """Return the units of the position, the reference and the effort of a joint."""
         unit = "deg" if self._degrees and not row.is_prismatic else row.unit
-        return Units(unit, f"{unit}/s" if self._is_speed(row) else unit, row.effort_unit)
+        return unit, f"{unit}/s" if self._is_speed(row) else unit, row.effort_unit
 
     def _build_joint(
-        self, table: widgets.WidgetTable, index: int, row: JointRow, shown: Units
+        self, table: widgets.WidgetTable, index: int, row: JointRow, head: Sequence[str]
     ) -> Callable[[], None]:
-        """Build the row of a joint, with units that the head has not; return what refreshes it."""
+        """Build the row of a joint, with units that the head lacks; return what refreshes it."""
+        units = self._units(row)
+        q_unit, reference_unit, effort_unit = (
+            "" if unit == usual else f" {unit}" for unit, usual in zip(units, head, strict=True)
+        )
         scale = _DEGREES if self._degrees and not row.is_prismatic else 1.0
         digits = 1 if scale != 1.0 else 3
         is_paused, is_speed = self.state.paused, self._is_speed(row)
@@ -185,8 +174,8 @@ class RobotsPanel(Panel):
                     lambda value: self._move(row, float(value) / scale),
                     low=low * scale,
                     high=high * scale,
-                    unit=self._units(row).reference,
-                    shown_unit=shown.reference,
+                    unit=units[1],
+                    shown_unit=reference_unit,
                     digits=digits,
                     step=1.0 if scale != 1.0 else 0.01,
                 )
@@ -202,11 +191,10 @@ class RobotsPanel(Panel):
             if row.is_actuated and not is_paused:
                 references = self.state.references.of_joints(self.state.layout.columns[robot])
                 reference = float((references.dq if is_speed else references.q)[index])
-            position.set(text=f"{format_decimals(q * scale, digits)} {shown.position}".rstrip())
+            position.set(text=f"{format_decimals(q * scale, digits)}{q_unit}")
             slider.enable(self._may_command and (row.is_actuated or is_paused))
             slider.show(reference * scale, mark=moved * scale)
-            words = f"{format_decimals(torque, 2)} {shown.effort}".rstrip()
-            effort.show(torque, row.effort, words)
+            effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")
 
         return refresh
 
