@@ -169,6 +169,8 @@ class Session:
         return not self.has_connected and time.monotonic() < self._new_until + _LOADING_S
 
     def _note_connection(self) -> None:
+        if not self.has_connected:
+            self._new_until = time.monotonic() + _ABSENT_S
         self.has_connected = True
 
     def _close(self) -> None:

@@ -34,6 +34,8 @@ SHOWN = [each for each in PANELS if each is not FleetPanel]
 PLACES = [*((each.title, each.area) for each in SHOWN), ("walk", DeclaredPanel.area)]
 AREAS = [[title for title, area in PLACES if area is each] for each in Area]
 CLOSED = ("Inspector", "Parameters")  # panels that are closed at first
+FILLED = """(panel) => [...panel.querySelectorAll("details[open] > .inner")]
+  .every((each) => each.childElementCount)"""
 CHECK = """async ([within, rules]) => {
   // NiceGUI's own <main> has the role "none", because the page has another one.
   const options = { runOnly: rules, rules: { "aria-allowed-role": { enabled: false } } };
@@ -122,7 +124,7 @@ def test_no_panel_breaks_a_rule(axe, page, panel, clients):
 
     def open_all(shown: Any) -> None:
         shown.evaluate("each => each.querySelectorAll('summary').forEach((it) => it.click())")
-        page.wait_for_timeout(200)
+        page.wait_for_function(FILLED, arg=shown.element_handle())
 
     page.emulate_media(reduced_motion="reduce")
     page.evaluate(axe)

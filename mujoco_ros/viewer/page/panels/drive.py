@@ -16,10 +16,6 @@ from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
 _UNITS = dict(zip(FASTEST, ("m/s", "m/s", "rad/s"), strict=True))
-_NOTHING = (
-    "Nothing to drive: no node subscribes to a topic cmd_vel, no Cartesian controller runs, and "
-    "there are neither targets nor mocap bodies."
-)
 _WHEELS, _LEGS, _FRAME = "wheels", "legs", "frame"
 """What is driven: a robot that cannot move sideways, another one, or a tool or frame."""
 # By the name of a pad: its axes, what it is for, and its motion to the right and up
@@ -72,7 +68,6 @@ class DrivePanel(Panel):
         return self.state.model, self._grip
 
     def build(self) -> None:
-        self._note = widgets.text(_NOTHING, "muted", tag="p")
         self._choice = widgets.choice("What the pads move", [], "", self.driver.select)
         self._pads: dict[str, tuple[widgets.Widget, Element]] = {}
         with Element("div").classes("pads"):
@@ -113,7 +108,6 @@ class DrivePanel(Panel):
     def refresh(self) -> None:
         driver, kind = self.driver, self._kind()
         names = list(driver.names)
-        self._note.set(hidden=bool(names))
         self._choice.set(items=names, value=driver.selected, hidden=len(names) < 2)
         for name, (pad, place) in self._pads.items():
             pad.enable(bool(driver.selected))
