@@ -72,7 +72,7 @@ def failures() -> Iterator[list[str]]:
 
 @pytest.fixture(scope="session")
 def kept_tab(tabs, served) -> Any:
-    """A tab that stays open: it keeps the process of pages, with the scripts that it has compiled."""
+    """A tab that stays open: it keeps the process of pages, with its compiled scripts."""
     page = tabs.new_page()
     page.goto(f"{served.address.url}page/page.css")
     return page
