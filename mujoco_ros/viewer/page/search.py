@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.ros.simulator_parameters import is_replay
-
-if TYPE_CHECKING:  # it imports this module
-    from mujoco_ros.viewer.page.layout import Layout
 
 TITLE = "Search"
 _PLACEHOLDER = "panel, joint, topic, layout, command"
@@ -26,8 +23,17 @@ class Found(NamedTuple):
 class Search:
     """A window that finds entries by their words, in the browser; the page opens it by Ctrl+K."""
 
-    def __init__(self, session: Session, layout: "Layout") -> None:
-        self._session, self._layout = session, layout
+    def __init__(
+        self,
+        session: Session,
+        titles: Callable[[], Sequence[str]],
+        layouts: Callable[[], Mapping[str, Callable[[], object]]],
+        open_panel: Callable[[str], object],
+        find: Callable[[str, str, str], object],
+    ) -> None:
+        """Find panels, layouts, and what a panel shows by `find`; see `Layout`."""
+        self._session, self._titles, self._layouts = session, titles, layouts
+        self._open, self._find = open_panel, find
 
     def build(self) -> None:
         """Create the button that opens the window."""
@@ -36,12 +42,12 @@ class Search:
             window.element._props["data-window"] = "search"
             options = {"name": "Search for", "placeholder": _PLACEHOLDER}
             state = {"entries": self._entries()}
-            self._found = widgets.Widget(
+            self._field = widgets.Widget(
                 "search", self._act, watch=True, tag="div", options=options, state=state
             )
 
     def _refresh(self) -> None:
-        self._found.set(entries=self._entries())
+        self._field.set(entries=self._entries())
 
     def _entries(self) -> list[Sequence[str]]:
         return [[found.kind, found.name] for found in self._all()]
@@ -52,10 +58,9 @@ class Search:
                 found.act()
 
     def _all(self) -> Iterator[Found]:
-        layout = self._layout
-        for title in layout.titles():
-            yield Found("panel", title, partial(layout.open, title))
-        for name, apply in layout.layouts().items():
+        for title in self._titles():
+            yield Found("panel", title, partial(self._open, title))
+        for name, apply in self._layouts().items():
             yield Found("layout", name, apply)
         if self._session.can_control:
             for name, act in self._commands().items():
@@ -64,9 +69,9 @@ class Search:
         for robot in robots:
             for joint in robot.joints.names:
                 name = joint if len(robots) == 1 else f"{joint} of {robot.name}"
-                yield Found("joint", name, partial(layout.find, "Robots", robot.name, joint))
+                yield Found("joint", name, partial(self._find, "Robots", robot.name, joint))
         for topic in self._session.clients.fields.topics:
-            yield Found("topic", topic, partial(layout.find, "Plots", "topic", topic))
+            yield Found("topic", topic, partial(self._find, "Plots", "topic", topic))
 
     def _commands(self) -> Mapping[str, Callable[[], object]]:
         simulation = self._session.clients.simulation
