@@ -64,8 +64,7 @@ class DrivePanel(Panel):
         self._devices.set(target=self.driver.selected)
 
     def structure(self) -> Hashable:
-        self._grip = self._find_gripper()
-        return self.state.model, self._grip
+        return self.state.model, self._find_gripper()
 
     def build(self) -> None:
         self._choice = widgets.choice("What the pads move", [], "", self.driver.select)
@@ -77,8 +76,11 @@ class DrivePanel(Panel):
                     self._pads[name] = widgets.joystick(name, hold, axes=axes, tip=_TIP), place
                     widgets.text(name)
         self._velocity = widgets.figure()
-        if self._grip is not None:
-            joint = self._grip[1]
+        self._grip = None
+        if (robot := self._find_gripper()) is not None:
+            layout = self.state.layout.robots[robot]
+            joint = joint_rows(self.state.model, layout.joints)[layout.gripper or 0]
+            self._grip = robot, joint
             with widgets.line(f"gripper [{joint.unit}]"):
                 self._gripper = widgets.slider(
                     "gripper",
@@ -138,18 +140,14 @@ class DrivePanel(Panel):
         is_straight = any(drive is not None and not drive.moves_sideways for drive in drives)
         return _WHEELS if is_straight else _LEGS
 
-    def _find_gripper(self) -> tuple[int, JointRow] | None:
-        """Return the gripper of what is driven, else of the robot of the panels, else the one."""
+    def _find_gripper(self) -> int | None:
+        """Return the robot with the gripper: driven, or of the panels, or the only one."""
         robots = self.state.layout.robots
         found = [number for number, robot in enumerate(robots) if robot.gripper is not None]
         topic = self.driver.selected.removeprefix("tool ")
         owner = robot_of(topic, robots, self.clients.parameters.simulator) or self.session.robot
         own = [number for number in found if robots[number].name == owner]
-        if len(own or found) != 1:
-            return None
-        (number,) = own or found
-        rows = joint_rows(self.state.model, robots[number].joints)
-        return number, rows[robots[number].gripper or 0]
+        return (own or found)[0] if len(own or found) == 1 else None
 
     def _move_gripper(self, value: float) -> None:
         if self._grip is not None:

@@ -5,7 +5,7 @@ import { spaceMice } from "./space_mouse.js";
 const PERIOD_MS = 50;
 const RAMP_MS = 300; // from the first motion to the full velocity: nothing jumps
 const DEAD_ZONE = 0.12;
-const A = 0, B = 1, LEFT = 4, RIGHT = 5; // buttons, and shoulder buttons, of the standard mapping of the Gamepad API
+const A = 0, B = 1, LEFT = 4, RIGHT = 5; // buttons of the standard mapping of the Gamepad API, two at the shoulders
 // Vendor and product of 3D mice in the names of Chromium and Firefox.
 const MOUSE = /vendor: (256f|046d product: c6[0-2])|^(256f-|0?46d-c6[0-2])/i;
 
@@ -55,7 +55,7 @@ export class GamepadInput {
   // Text of what to hold.
   get hint() {
     if (!this.pad) return "no device with the standard mapping";
-    return isStandard(this.pad) ? "hold LB to move, RB to rotate, and press A or B for the gripper" : "hold a button to move";
+    return isStandard(this.pad) ? "hold LB to move, RB to rotate; A and B move the gripper" : "hold a button to move";
   }
 
   poll() {
