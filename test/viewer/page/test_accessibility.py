@@ -33,7 +33,7 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 SHOWN = [each for each in PANELS if each is not FleetPanel]
 PLACES = [*((each.title, each.area) for each in SHOWN), ("walk", DeclaredPanel.area)]
 AREAS = [[title for title, area in PLACES if area is each] for each in Area]
-CLOSED = ("Inspector", "Parameters")  # panels that are closed at first
+CLOSED = [each.title for each in SHOWN if not each.is_open]  # at first
 FILLED = """(panel) => [...panel.querySelectorAll("details[open] > .inner")]
   .every((each) => each.childElementCount)"""
 CHECK = """async ([within, rules]) => {
