@@ -217,7 +217,7 @@ def compose(context: NodeContext) -> list[Component]:
         PaceParameters(context),
         frames,
         lockstep,
-        Publishers(context, frames.plan_of, confirm=lockstep.confirm),
+        Publishers(context, frames.plan_of, confirm=lockstep.confirm, others=managers),
         processes,
         images,
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end
