@@ -197,6 +197,18 @@ def test_launch_files_compile_and_describe_themselves(file):
     assert "generate_launch_description" in functions
 
 
+def test_every_argument_of_a_launch_file_is_described_by_sentences():
+    texts = {}
+    for file in LAUNCH_FILES:
+        for call in ast.walk(ast.parse(file.read_text())):
+            if getattr(getattr(call, "func", None), "id", "") == "DeclareLaunchArgument":
+                given = {keyword.arg: keyword.value for keyword in call.keywords}
+                name = f"{file.name} {ast.unparse(call.args[0])}"
+                texts[name] = ast.literal_eval(given["description"])
+    assert texts
+    assert {n: t for n, t in texts.items() if not (t[0].isupper() and t.endswith("."))} == {}
+
+
 def test_setup_agrees_with_the_package(setup_arguments):
     package = parse_package(str(ROOT / "package.xml"))
     assert setup_arguments["name"] == package.name
