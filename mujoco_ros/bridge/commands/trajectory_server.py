@@ -36,7 +36,7 @@ from mujoco_ros.control.trajectory.trajectory import (
     tolerances,
     trajectory,
 )
-from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.model.naming import counted, in_namespace
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.sim.command_queue import NANOSECOND, epoch_of
 from mujoco_ros.wire.conversions import nanoseconds, split, stamp
@@ -71,8 +71,8 @@ def point_arrays(message: JointTrajectory) -> PointArrays:
                     continue
                 if len(field) != joints:
                     raise CommandError(
-                        f"point {i} has {len(field)} {name} for {joints} joints; give one for "
-                        "each, or none"
+                        f"point {i} has {len(field)} {name} for {counted(joints, 'joint')}; give "
+                        "one for each, or none"
                     )
                 values[row, i] = field
                 given[row, i] = True

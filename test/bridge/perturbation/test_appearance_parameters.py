@@ -79,8 +79,8 @@ def test_integers_and_strings_are_accepted_as_on_a_command_line(perturb: Act) ->
         (_SHELL, (2.0, 0.0, 0.0, 1.0), "it is a list of 4 numbers from 0 to 1"),
         (_SHELL, (1.0, 0.0, 0.0), "it is a list of 4 numbers from 0 to 1"),
         (_SHELL, (1.0, 0.0, 0.0, float("nan")), "it is a list of 4 numbers from 0 to 1"),
-        ("geom.bulb.size", (0.0,), "it is a list of 1 numbers from 1e-06"),
-        ("geom.bulb.size", (0.1, 0.1), "it is a list of 1 numbers"),
+        ("geom.bulb.size", (0.0,), "it is a list of 1 number from 1e-06"),
+        ("geom.bulb.size", (0.1, 0.1), "it is a list of 1 number"),
         ("geom.floor.size", (1.0, 1.0, 1.0), "not found"),
     ],
 )
