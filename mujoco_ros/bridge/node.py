@@ -42,8 +42,9 @@ from mujoco_ros.controllers.ros.controller_settings import (
     controller_settings,
 )
 from mujoco_ros.extensions.ros.extension_rules import extension_components
+from mujoco_ros.model.errors import counted
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.naming import counted, in_namespace
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.realism_config import load_profiles
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene

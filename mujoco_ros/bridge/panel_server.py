@@ -15,8 +15,8 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from mujoco_ros.control.events import QueueFullError
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted, in_namespace
+from mujoco_ros.model.errors import UserInputError, counted
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.panel_items import (
     MOST_COLUMNS,
     Button,

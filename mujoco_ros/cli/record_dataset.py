@@ -22,8 +22,7 @@ from mujoco_ros.cli.command_line import fail
 from mujoco_ros.cli.dataset_options import FPS, cameras_text
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import TerminalKeys, show
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor

@@ -8,8 +8,7 @@ from reprlib import repr
 
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.strict import parse_yaml, read_text
 
 LARGEST_GAIN = 1e6

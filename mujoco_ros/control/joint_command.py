@@ -17,7 +17,7 @@ from mujoco_ros.control.joints import (
     check_numbers,
 )
 from mujoco_ros.control.settings import OutOfLimits
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import counted
 
 _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}
 Values = Sequence[float] | np.ndarray

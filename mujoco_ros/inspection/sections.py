@@ -8,7 +8,7 @@ from html import escape
 
 from mujoco_ros.inspection.joints import JointEntry
 from mujoco_ros.inspection.report import Report, RobotReport
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import counted
 
 _MILLI = 1e3
 _NONE = "-"

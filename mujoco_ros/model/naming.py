@@ -41,13 +41,6 @@ def numbered_name(name: str, taken: Container[str]) -> str:
     return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with a regular noun, in the singular for 1: ``1 body``, ``2 bodies``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun[:-1]}ies" if noun.endswith("dy") else f"{number} {noun}s"
-
-
 def topic_token(name: str) -> str:
     """Convert a name to one token of a topic name; underscores replace invalid characters."""
     token = re.sub(r"\W", "_", name, flags=re.ASCII)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.model.output_files import OutputFile
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.strict import parse_yaml, read_yaml

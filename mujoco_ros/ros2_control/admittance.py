@@ -10,7 +10,7 @@ import numpy as np
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import POSITION, VELOCITY, check_numbers
 from mujoco_ros.control.settings import setting
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import counted
 from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters

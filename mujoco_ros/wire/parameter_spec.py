@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
-from mujoco_ros.model.errors import shortened
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import counted, shortened
 
 # Without a dot, YAML 1.1 reads it as text; so do `ros2 param set` and `ros2 param load`.
 _EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")

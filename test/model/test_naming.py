@@ -1,6 +1,6 @@
 import pytest
 
-from mujoco_ros.model.naming import check_name, counted, to_name, unique_name
+from mujoco_ros.model.naming import check_name, to_name, unique_name
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,6 @@ def test_a_text_becomes_a_valid_name(text, name):
     assert to_name(text) == name
     if name:
         check_name(name)
-
-
-def test_one_is_counted_in_the_singular():
-    assert [counted(n, "IMU") for n in (0, 1, 2)] == ["0 IMUs", "1 IMU", "2 IMUs"]
-    assert [counted(n, "body") for n in (1, 2)] == ["1 body", "2 bodies"]
 
 
 def test_a_name_in_use_gets_the_first_free_number():

@@ -12,8 +12,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.cartesian import CartesianCommand, CommandKind, cartesian_command
 from mujoco_ros.control.events import CommandError, CommandSource
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.wire.conversions import nanoseconds, xyz
 from mujoco_ros.wire.names import parameter_prefix

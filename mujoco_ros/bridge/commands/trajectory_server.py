@@ -36,7 +36,8 @@ from mujoco_ros.control.trajectory.trajectory import (
     tolerances,
     trajectory,
 )
-from mujoco_ros.model.naming import counted, in_namespace
+from mujoco_ros.model.errors import counted
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.sim.command_queue import NANOSECOND, epoch_of
 from mujoco_ros.wire.conversions import nanoseconds, split, stamp

@@ -11,8 +11,8 @@ from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import counted, in_namespace
+from mujoco_ros.model.errors import UserInputError, counted, unknown
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.actuator_controls import Control, joints_of_actuators
 from mujoco_ros.sim.plant import Plant

@@ -10,8 +10,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.identification.joint_record import LARGEST_DURATION_S, JointRecord, check_record
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.recording.ros.bag_reader import BagReader
 
 _STATES = "joint_states"

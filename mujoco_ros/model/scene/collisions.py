@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.extras import require
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
-from mujoco_ros.model.naming import counted, numbered_name
+from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.urdf.exporting.meshes import Triangles, mesh_triangles
 

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.recording.demonstrations import lerobot_program
 from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
 

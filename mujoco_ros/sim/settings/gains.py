@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import LARGEST_GAIN, Gains, load_gains
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import counted
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly

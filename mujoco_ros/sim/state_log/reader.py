@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.file_access import open_file
-from mujoco_ros.model.naming import counted
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.state.extension_states import EXTENSION, ExtensionStates

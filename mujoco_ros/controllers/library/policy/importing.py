@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.strict import convert, parse_yaml, read_text
 
 UNITREE_MOTORS = [

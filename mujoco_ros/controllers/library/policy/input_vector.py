@@ -6,8 +6,7 @@ import numpy as np
 
 from mujoco_ros.controllers.library.policy.config import InputConfig, Numbers, Order, numbers
 from mujoco_ros.controllers.library.policy.terms import PolicyTick, Term
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted
 
 
 class InputVector:

@@ -22,8 +22,7 @@ from mujoco_ros.controllers.library.policy.input_vector import InputVector, elem
 from mujoco_ros.controllers.library.policy.network import Network
 from mujoco_ros.controllers.library.policy.terms import CameraImages, PolicyTick, TermFactory
 from mujoco_ros.extras import require
-from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import counted
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 
 _ROWS = {"position": 0, "velocity": 1, "effort": 2}  # rows of references
 

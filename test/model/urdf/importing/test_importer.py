@@ -471,7 +471,8 @@ def test_a_malformed_colour_of_a_collada_file_costs_no_geometry(load, tmp_path, 
     np.testing.assert_allclose(extent(model, 0), [[0, 0, 0], [0.1, 0.1, 0.35]], atol=1e-6)
 
 
-def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, tmp_path):
+def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, tmp_path, caplog):
+    caplog.set_level("INFO")
     faces = np.tile([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]], (50_001, 1))
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
     large = trimesh.Trimesh(corners, faces, process=False)
@@ -479,6 +480,7 @@ def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, 
     shapes = mesh_link("base", "part.stl") + mesh_link("arm", "part.stl", tag="collision")
     model = load(robot(shapes, joint("j", "base", "arm"))).compile()
     assert model.mesh_facenum[0] == len(faces) > 200_000
+    assert "200004 triangles, more than the 200000" in caplog.text
 
 
 def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
