@@ -174,6 +174,7 @@ LIMITS = limits.WorkerLimits(
 _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
 
 
+_MISSING = re.compile(r".*\[Errno 2\] No such file or directory: ('.+')")
 _GIVE_IT = "give it in `xacro_args` of a scene file, or as <file> NAME:=VALUE"
 _PLACE = "place"
 """Key of the place of an XML element: file and line."""
@@ -237,7 +238,10 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
     for name in arguments:
         if name not in answer["declared"]:
             raise unknown("argument", name, answer["declared"], where=str(path))
-    return str(answer["text"])
+    text = str(answer["text"])
+    if "<link" not in text and b":macro" in read_file(path, largest=LARGEST_TEXT):
+        raise UserInputError(f"{path}: xacro: no link, only macros; name the file that calls them")
+    return text
 
 
 def _expand(
@@ -260,8 +264,7 @@ def _expand(
         file, line = syntax or _place(error) or (opened, 0)
         where = f"{file}:{line}" if line else file
         reason = _reason(error)
-        lacks = reason.startswith("Undefined substitution argument")
-        remedy = f"; {_GIVE_IT}" if lacks else ""
+        remedy = _remedy(reason, given)
         inside = "" if Path(file) == path else f" (in the expansion of {path})"
         return json.dumps({"error": f"{where}: xacro: {reason}{remedy}{inside}"}).encode()
     if len(text) > LARGEST_TEXT.at_start:
@@ -269,6 +272,16 @@ def _expand(
         return json.dumps({"error": f"{path}: xacro: too large: {what}"}).encode()
     answer = {"text": text, "declared": sorted(given.declared), "files": files}
     return json.dumps(answer).encode()
+
+
+def _remedy(reason: str, arguments: Mapping[str, str]) -> str:
+    """Return the end of an error that names the arguments that may be missing."""
+    if reason.startswith("Undefined substitution argument"):
+        return f"; {_GIVE_IT}"
+    empty = [name for name, value in arguments.items() if value == ""]
+    if empty and reason.endswith("' not found"):
+        return f"; of its arguments, {', '.join(empty)} are empty: if one must not be, {_GIVE_IT}"
+    return ""
 
 
 def _restrict(xacro: Any, find: Callable[[str], Path], files: list[str]) -> None:
@@ -337,4 +350,5 @@ def _reason(error: BaseException) -> str:
         cause = cause.__cause__ or (None if hidden else cause.__context__)
     # xacro states the type of some exceptions, and their text twice.
     text = _TWICE.sub(r"\1", " ".join(str(error).split()))
+    text = _MISSING.sub(r"file \1 not found", text)
     return text or type(error).__name__
