@@ -88,7 +88,7 @@ def test_an_expansion_leaves_no_state_for_the_next_one(expand):
         (
             '<xacro:arg name="dof" default=""/><xacro:arg name="arm" default="gen3"/>'
             '<xacro:include filename="gen3/$(arg dof)dof.xacro"/>',
-            r"file '\S+/gen3/dof\.xacro' not found; of its arguments, dof are empty: .*, give it in",
+            r"file '\S+/gen3/dof\.xacro' not found; of its arguments, dof are empty: .* give it in",
         ),
         ('<xacro:macro name="load"><link name="a"/></xacro:macro>', "no link, only macros"),
         ("<xacro:unknown/>", "xacro: .*unknown"),
