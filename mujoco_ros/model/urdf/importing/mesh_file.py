@@ -70,6 +70,7 @@ _READ = (*_CONVERTED, "obj")
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
 _MOST_TRIANGLES = 200_000  # which MuJoCo's decoder of STL reads
+_FOLDERS_ABOVE = 3  # in which a relative path is looked up
 _LOGGER = logging.getLogger(__name__)
 
 _UNTEXTURED = "0.8 0.8 0.8 1"  # colour in place of a texture
@@ -80,7 +81,8 @@ def find_mesh(
 ) -> Path:
     """Return the file of a URI in a URDF: ``package://``, ``file://`` or a relative path.
 
-    A package around the URDF need not be installed. `meshdir` is relative to the URDF, from the
+    A relative path can begin in a folder above the URDF, as simulators with a folder of assets
+    write it; the folder of the URDF precedes. A package around the URDF need not be installed. `meshdir` is relative to the URDF, from the
     ``<mujoco><compiler>`` extension.
     """
     base = urdf.parent.resolve()
@@ -93,12 +95,16 @@ def find_mesh(
             candidates.append(resolve(each, base, packages))
         except MissingFileError as error:
             problems.append(str(error))
+    if "://" not in uri:
+        for folder in base.parents[:_FOLDERS_ABOVE]:
+            with suppress(UserInputError):  # a client may not name all of them
+                candidates.append(resolve(uri, folder, packages))
     for candidate in candidates:
         if candidate.exists():
             return candidate
     if problems:
         raise MissingAssetError(f"mesh '{uri}': {problems[0]}")
-    listing = "; ".join(map(str, candidates))
+    listing = "; ".join(dict.fromkeys(map(str, candidates)))
     raise MissingAssetError(f"mesh '{uri}' not found; looked for: {listing}")
 
 

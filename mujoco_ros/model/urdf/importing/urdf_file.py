@@ -214,9 +214,11 @@ def _inertial(link: ET.Element, where: str) -> UrdfInertial | None:
     mass = number(required(element, "mass", where), "value", where)
     if mass < 0:
         raise UserInputError(f"{where}: its mass is negative: {mass:g} kg")
-    inertia = required(element, "inertia", where)
-    ixx, iyy, izz = (number(inertia, key, where) for key in ("ixx", "iyy", "izz"))
-    ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
+    inertia = element.find("inertia")
+    ixx = iyy = izz = ixy = ixz = iyz = 0.0  # which the import reports and corrects
+    if inertia is not None:
+        ixx, iyy, izz = (number(inertia, key, where) for key in ("ixx", "iyy", "izz"))
+        ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
     if mass == 0:
         if any((ixx, iyy, izz)):
             _LOGGER.warning("%s: its inertia is ignored, because it has no mass", where)

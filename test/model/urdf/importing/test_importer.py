@@ -212,6 +212,14 @@ def test_an_impossible_inertia_is_corrected_with_a_warning(load, caplog, moments
     assert f"arm (1 kg, {before} becomes {after} kg m²)" in caplog.text
 
 
+def test_a_mass_without_the_element_inertia_gets_one_with_a_warning(load, caplog):
+    arm = link("arm", '<inertial><origin xyz="0 0 1"/><mass value="1"/></inertial>')
+    model = load(robot(link("base"), arm, joint("j", "base", "arm"))).compile()
+    np.testing.assert_allclose(model.body("arm").inertia, 0.4 * (0.00075 / np.pi) ** (2 / 3))
+    np.testing.assert_allclose(model.body("arm").ipos, [0, 0, 1])
+    assert "mass without inertia, which get the inertia of a ball of water: arm (" in caplog.text
+
+
 def test_a_moving_link_without_mass_and_shape_becomes_a_gram_with_a_warning(load, caplog):
     # Such as the virtual wheels of a car, which the others mimic.
     model = load(robot(link("a"), link("b", ""), joint("j", "a", "b"))).compile()
@@ -481,6 +489,20 @@ def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, 
     model = load(robot(shapes, joint("j", "base", "arm"))).compile()
     assert model.mesh_facenum[0] == len(faces) > 200_000
     assert "200004 triangles, more than the 200000" in caplog.text
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_relative_path_may_begin_in_a_folder_above_the_urdf(tmp_path, depth):
+    (tmp_path / "assets").mkdir()
+    trimesh.creation.box((2.0, 2.0, 2.0)).export(tmp_path / "assets" / "part.stl")
+    folder = tmp_path.joinpath(*"abc"[:depth])
+    folder.mkdir(parents=True)
+    path = folder / "robot.urdf"
+    path.write_text(robot(mesh_link("base", "assets/part.stl")))
+    assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(1.0)
+    (folder / "assets").mkdir()
+    trimesh.creation.box((4.0, 4.0, 4.0)).export(folder / "assets" / "part.stl")
+    assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(2.0)
 
 
 def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
