@@ -82,8 +82,8 @@ def find_mesh(
     """Return the file of a URI in a URDF: ``package://``, ``file://`` or a relative path.
 
     A relative path can begin in a folder above the URDF, as simulators with a folder of assets
-    write it; the folder of the URDF precedes. A package around the URDF need not be installed. `meshdir` is relative to the URDF, from the
-    ``<mujoco><compiler>`` extension.
+    write it; the folder of the URDF precedes. A package around the URDF need not be installed.
+    `meshdir` is relative to the URDF, from the ``<mujoco><compiler>`` extension.
     """
     base = urdf.parent.resolve()
     named = [uri]
