@@ -20,6 +20,7 @@ EXECUTABLES = (
     "controller_manager/ros2_control_node",
     "controller_manager/spawner",
     "moveit_ros_move_group/move_group",
+    "moveit_ros_planning/moveit_publish_scene_from_text",
     "mujoco_ros/controller",
     "mujoco_ros/record",
     "mujoco_ros/sim",

@@ -46,6 +46,23 @@ def test_a_folder_of_another_robot_and_the_wall_clock_reach_move_group(
     assert parameters["use_sim_time"] is False
 
 
+def test_the_shapes_of_the_world_are_published_as_a_planning_scene_on_request(
+    ros2_launch, stand_ins
+):
+    launch = ros2_launch(MOVEIT, "planning_scene:=true", environment=stand_ins)
+    (publisher,) = launch.started(4)["moveit_publish_scene_from_text"]
+    assert publisher.argv[0] == "--scene"
+    file = Path(publisher.argv[1])
+    assert [line for line in file.read_text().splitlines() if line.startswith("*")] == [
+        "* environment",
+        "* table",
+        "* box",
+    ]
+    assert publisher.parameters["robot_description_semantic"] == (CONFIG / "arm.srdf").read_text()
+    assert launch.interrupt() == 0
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

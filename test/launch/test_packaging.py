@@ -50,7 +50,7 @@ WITHOUT_KEY = {
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
 """Modules of ROS packages, without those of messages whose names end as usual."""
-NOT_INSTALLED = {"moveit_ros_move_group"}
+NOT_INSTALLED = {"moveit_ros_move_group", "moveit_ros_planning"}
 """Packages of launch files that are too large to be installed for all users."""
 DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
@@ -248,7 +248,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     )
     assert set(scripts) == {
         *("sim", "cameras", "viewer", "export_log", "export_map", "export_urdf"),
-        *("fit", "record", "replay", "new_extension"),
+        *("export_moveit_scene", "fit", "record", "replay", "new_extension"),
         *("check_robot", "controller", "draw_controller", "evaluate", "import_policy"),
     }
     for target in scripts.values():
