@@ -99,7 +99,7 @@ class LinkMass:
 def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) -> Urdf | None:
     """Return the URDF of a robot, with xacro expanded; None for another format."""
     path = assembly.config.path(config.model)
-    if path.suffix in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
+    if path.suffix.lower() in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
         return read_urdf(path, part.urdf)
     return None
 

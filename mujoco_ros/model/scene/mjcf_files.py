@@ -250,11 +250,14 @@ def _parsed(model: _Model) -> mujoco.MjSpec:
                 for path in (model.path(file, folder) for folder in ("", *folders)):
                     if os.path.lexists(on_disk(path)):
                         model.documents[str(path)] = _content(model, path, "file")
+    # The parser knows suffixes in lower case only.
+    main = str(model.name.with_suffix(model.name.suffix.lower()))
+    documents = {main: model.documents[str(model.name)]} | model.documents
     try:
         with mujoco.MjVfs() as files:
-            for name, document in model.documents.items():
+            for name, document in documents.items():
                 files[name] = document
-            spec = mujoco.MjSpec.from_file(str(model.name), vfs=files)
+            spec = mujoco.MjSpec.from_file(main, vfs=files)
     except ENGINE_ERRORS as error:
         raise engine_error(model.where, error) from error
     _make_paths_absolute(spec, model, attached)

@@ -18,8 +18,8 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 def is_xacro(path: Path) -> bool:
     """Whether a URDF or SRDF file is to be expanded: by its suffix, or else by its content."""
-    if path.suffix not in (".urdf", ".srdf") or not path.is_file():
-        return path.suffix == XACRO_SUFFIX
+    if path.suffix.lower() not in (".urdf", ".srdf") or not path.is_file():
+        return path.suffix.lower() == XACRO_SUFFIX
     content = read_file(path, "model file", largest=LARGEST_TEXT)
     return _XACRO.search(_COMMENT.sub(b"", content)) is not None
 

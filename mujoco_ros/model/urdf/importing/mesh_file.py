@@ -95,10 +95,12 @@ def find_mesh(
             candidates.append(resolve(each, base, packages))
         except MissingFileError as error:
             problems.append(str(error))
+    others = [(other, base) for each in named for other in _other_cases(each)]
     if "://" not in uri:
-        for folder in base.parents[:_FOLDERS_ABOVE]:
-            with suppress(UserInputError):  # a client may not name all of them
-                candidates.append(resolve(uri, folder, packages))
+        others += [(uri, folder) for folder in base.parents[:_FOLDERS_ABOVE]]
+    for other, folder in others:
+        with suppress(UserInputError):  # there is none, or a client may not name it
+            candidates.append(resolve(other, folder, packages))
     for candidate in candidates:
         if candidate.exists():
             return candidate
@@ -106,6 +108,12 @@ def find_mesh(
         raise MissingAssetError(f"mesh '{uri}': {problems[0]}")
     listing = "; ".join(dict.fromkeys(map(str, candidates)))
     raise MissingAssetError(f"mesh '{uri}' not found; looked for: {listing}")
+
+
+def _other_cases(uri: str) -> list[str]:
+    """Return a path with its suffix in lower and in upper case, as Windows finds both."""
+    stem, dot, suffix = uri.rpartition(".")
+    return [f"{stem}{dot}{other}" for other in (suffix.lower(), suffix.upper()) if other != suffix]
 
 
 def mesh_for_engine(path: Path) -> MeshData | None:

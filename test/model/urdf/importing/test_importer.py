@@ -505,6 +505,16 @@ def test_a_relative_path_may_begin_in_a_folder_above_the_urdf(tmp_path, depth):
     assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize("uri", ["part.STL", "package://meshes/part.STL"])
+def test_the_suffix_of_a_mesh_may_be_in_the_other_case(tmp_path, uri):
+    (tmp_path / "meshes").mkdir()
+    for folder in (tmp_path, tmp_path / "meshes"):
+        trimesh.creation.box((2.0, 2.0, 2.0)).export(folder / "part.stl")
+    path = tmp_path / "robot.URDF"
+    path.write_text(robot(mesh_link("base", uri)))
+    assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(1.0)
+
+
 def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
     for folder, size in (("visual", 1.0), ("collision", 2.0)):
         (tmp_path / folder).mkdir()
