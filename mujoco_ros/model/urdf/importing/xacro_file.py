@@ -18,7 +18,7 @@ import re
 import string
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from datetime import date, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -175,6 +175,9 @@ _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
 
 
 _MISSING = re.compile(r".*\[Errno 2\] No such file or directory: ('.+')")
+_ROOT = re.compile(r"<robot\b[^>]*>")
+_ARGUMENT = re.compile(r"\$\(arg\s+(\w+)\)")
+_DEFAULT = re.compile(r"""<xacro:arg\s+name=["'](\w+)["']\s+default=["']([^"'$]*)["']""")
 _GIVE_IT = "give it in `xacro_args` of a scene file, or as <file> NAME:=VALUE"
 _PLACE = "place"
 """Key of the place of an XML element: file and line."""
@@ -250,7 +253,7 @@ def _expand(
     """Return JSON: the text, the arguments that it declares and the files read; or an error."""
     files: list[str] = []
     _restrict(xacro, find, files)
-    given = _Arguments(arguments)
+    given = _Arguments({**_of_root(path), **arguments})
     try:
         with redirect_stderr(io.StringIO()):
             document = xacro.process_file(str(path), mappings=given)
@@ -272,6 +275,20 @@ def _expand(
         return json.dumps({"error": f"{path}: xacro: too large: {what}"}).encode()
     answer = {"text": text, "declared": sorted(given.declared), "files": files}
     return json.dumps(answer).encode()
+
+
+def _of_root(path: Path) -> dict[str, str]:
+    """Return the defaults of the arguments in the tag of the root.
+
+    xacro evaluates this tag before it reads the defaults, so ``name="$(arg name)"`` would need a
+    value from outside.
+    """
+    with suppress(UserInputError):  # which xacro reports
+        text = read_file(path, largest=LARGEST_TEXT).decode(errors="replace")
+        if (root := _ROOT.search(text)) is not None:
+            used, defaults = set(_ARGUMENT.findall(root.group())), _DEFAULT.findall(text)
+            return {name: value for name, value in defaults if name in used}
+    return {}
 
 
 def _remedy(reason: str, arguments: Mapping[str, str]) -> str:
