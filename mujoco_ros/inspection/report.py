@@ -239,6 +239,8 @@ def inspect(
             urdf = read_robot_urdf(plant.assembly, own, part)
             links = link_masses(plant.model, robot, part, urdf)
             masses = [link.file for link in links if link.file is not None]
+            if urdf is None and any(link.model and link.file is None for link in links):
+                masses = []  # the file has those as masses or densities of shapes
             robots.append(
                 RobotReport(
                     name=robot.name,
