@@ -86,6 +86,15 @@ def number(
     return numbers(parent, attribute, 1, where, fallback)[0]
 
 
+def scale(mesh: ET.Element, where: str) -> Vector:
+    """Read the scale of a mesh in x, y and z, for all of which one number may stand."""
+    is_uniform = len(mesh.get("scale", "").split()) == 1
+    found = numbers(mesh, "scale", 1 if is_uniform else 3, where, (1.0, 1.0, 1.0))
+    if 0 in found:
+        raise UserInputError(f"{where}: a mesh scale must not be zero")
+    return found * 3 if is_uniform else found
+
+
 def required(parent: ET.Element, tag: str, where: str) -> ET.Element:
     """Return the child element of a tag; an error if there is none."""
     element = parent.find(tag)

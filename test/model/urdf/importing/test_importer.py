@@ -530,6 +530,25 @@ def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
     assert extent(model, 1)[1] == pytest.approx(1.0)
 
 
+def test_a_size_of_zero_becomes_a_millimetre_with_a_warning(load, caplog):
+    # Some describe the points of a foot that touch the ground as balls, and paper as a box.
+    shapes = ('<sphere radius="0"/>', '<box size="1 2 0"/>', '<capsule radius="1" length="0"/>')
+    parts = "".join(f"<collision><geometry>{s}</geometry></collision>" for s in shapes)
+    model = load(robot(link("a", parts))).compile()
+    np.testing.assert_allclose(model.geom_size[0], [0.001, 0, 0])
+    np.testing.assert_allclose(model.geom_size[1], [0.5, 1, 0.0005])
+    np.testing.assert_allclose(model.geom_size[2], [1, 0.0005, 0])
+    assert "link 'a': collision: a size of 0 of a sphere becomes 0.001 m" in caplog.text
+    assert caplog.text.count("becomes 0.001 m") == 3
+
+
+def test_one_number_scales_a_mesh_in_all_directions(load, tmp_path):
+    trimesh.creation.box((2.0, 4.0, 6.0)).export(tmp_path / "part.stl")
+    mesh = '<visual><geometry><mesh filename="part.stl" scale="0.5"/></geometry></visual>'
+    model = load(robot(link("a", mesh))).compile()
+    np.testing.assert_allclose(np.abs(extent(model, 0)[1]), [0.5, 1, 1.5], atol=1e-6)
+
+
 def test_one_mesh_at_two_scales_is_two_assets_and_at_one_scale_one(load, tmp_path):
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "part.stl")
     shapes = "".join(
@@ -691,9 +710,9 @@ MISTAKES = {
         robot(link("a", "<visual><geometry><cone/></geometry></visual>")),
         "contains <cone>; known shapes",
     ),
-    "a flat box": (
-        robot(link("a", '<collision><geometry><box size="1 1 0"/></geometry></collision>')),
-        "sizes of a box must be positive",
+    "a negative size": (
+        robot(link("a", '<collision><geometry><box size="1 1 -1"/></geometry></collision>')),
+        "sizes of a box must not be negative",
     ),
     "a missing mesh": (
         robot(link("a", f"<visual>{_FILE.format('meshes/none.stl')}</visual>")),
