@@ -13,6 +13,7 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 Vector = tuple[float, ...]
 XACRO_SUFFIX = ".xacro"
 _XACRO = re.compile(rb"<xacro:|\$[({]")
+_LATE_DECLARATION = re.compile(rb"\s+<\?xml\b[^>]*\?>")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
@@ -34,6 +35,8 @@ class _NoDoctype(ET.TreeBuilder):
 def parse_robot(path: Path, text: str | None = None) -> ET.Element:
     """Return the ``<robot>`` element of a URDF file, or of `text` in its place."""
     content = read_file(path, largest=LARGEST_TEXT) if text is None else text.encode()
+    if late := _LATE_DECLARATION.match(content):  # which other parsers of URDF accept
+        content = b"\n" * late.group().count(b"\n") + content[late.end() :]
     try:
         robot = ET.fromstring(content, parser=ET.XMLParser(target=_NoDoctype()))
     except ET.ParseError as error:

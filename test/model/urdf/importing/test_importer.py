@@ -96,6 +96,10 @@ def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3(
     np.testing.assert_allclose(hull.size, [0.1, 0.15, 0.2])
 
 
+def test_space_may_precede_the_declaration_of_xml(load):
+    assert load(f"\n\n <?xml version='1.0'?>\n{robot(link('base'))}").body("base") is not None
+
+
 def test_fixed_links_remain_separate_bodies():
     model = import_urdf(DATA / "plain.urdf").spec.compile()
     assert model.body("bracket").mass[0] == pytest.approx(0.4)
@@ -649,6 +653,10 @@ def test_third_party_robots_load_with_their_masses_and_link_poses(package, link_
 _FILE = '<geometry><mesh filename="{}"/></geometry>'
 MISTAKES = {
     "an unclosed tag": ("<robot>\n<link name='a'>\n</robot>", "not well-formed XML.*line 3"),
+    "an unclosed tag below a late declaration": (
+        "\n <?xml version='1.0'?>\n<robot>\n</robo>",
+        "not well-formed XML.*line 4",
+    ),
     "an empty file": ("", "not well-formed XML"),
     "another format": ("<mujoco/>", "starts with <robot>"),
     "a doctype": ('<!DOCTYPE r [<!ENTITY x SYSTEM "/etc/passwd">]><robot/>', "DOCTYPE"),
