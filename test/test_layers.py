@@ -71,7 +71,9 @@ MAY_IMPORT = {
         *("recording", "cameras", "process", "rendering", "sim", "control", "model"),
     },
     "rclpy_ext": {"rclpy_ext", "control.events", "model.errors"},
-    "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
+    "wire": {
+        *("wire", "rclpy_ext.executor", "rclpy_ext.service", "model.errors", "model.naming"),
+    },
     "bridge": {
         *("bridge", "native", "wire", "rclpy_ext", "process"),
         *("sim", "ros2_control", "control", "model"),
@@ -125,7 +127,8 @@ MAY_IMPORT = {
         *("controllers.ros", "controllers.runtime"),
         *("controllers.catalogue", "controllers.interface", "controllers.planning"),
         *("bridge.component", "bridge.diagnostics", "bridge.parameters.parameters"),
-        *("bridge.ros_arguments", "rclpy_ext", "sim", "control", "model"),
+        *("bridge.ros_arguments", "wire.controller_messages", "rclpy_ext"),
+        *("sim", "control", "model"),
     },
     "cli": {
         *("cli", "bridge.node", "bridge.ros_arguments", "wire", "rclpy_ext", "process", "native"),

@@ -1,8 +1,9 @@
 """Process that answers each tick of the lockstep, at the cost of a program in C++.
 
 ``python -m benchmark.processes.lockstep_client`` commands the positions of the first message, so
-the robot holds its position. It answers serialized messages, of which only the stamp changes, from
-a wait set: conversions and rclpy's executor would take most of the time of a tick.
+the robot holds its position; with the argument ``nothing``, it leaves the joints to controllers.
+It answers serialized messages, of which only the stamp changes, from a wait set: conversions and
+rclpy's executor would take most of the time of a tick.
 """
 
 import sys
@@ -37,8 +38,11 @@ def main() -> int:
         if taken is None:
             continue
         if not answer:
-            state = deserialize_message(taken[0], JointState)
-            answer[:] = serialize_message(JointState(name=state.name, position=state.position))
+            command = JointState()
+            if "nothing" not in sys.argv[1:]:
+                state = deserialize_message(taken[0], JointState)
+                command.name, command.position = state.name, state.position
+            answer[:] = serialize_message(command)
         answer[_STAMP] = taken[0][_STAMP]
         answers.publish(bytes(answer))
     return 0

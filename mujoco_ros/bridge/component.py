@@ -234,7 +234,7 @@ class ComponentNode(Node):
         self.leaving = False  # whether the process shall end
         # The components, in the order in which they are called
         self.components: list[Component] = []
-        self.endpoints = Endpoints(self)  # opens topics
+        self.endpoints = Endpoints(self, refuse_two_types=True)  # opens topics
         self._files = files
         self.settings = Parameters(self, self.submit, files)  # the parameters
         self.settings.declare(specs)

@@ -17,9 +17,9 @@ from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
 from mujoco_ros.bridge.perturbation.body_commands import MocapServer, PullServer, WrenchServer
 from mujoco_ros.bridge.perturbation.element_parameters import (
-    AppearanceParameters,
     EqualityParameters,
     PluginParameters,
+    PropertyParameters,
 )
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
 from mujoco_ros.bridge.publishing.publishers import Publishers
@@ -191,14 +191,14 @@ def compose(context: NodeContext) -> list[Component]:
     node, simulation, values = context.node, context.simulation, context.values
     descriptions = RobotDescriptions(context)
     managers = ControllerManagers(context, descriptions)  # before what depends on controllers
-    control, appearance = ControlParameters(context), AppearanceParameters(context)
-    settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
+    control, properties = ControlParameters(context), PropertyParameters(context)
+    settings = [control, PhysicsParameters(context), EqualityParameters(context), properties]
     settings += [PluginParameters(context), RealismParameters(context)]
     extensions = extension_components(context)
     images = FrameTopics(context)
     controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()
-    appearance.apply_initial()
+    properties.apply_initial()
     drives = WheelDrives(context, managers.have_odometry)
     frames = StaticFrames(context, descriptions, drives.have_odometry)
     wrenches = WrenchServer(context)
@@ -218,7 +218,7 @@ def compose(context: NodeContext) -> list[Component]:
         PaceParameters(context),
         frames,
         lockstep,
-        Publishers(context, frames.plan_of, confirm=lockstep.confirm),
+        Publishers(context, frames.plan_of, confirm=lockstep.confirm, others=managers),
         processes,
         images,
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end

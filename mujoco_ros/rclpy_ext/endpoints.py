@@ -17,6 +17,7 @@ from rclpy.qos import LivelinessPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded
 
 _POLL_S = 0.05
@@ -29,6 +30,7 @@ class _Opened:
     """A publisher or subscription, and its peers."""
 
     endpoint: Publisher | Subscription
+    topic: str  # its full name
     kind: str  # type of the messages, as peers report it
     qos: QoSProfile
     on_count: Callable[[int], None] | None = None
@@ -91,9 +93,15 @@ class Endpoints:
     Everything here belongs to the executor's thread.
     """
 
-    def __init__(self, node: Node, poll_s: float = _POLL_S) -> None:
-        """Open and close endpoints of `node`, and poll their peers with a period of `poll_s`."""
+    def __init__(
+        self, node: Node, poll_s: float = _POLL_S, *, refuse_two_types: bool = False
+    ) -> None:
+        """Open and close endpoints of `node`, and poll their peers with a period of `poll_s`.
+
+        A topic with another type than an open one of that name can be refused.
+        """
         self.node = node  # the node they belong to
+        self._refuses = refuse_two_types
         self._open: dict[int, _Opened] = {}
         self._unseen: list[int] = []
         self._later: list[tuple[float, Callable[[], object]]] = []
@@ -111,10 +119,16 @@ class Endpoints:
 
         `on_count` is called with the number of matched subscriptions soon after it has changed from
         0, and `on_join` after it when one has matched, also if another has left.
+
+        Raises:
+            UserInputError: The topic is refused, as of `subscription`.
         """
+        self._check_type(kind, topic)
         events = PublisherEventCallbacks(use_default_callbacks=False)
         publisher = self.node.create_publisher(kind, topic, qos, event_callbacks=events)
-        opened = _Opened(publisher, _name(kind), _complete(qos), on_count, on_join)
+        opened = _Opened(
+            *(publisher, publisher.topic_name, _name(kind), _complete(qos)), on_count, on_join
+        )
         if on_count is not None:
             matched = rclpy_implementation.rcl_publisher_event_type_t.RCL_PUBLISHER_MATCHED
             opened.matches = _event(publisher, matched)
@@ -135,8 +149,9 @@ class Endpoints:
 
         Without a callback, the caller takes the messages from the handle: the executor then spends
         no time on them. `on_count` is called with the number of matched publishers soon after it
-        has changed from 0.
+        has changed from 0. Raises as `publisher`.
         """
+        self._check_type(kind, topic)
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
         subscription = self.node.create_subscription(
             kind,
@@ -151,8 +166,32 @@ class Endpoints:
         if callback is None:
             # The executor takes the messages of the subscriptions that its node lists.
             self.node._subscriptions.remove(subscription)
-        self._open[id(subscription)] = _Opened(subscription, _name(kind), _complete(qos), on_count)
+        self._open[id(subscription)] = _Opened(
+            *(subscription, subscription.topic_name, _name(kind), _complete(qos)), on_count
+        )
         return subscription
+
+    @property
+    def published(self) -> list[str]:
+        """Sorted names of the published topics, without the hidden topics of actions."""
+        found = {it.topic for it in self._open.values() if isinstance(it.endpoint, Publisher)}
+        return sorted(name for name in found if "/_" not in name)
+
+    def _check_type(self, kind: Any, topic: str) -> None:
+        """Reject a topic that is open with another type: DDS would pass no message."""
+        if not self._refuses:
+            return
+        name = _name(kind)
+        try:
+            full = self.node.resolve_topic_name(topic)
+        except rclpy_implementation.RCLError:
+            return  # what creates the endpoint has a better message
+        for opened in self._open.values():
+            if opened.topic == full and opened.kind != name:
+                raise UserInputError(
+                    f"the topic '{full}' would be {name}, and it is {opened.kind} already; give "
+                    "one of the two another name"
+                )
 
     def close(self, endpoint: Publisher | Subscription) -> None:
         """Destroy an endpoint that was opened here, unless it is closed already."""

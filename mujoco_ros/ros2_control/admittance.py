@@ -1,8 +1,9 @@
 """admittance_controller/AdmittanceController."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import atan2, copysign, hypot
+from functools import partial
+from math import atan2, copysign, hypot, isnan
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mujoco_ros.ros2_control.parameters import ControllerParameters
 _KINDS = (POSITION, VELOCITY)
 _AXES = tuple(f"{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 _SMALLEST_MASS, _LARGEST = 1e-4, 1e8
+_LIVE = ("mass", "damping_ratio", "stiffness", "selected_axes")
 
 
 def _numbers(description: str, parameter: str) -> Any:
@@ -57,6 +59,34 @@ class _Parameters:
     )
 
 
+def _checked(parameters: ControllerParameters) -> _Parameters:
+    read = parameters.read(_Parameters)
+    if not read.joints:
+        raise parameters.reject("joints", "is empty")
+    if read.command_joints and len(read.command_joints) != len(read.joints):
+        raise parameters.reject("command_joints", "has another length than 'joints'")
+    for name, kinds in (
+        ("command_interfaces", read.command_interfaces),
+        ("chainable_command_interfaces", read.references),
+    ):
+        if not kinds or not set(kinds) <= set(_KINDS):
+            raise parameters.reject(name, f"is {list(kinds)}; choose from: {', '.join(_KINDS)}")
+    if len(read.load_centre) != 3:
+        raise parameters.reject("gravity_compensation.CoG.pos", "must have 3 numbers")
+    for name, low in (
+        ("selected_axes", 0.0),
+        ("mass", _SMALLEST_MASS),
+        ("damping_ratio", 0.0),
+        ("stiffness", 0.0),
+    ):
+        values = getattr(read, name)
+        if len(values) != 6 or not all(low <= value <= _LARGEST for value in values):
+            raise parameters.reject(
+                f"admittance.{name}", f"must have 6 values from {low:g} to {_LARGEST:g}"
+            )
+    return read
+
+
 class AdmittanceController(Controller):
     """Adds to a motion what lets a tool yield to forces as a mass on a spring and a damper.
 
@@ -71,12 +101,9 @@ class AdmittanceController(Controller):
         "enable_parameter_update_without_reactivation",
     )
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
-        read = self.parameters = parameters.read(_Parameters)
-        self._check(parameters)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
+        read = _checked(parameters)
+        self._use(read)
         commanded = read.command_joints or read.joints
         self.command_interfaces = tuple(
             f"{joint}/{kind}" for kind in read.command_interfaces for joint in commanded
@@ -92,48 +119,35 @@ class AdmittanceController(Controller):
             read.base,
             (read.sensor_frame, read.control_frame, read.world_frame, read.load_frame),
         )
-        self.mass, self.stiffness = np.array(read.mass), np.array(read.stiffness)
-        self.damping = 2.0 * np.array(read.damping_ratio) * np.sqrt(self.mass * self.stiffness)
-        self._selected = np.array(read.selected_axes, dtype=float)
         self._centre = np.array(read.load_centre)
         count = len(read.joints)
+        self._alpha = read.alpha * np.eye(count)
         self._reference = np.zeros((2, count))  # last positions and velocities
         # Of the joints: what is added to positions and velocities, and its acceleration (k,)
         self.offset, self.velocity, self.acceleration = np.zeros((3, count))
         self.wrench = np.zeros(6)  # filtered, without the load, in the axes of the world
         self.wanted_wrench = np.zeros(6)  # of messages, which is added in the sensor's frame
         # In the axes of the base: wrench, displacement of the sensor's frame, twist, acceleration
-        self.wrench_base, self.displacement = np.zeros((2, 6))
-        self.twist, self.twist_rate = np.zeros((2, 6))
+        self._in_base = np.zeros((4, 6))
+        self.wrench_base, self.twist, self.displacement, self.twist_rate = self._in_base
         # In the base as well: where the references put the sensor's frame, by which rotation the
         # frame is turned against that, and the axes of the control frame
         self.place, self.turns = np.zeros(3), np.tile(np.eye(3), (3, 1, 1))
 
-    def _check(self, parameters: ControllerParameters) -> None:
-        read = self.parameters
-        if not read.joints:
-            raise parameters.reject("joints", "is empty")
-        if read.command_joints and len(read.command_joints) != len(read.joints):
-            raise parameters.reject("command_joints", "has another length than 'joints'")
-        for name, kinds in (
-            ("command_interfaces", read.command_interfaces),
-            ("chainable_command_interfaces", read.references),
-        ):
-            if not kinds or not set(kinds) <= set(_KINDS):
-                raise parameters.reject(name, f"is {list(kinds)}; choose from: {', '.join(_KINDS)}")
-        if len(read.load_centre) != 3:
-            raise parameters.reject("gravity_compensation.CoG.pos", "must have 3 numbers")
-        for name, low in (
-            ("selected_axes", 0.0),
-            ("mass", _SMALLEST_MASS),
-            ("damping_ratio", 0.0),
-            ("stiffness", 0.0),
-        ):
-            values = getattr(read, name)
-            if len(values) != 6 or not all(low <= value <= _LARGEST for value in values):
-                raise parameters.reject(
-                    f"admittance.{name}", f"must have 6 values from {low:g} to {_LARGEST:g}"
-                )
+    def _use(self, read: _Parameters) -> None:
+        self.parameters = read
+        self.mass, self.stiffness = np.array(read.mass), np.array(read.stiffness)
+        self.damping = 2.0 * np.array(read.damping_ratio) * np.sqrt(self.mass * self.stiffness)
+        self._selected = np.array(read.selected_axes, dtype=float)
+
+    @property
+    def live(self) -> dict[str, list[Any]]:
+        """Masses, damping ratios, stiffness and axes."""
+        return {f"admittance.{name}": list(getattr(self.parameters, name)) for name in _LIVE}
+
+    def change(self, parameters: ControllerParameters) -> Callable[[], None]:
+        """Return what applies changed parameters."""
+        return partial(self._use, _checked(parameters))
 
     def check(self, *values: Sequence[float]) -> np.ndarray:
         """Return the references of positions and velocities, NaN without numbers.  # (2, k)"""
@@ -176,11 +190,13 @@ class AdmittanceController(Controller):
             given = self.references[at * count : (at + 1) * count]
             np.copyto(reference[_KINDS.index(kind)], given, where=~np.isnan(given))
         measured = states[count:]
-        self._yield(states[:count], np.zeros(6) if np.isnan(measured).any() else measured, period)
-        values = {POSITION: reference[0] + self.offset, VELOCITY: reference[1] + self.velocity}
+        if isnan(measured.dot(measured)):
+            measured = np.zeros(6)
+        self._yield(states[:count], measured, period)
+        added = {POSITION: self.offset, VELOCITY: self.velocity}
         written = self._commands.values.reshape(-1, count)
         for row, kind in zip(written, self.parameters.command_interfaces, strict=True):
-            row[:] = values[kind]
+            np.add(reference[_KINDS.index(kind)], added[kind], out=row)
         self._commands.write()
 
     def _yield(self, q: np.ndarray, measured: np.ndarray, period: float) -> None:
@@ -191,23 +207,17 @@ class AdmittanceController(Controller):
         kinematics.locate(q)
         here, sensor = kinematics.pose(read.sensor_frame)
         axes, offset = kinematics.pose(read.control_frame)[1], sensor @ turn.T
-        self.place[:], self.turns[:] = place, (turn, offset, axes)
+        self.place[:] = place
+        self.turns[0], self.turns[1], self.turns[2] = turn, offset, axes
         self.displacement[:3], self.displacement[3:] = here - place, _rotation(offset)
         world = kinematics.pose(read.world_frame)[1]
         self._filter(measured + self.wanted_wrench, world.T @ sensor, world)
-
-        def turned(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-            of_both: np.ndarray = vector.reshape(2, 3) @ matrix.T
-            return of_both.ravel()
-
-        self.wrench_base[:] = turned(world, self.wrench)
-        wrench, twist, displacement = (
-            turned(axes.T, vector) for vector in (self.wrench_base, self.twist, self.displacement)
-        )
+        self.wrench_base[:] = _turned(world, self.wrench)
+        wrench, twist, displacement = _turned(axes.T, self._in_base[:3])
         force = wrench * self._selected - self.damping * twist - self.stiffness * displacement
         jacobian = kinematics.jacobian(read.sensor_frame)
-        square = jacobian.T @ jacobian + read.alpha * np.eye(len(q))
-        rate = jacobian.T @ turned(axes, force / self.mass)
+        square = jacobian.T @ jacobian + self._alpha
+        rate = jacobian.T @ _turned(axes, force / self.mass)
         self.acceleration[:] = np.linalg.solve(square, rate) - read.joint_damping * self.velocity
         self.velocity += self.acceleration * period
         self.offset += self.velocity * period
@@ -223,6 +233,12 @@ class AdmittanceController(Controller):
         new[2] += read.load_weight
         new[3:5] += read.load_weight * np.array([y, -x])
         self.wrench += read.filter_coefficient * (new - self.wrench)
+
+
+def _turned(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Turn the linear and the angular parts of vectors.  # (…, 6)"""
+    turned: np.ndarray = (vectors.reshape(-1, 3) @ matrix.T).reshape(vectors.shape)
+    return turned
 
 
 def quaternion_xyzw(turn: np.ndarray) -> np.ndarray:

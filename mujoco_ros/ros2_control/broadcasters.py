@@ -36,14 +36,11 @@ class _JointStates:
 
 
 class JointStateBroadcaster(Controller):
-    """joint_state_broadcaster/JointStateBroadcaster."""
+    """joint_state_broadcaster/JointStateBroadcaster; what publishes its `states` reads them."""
 
     without_meaning = ("use_urdf_to_filter",)  # the joints are those of the model
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = self.parameters = parameters.read(_JointStates)
         if read.joints and read.interfaces:
             names = [f"{joint}/{kind}" for joint in read.joints for kind in read.interfaces]
@@ -51,7 +48,6 @@ class JointStateBroadcaster(Controller):
             names = list(hardware.state_interfaces)
         self.state_interfaces = tuple(names)
         self.states = hardware.states(names)
-        self.is_wanted = True  # whether anyone reads the states
         # The state interfaces by joint or sensor, as their places among all
         self.groups: dict[str, dict[str, int]] = {}
         for index, interface in enumerate(names):
@@ -64,11 +60,6 @@ class JointStateBroadcaster(Controller):
             found = {field: kinds[kind] for field, kind in mapped.items() if kind in kinds}
             if found:
                 self.joints[group] = found
-
-    def update(self, time: float, period: float) -> None:
-        """Read the states, if anyone does."""
-        if self.is_wanted:
-            self.states.read()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,10 +74,7 @@ class SensorBroadcaster(Controller):
     # Fields of the message, and the state interfaces that they have
     fields: ClassVar[tuple[tuple[str, str], ...]] = ()
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Sensor)
         self.frame = read.frame_id
         self._use(hardware, [(path, f"{read.sensor_name}/{kind}") for path, kind in self.fields])
@@ -126,10 +114,8 @@ class ImuSensorBroadcaster(SensorBroadcaster):
         *_vector("linear_acceleration", "linear_acceleration"),
     )
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
+        super()._set_up(parameters, hardware)
         self.covariances = parameters.read(_ImuCovariances)
         for kind in ("orientation", "angular_velocity", "linear_acceleration"):
             if len(getattr(self.covariances, kind)) != 9:
@@ -155,10 +141,8 @@ class RangeSensorBroadcaster(SensorBroadcaster):
 
     fields = (("range", "range"),)
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
+        super()._set_up(parameters, hardware)
         self.beam = parameters.read(_Beam)
 
 
@@ -181,13 +165,11 @@ class GpsSensorBroadcaster(SensorBroadcaster):
 
     fields = tuple((name, name) for name in ("latitude", "longitude", "altitude"))
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = self.covariance = parameters.read(_GpsCovariance)
         if len(read.static) != 9:
             raise parameters.reject("static_position_covariance", "must have 9 numbers")
-        super().__init__(name, parameters, hardware)
+        super()._set_up(parameters, hardware)
 
     def _use(self, hardware: HardwareInterfaces, sources: Sequence[tuple[str, str]]) -> None:
         if self.covariance.is_measured:
@@ -212,10 +194,7 @@ class PoseBroadcaster(SensorBroadcaster):
 
     fields = (*_vector("position", "position"), *_vector("orientation", "orientation", "xyzw"))
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        Controller.__init__(self, name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Pose)
         self.frame = read.frame_id
         # Frame on /tf; empty if the pose is not on it
@@ -239,10 +218,7 @@ class _Axis:
 class ForceTorqueSensorBroadcaster(SensorBroadcaster):
     """force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster."""
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        Controller.__init__(self, name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Load)
         self.frame = read.frame_id
         sources, numbers = [], []

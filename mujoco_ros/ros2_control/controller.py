@@ -1,6 +1,6 @@
 """What a controller of ros2_control is: interfaces, activation and updates at a rate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import reduce
 from operator import attrgetter
@@ -34,8 +34,8 @@ class Controller:
         Raises:
             UserInputError: A parameter is invalid, or the robot lacks an interface.
         """
-        self.name = name
-        self.hardware = hardware
+        self.name, self.hardware = name, hardware
+        self.is_active = False  # set by those that have an action
         self.warnings: list[str] = []  # what it leaves out that its parameters ask for
         # Full names of topics that a client has remapped, to other ones
         self.remapped: Mapping[str, str] = {}
@@ -49,6 +49,10 @@ class Controller:
         # Names of states that other controllers can read, exported in the same way
         self.exported_states: tuple[str, ...] = ()
         self.states_out = np.empty(0)  # their values (k,)
+        self._set_up(parameters, hardware)
+
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
+        """Read the parameters, and find the interfaces; override this."""
 
     def export_references(self, names: Sequence[str]) -> None:
         """Offer reference interfaces to other controllers; call this in the constructor."""
@@ -61,9 +65,26 @@ class Controller:
         self.states_out = np.full(len(names), np.nan)
 
     @property
+    def live(self) -> Mapping[str, Any]:
+        """The parameters that can be set while it is configured, with their values; lists."""
+        return {}
+
+    def change(self, parameters: ControllerParameters) -> Callable[[], object]:
+        """Return what applies changed `live` parameters, in the physics thread.
+
+        Raises:
+            UserInputError: A parameter is invalid.
+        """
+        raise NotImplementedError
+
+    @property
     def busy(self) -> bool:
         """Whether it needs an update at each step, if `every_step` is set."""
         return True
+
+    def refusal(self) -> str:
+        """Return why it takes no commands of an action; empty if it does."""
+        return "" if self.is_active else f"controller '{self.name}' is not active"
 
     def activate(self) -> None:
         """Begin to command; called before the first update."""

@@ -36,10 +36,7 @@ class ForwardCommandController(Controller):
 
     saved = ("_commands.values", "_is_new")
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         self.command_interfaces = self._interfaces(parameters)
         if not self.command_interfaces:
             raise parameters.reject("joints", "is empty")

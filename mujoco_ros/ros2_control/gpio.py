@@ -29,10 +29,7 @@ class GpioCommandController(Controller):
 
     saved = ("_commands.values",)
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         gpios = parameters.read(_Gpios).gpios
         commands = parameters.read_each(_Interfaces, gpios, "command_interfaces.")
         states = parameters.read_each(_Interfaces, gpios, "state_interfaces.")

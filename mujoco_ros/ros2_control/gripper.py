@@ -11,11 +11,7 @@ from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints, GripperServo, JointServo
 from mujoco_ros.control.settings import GripperSettings, setting
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import (
-    CommandedRobot,
-    CommandInterfaces,
-    HardwareInterfaces,
-)
+from mujoco_ros.ros2_control.hardware import CommandedRobot, CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.pid import PidGains, PidLaws
 
@@ -34,10 +30,7 @@ class ParallelGripperController(Controller):
     interface: ClassVar[str] = POSITION  # that it commands
     without_meaning = ("state_interfaces", "action_monitor_rate")
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Parameters)
         settings = parameters.read(GripperSettings, defaults={"goal_tolerance": 0.01})
         if self.interface == POSITION and not read.max_effort_interface:
@@ -52,7 +45,6 @@ class ParallelGripperController(Controller):
         hardware.commands(self.command_interfaces)  # which must exist
         servo = self._servo(parameters, hardware, joint)
         self.gripper = GripperController(servo, settings, hardware.emit)
-        self.is_active = False
 
     def _servo(
         self, _parameters: ControllerParameters, hardware: HardwareInterfaces, joint: int
@@ -64,10 +56,6 @@ class ParallelGripperController(Controller):
     def busy(self) -> bool:
         """Whether it needs an update at each step."""
         return self.gripper.busy
-
-    def refusal(self) -> str:
-        """Return why it takes no commands; empty if it does."""
-        return "" if self.is_active else f"controller '{self.name}' is not active"
 
     def command(self, command: GripperCommand, time: float) -> None:
         """Execute a checked command from the step at `time` [s] on."""

@@ -276,8 +276,14 @@ class HardwareInterfaces:
         column = joints.names.index(joint)
         takes = frozenset(INTERFACES) if state else joints.interfaces[column]
         if interface not in takes:
-            kind = "state" if state else "command"
-            raise unknown(f"{kind} interface", name, [f"{joint}/{i}" for i in sorted(takes)])
+            raise UserInputError(
+                f"{'state' if state else 'command'} interface '{name}' not found; "
+                + (
+                    f"joint '{joint}' has: {', '.join(sorted(takes))}"
+                    if takes
+                    else f"joint '{joint}' has none, as no actuator moves it alone"
+                )
+            )
         return _ROWS[interface], column
 
     def cell(self, name: str) -> _Cell:

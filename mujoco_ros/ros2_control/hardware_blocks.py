@@ -2,9 +2,12 @@
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from math import nan
 
+from mujoco_ros.model.errors import UserInputError
+
+_BOOLEANS = {"true": 1.0, "false": 0.0}
 _ELEMENTS = ("joint", "sensor", "gpio")
 
 
@@ -30,7 +33,11 @@ class DeclaredHardware:
 
 
 def read_blocks(urdf: str) -> DeclaredHardware:
-    """Return the hardware components of a valid URDF."""
+    """Return the hardware components of a valid URDF.
+
+    Raises:
+        UserInputError: An initial value of a sensor or a GPIO is no number.
+    """
     initial: dict[str, float] = {}
     blocks, in_model = [], {}
     for element in ET.fromstring(urdf).iter("ros2_control"):
@@ -57,14 +64,19 @@ def _interfaces(block: ET.Element, tag: str, initial: dict[str, float]) -> Itera
         for element in block.iterfind(kind):
             for interface in element.iterfind(tag):
                 name = f"{element.get('name', '')}/{interface.get('name', '')}"
-                value = interface.find("param[@name='initial_value']")
-                if value is not None:
-                    initial[name] = _number(value.text or "")
+                text = interface.findtext("param[@name='initial_value']")
+                if text is not None:
+                    # A joint starts where the model says, whatever this is.
+                    with suppress(UserInputError) if kind == "joint" else nullcontext():
+                        initial[name] = _number(name, text.strip())
                 yield name
 
 
-def _number(text: str) -> float:
+def _number(interface: str, text: str) -> float:
     try:
-        return float(text)
-    except ValueError:
-        return nan
+        return float(_BOOLEANS.get(text.lower(), text))
+    except ValueError as error:
+        raise UserInputError(
+            f"<ros2_control>: initial_value of '{interface}' is '{text}'; it must be a number, "
+            "true or false"
+        ) from error

@@ -42,6 +42,17 @@ class LoadedController:
     next_update: float = 0.0  # simulated time [s]
     last_update: float = -np.inf
 
+    @property
+    def configured(self) -> Controller:
+        """The controller, which is configured."""
+        assert self.controller is not None
+        return self.controller
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The command interfaces that it claims while it is active."""
+        return () if self.controller is None else self.controller.command_interfaces
+
     def is_due(self, time: float) -> bool:
         """Return whether a tick of its rate is in the step that begins at `time` [s]."""
         # The clock may have been set back.

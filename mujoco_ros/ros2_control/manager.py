@@ -106,12 +106,12 @@ class ControllerManager:
 
     def claimed(self) -> dict[str, str]:
         """Return the name of the active controller that has each claimed command interface."""
-        return {interface: entry.name for entry in self._active for interface in _required(entry)}
+        return {interface: entry.name for entry in self._active for interface in entry.commands}
 
     def chained_to(self, entry: LoadedController) -> dict[str, list[str]]:
         """Return the references of other controllers that a controller writes, by their names."""
         found: dict[str, list[str]] = {}
-        for interface in _required(entry):
+        for interface in entry.commands:
             owner = self._exporter(interface)
             if owner is not None:
                 found.setdefault(owner.name, []).append(interface.removeprefix(f"{owner.name}/"))
@@ -160,36 +160,50 @@ class ControllerManager:
                 self._apply(start, stop)
         return tuple(problems)
 
+    def retire(self, *, force: bool) -> None:
+        """Deactivate all controllers, such that none is activated before it is configured anew.
+
+        Raises:
+            UserInputError: Some are active, and this is not forced.
+        """
+        with self._switching:
+            if self._active and not force:
+                names = ", ".join(entry.name for entry in self._active)
+                raise UserInputError(f"controllers are active: {names}")
+            self._apply([], self._active)
+            for entry in self.loaded.values():
+                entry.state = Lifecycle.UNCONFIGURED
+
     def update(self, time: float) -> None:
         """Update the controllers that are due in the step that begins at `time` [s]."""
         self.updated.clear()
-        if self._is_due(time):
-            for entry in self._active:
-                if entry.is_due(time):
-                    self._tick(entry, time)
-                elif entry.follows_steps:
-                    self._update(entry, time, 1.0 / entry.update_rate)
+        is_due = self._is_due(time)
+        for entry in self._active if is_due else self._of_each_step:
+            if is_due and entry.is_due(time):
+                self._tick(entry, time)
+            elif entry.follows_steps:
+                self._update(entry, time, 1.0 / entry.update_rate)
+        if is_due:
             self._note_next()
-        else:
-            for entry in self._of_each_step:
-                if entry.follows_steps:
-                    self._update(entry, time, 1.0 / entry.update_rate)
+
+    def fail(self, entry: LoadedController, error: Exception) -> None:
+        """Deactivate a controller that has failed; the others continue, as in ros2_control."""
+        _LOG.error(
+            "controller '%s' failed and is deactivated: %s", entry.name, error, exc_info=error
+        )
+        self._apply([], [entry])
 
     def idle_steps(self, time: float, most: int) -> int:
         """Return for how many steps from `time` on no controller is due, at most `most`."""
-        if self._is_due(time):
+        if self._is_due(time) or any(entry.follows_steps for entry in self._of_each_step):
             return 0
-        for entry in self._of_each_step:
-            if entry.follows_steps:
-                return 0
         return int(min(most, (self._next - time) / self.robot.timestep + _ROUNDING))
 
     def reset(self, reason: str) -> None:
         """Begin again after the state was set; goals end for a `reason`."""
         for entry in self._active:
             entry.next_update = -np.inf
-            assert entry.controller is not None
-            entry.controller.reset(reason)
+            entry.configured.reset(reason)
         self._note_next()
 
     def initialize(self) -> None:
@@ -199,18 +213,17 @@ class ControllerManager:
     def save_state(self) -> Any:
         """Return a copy of the state of active controllers, for `restore_state`."""
         return self.hardware.values.copy(), {
-            entry.name: (entry.last_update, entry.next_update, entry.controller.save_state())
+            entry.name: (entry.last_update, entry.next_update, entry.configured.save_state())
             for entry in self._active
-            if entry.controller is not None
         }
 
     def restore_state(self, state: Any) -> None:
         """Continue the controllers that are active now from a saved state, after a `reset`."""
         self.hardware.values[:], controllers = state
         for entry in self._active:
-            if entry.name in controllers and entry.controller is not None:
+            if entry.name in controllers:
                 entry.last_update, entry.next_update, saved = controllers[entry.name]
-                entry.controller.restore_state(saved)
+                entry.configured.restore_state(saved)
         self._note_next()
 
     def _is_due(self, time: float) -> bool:
@@ -234,12 +247,10 @@ class ControllerManager:
 
     def _update(self, entry: LoadedController, time: float, elapsed: float) -> bool:
         """Update a controller; return whether it did not fail."""
-        assert entry.controller is not None
         try:
-            entry.controller.update(time, elapsed)
-        except Exception as error:  # the others continue, as in ros2_control
-            _LOG.exception("controller '%s' failed and is deactivated: %s", entry.name, error)
-            self._apply([], [entry])
+            entry.configured.update(time, elapsed)
+        except Exception as error:
+            self.fail(entry, error)
             return False
         return True
 
@@ -271,10 +282,10 @@ class ControllerManager:
 
     def _give_way(self, start: list[LoadedController], stop: list[LoadedController]) -> None:
         """Add to `stop` what gives way to `start`, and what commands a controller that ends."""
-        wanted = {interface for entry in start for interface in _required(entry)}
+        wanted = {interface for entry in start for interface in entry.commands}
         for entry in reversed(self._active):  # those that command others last
             ended = {other.name for other in stop}
-            is_in_the_way = wanted.intersection(_required(entry)) or ended.intersection(
+            is_in_the_way = wanted.intersection(entry.commands) or ended.intersection(
                 self.chained_to(entry)
             )
             if is_in_the_way and entry.gives_way and entry not in stop:
@@ -297,9 +308,9 @@ class ControllerManager:
     def _conflict(self, entry: LoadedController, others: Iterable[LoadedController]) -> str:
         """Return why a controller cannot be active beside others; empty if it can."""
         others = list(others)
-        taken = {interface: other.name for other in others for interface in _required(other)}
+        taken = {interface: other.name for other in others for interface in other.commands}
         available = set(self.hardware.command_interfaces)
-        for interface in _required(entry):
+        for interface in entry.commands:
             if interface in taken:
                 return (
                     f"controller '{entry.name}' cannot claim '{interface}', which controller "
@@ -332,8 +343,7 @@ class ControllerManager:
 
     def _apply(self, start: list[LoadedController], stop: list[LoadedController]) -> None:
         for entry in stop:
-            assert entry.controller is not None
-            entry.controller.deactivate()
+            entry.configured.deactivate()
             entry.state = Lifecycle.INACTIVE
         active = [entry for entry in self._active if entry not in stop]
         kept = self._joints(active)
@@ -345,7 +355,6 @@ class ControllerManager:
         for entry in start:
             joints = np.array(sorted(self._joints([entry])), dtype=np.intp)
             self.robot.claim_interfaces(entry.name, joints)
-            assert entry.controller is not None
             entry.state, entry.next_update = Lifecycle.ACTIVE, -np.inf
         self._active = self._ordered([*active, *start])
         self._of_each_step = [entry for entry in self._active if entry.kind.every_step]
@@ -356,22 +365,17 @@ class ControllerManager:
         for joint, kinds in moved.items():
             velocity[joint], effort[joint] = is_velocity_only(kinds), is_effort_only(kinds)
         self.robot.follow_interfaces(velocity, effort)
-        self._mark_chained()
+        commanded = {name for entry in self._active for name in self.chained_to(entry)}
+        for entry in self._active:
+            entry.configured.is_chained = entry.name in commanded
         for entry in start:
-            if entry.controller is not None:
-                entry.controller.activate()
+            entry.configured.activate()
         for call in self.on_change:
             call()
 
     def _joints(self, entries: Iterable[LoadedController]) -> dict[int, set[str]]:
         """Return the kinds of the interfaces that controllers claim, by joint."""
-        return self.hardware.moved(name for entry in entries for name in _required(entry))
-
-    def _mark_chained(self) -> None:
-        commanded = {name for entry in self._active for name in self.chained_to(entry)}
-        for entry in self._active:
-            assert entry.controller is not None
-            entry.controller.is_chained = entry.name in commanded
+        return self.hardware.moved(name for entry in entries for name in entry.commands)
 
     def _ordered(self, active: list[LoadedController]) -> list[LoadedController]:
         """Return controllers in an order in which each follows all that command it."""
@@ -391,7 +395,3 @@ class ControllerManager:
             if interface in (f"{entry.name}/{reference}" for reference in exported):
                 return entry
         return None
-
-
-def _required(entry: LoadedController) -> tuple[str, ...]:
-    return () if entry.controller is None else entry.controller.command_interfaces

@@ -40,10 +40,7 @@ class PidController(Controller):
 
     saved = ("_laws.integral", "_last_error", "measured")
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Parameters)
         self.dofs = read.reference_and_state_dof_names or read.dof_names
         kinds = read.reference_and_state_interfaces

@@ -55,10 +55,7 @@ class JointTrajectoryController(Controller):
         "allow_trajectory_replacement",
     )
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Parameters)
         robot, every = hardware.robot, hardware.robot.joints
         if not read.joints:
@@ -69,9 +66,8 @@ class JointTrajectoryController(Controller):
                 "command_interfaces",
                 f"is {list(read.command_interfaces)}; choose from: {', '.join(INTERFACES)}",
             )
-        self.columns = hardware.find_joints(
-            read.joints
-        )  # indices of the joints, in the order of messages
+        # Indices of the joints, in the order of messages
+        self.columns = hardware.find_joints(read.joints)
         commanded = read.command_joints or read.joints
         short = [joint.rpartition("/")[2] for joint in commanded]  # without a chained controller
         if not set(short) <= set(read.joints):
@@ -85,14 +81,14 @@ class JointTrajectoryController(Controller):
             f"{joint}/{kind}" for kind in (POSITION, VELOCITY) for joint in read.joints
         )
         self._commands = hardware.commands(self.command_interfaces)
-        self.joints = _restricted(every, self.columns, name)
+        self.joints = _restricted(every, self.columns, self.name)
         self.desired = References(np.zeros((3, len(every.names))))  # what the trajectories lead to
         self.trajectories = TrajectoryController(
             self.joints,
             self.desired,
             _settings(parameters, read.joints, self.columns, len(every.names)),
             hardware.emit,
-            name,
+            self.name,
         )
         self._robot = robot
         self._laws: PidLaws | None = None
@@ -100,7 +96,6 @@ class JointTrajectoryController(Controller):
             gains = parameters.read_each(_JointGains, short, "gains.").values()
             self._laws = PidLaws(tuple(gains))
             self._feed_forward = np.array([each.ff_velocity_scale for each in gains])
-        self.is_active = False
         self._is_settled = False  # whether the references of the end are written
         self._last = 0.0
 
@@ -108,10 +103,6 @@ class JointTrajectoryController(Controller):
     def busy(self) -> bool:
         """Whether it needs an update at each step."""
         return self.trajectories.busy or self._laws is not None
-
-    def refusal(self) -> str:
-        """Return why it takes no trajectories; empty if it does."""
-        return "" if self.is_active else f"controller '{self.name}' is not active"
 
     def follow(self, trajectory: Trajectory, time: float) -> None:
         """Execute a checked trajectory from the step at `time` [s] on."""

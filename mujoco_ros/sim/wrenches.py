@@ -35,7 +35,8 @@ class Spring:
         end: float = np.inf,
     ) -> None:
         self.place, self.end = place, end  # until a simulated time [s]
-        self._model, self._data, body = model, data, place.body
+        self._model, self._data = model, data
+        self.body = body = place.body
         self._xpos, self._xquat, self._com = data.xpos[body], data.xquat[body], data.xipos[body]
         row = data.xfrc_applied[body]
         self._force_row, self._torque_row = row[:3], row[3:]
@@ -153,13 +154,23 @@ class AppliedWrench:
     until: float = np.inf  # simulated time at which it ends [s]
 
 
-WrenchState = tuple[tuple[BodyFrame, AppliedWrench], ...]
+@dataclass(frozen=True, kw_only=True)
+class AppliedEffort:
+    """A torque or force on a joint, in addition to its actuators."""
+
+    joint: str  # its name in the model
+    effort: float  # [Nm or N]
+    until: float = np.inf  # simulated time at which it ends [s]
+
+
+WrenchState = tuple[tuple[tuple[BodyFrame, AppliedWrench], ...], tuple[AppliedEffort, ...]]
 
 
 class ExternalWrenches:
-    """Applies wrenches and pulls at every step, in ``xfrc_applied``, which viewers show.
+    """Applies wrenches and pulls at every step, in ``xfrc_applied``, which viewers show, and
+    efforts of joints, in ``qfrc_applied``.
 
-    Everything but `listing` and `pulls` belongs to the physics thread.
+    Everything but `listing`, `pulls` and `efforts` belongs to the physics thread.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
@@ -168,11 +179,14 @@ class ExternalWrenches:
         self.listing: dict[str, AppliedWrench] = {}
         # The pulls that act, by frame; a new object after each change
         self.pulls: dict[str, Pull] = {}
+        # The efforts that act, by joint; a new object after each change
+        self.efforts: dict[str, AppliedEffort] = {}
         self._model, self._data = model, data
         self._loads: dict[str, _Load] = {}
         self._springs: dict[str, Spring] = {}
         self._acting: tuple[_Load | Spring, ...] = ()
-        self._rows: dict[int, np.ndarray] = {}  # body to its six numbers in xfrc_applied
+        self._pushes: dict[str, _Push] = {}  # by joint
+        self._rows: list[np.ndarray] = []  # of xfrc_applied and qfrc_applied
         self._next_end = np.inf
 
     def put(self, place: BodyFrame, wrench: AppliedWrench) -> None:
@@ -184,6 +198,16 @@ class ExternalWrenches:
         self._loads.pop(place.frame, None)
         if any(wrench.force) or any(wrench.torque):
             self._load(place, wrench)
+        self._changed()
+
+    def push(self, effort: AppliedEffort) -> None:
+        """Apply an effort, which replaces the one on the same joint; zero ends that one.
+
+        A joint that the model does not have is ignored.
+        """
+        self._pushes.pop(effort.joint, None)
+        if effort.effort:
+            self._push(effort)
         self._changed()
 
     def pull(self, place: BodyFrame, pull: Pull, until: float = np.inf) -> None:
@@ -209,28 +233,35 @@ class ExternalWrenches:
             self._changed()
 
     def clear(self) -> None:
-        """End all wrenches and pulls."""
+        """End all wrenches, pulls and efforts."""
         if self.acting:
             self._loads.clear()
             self._springs.clear()
+            self._pushes.clear()
             self._changed()
 
     def clear_bodies(self, bodies: Collection[int]) -> None:
-        """End the wrenches and pulls on some bodies."""
-        for acting in (self._loads, self._springs):
-            for frame in [name for name, load in acting.items() if load.place.body in bodies]:
-                del acting[frame]
+        """End the wrenches and pulls on some bodies, and the efforts on their joints."""
+        for acting in (self._loads, self._springs, self._pushes):
+            for name in [name for name, each in acting.items() if each.body in bodies]:
+                del acting[name]
                 self._changed()
 
     def save_state(self) -> WrenchState:
-        """Return all wrenches that act, for `restore_state`; pulls are input, not state."""
-        return tuple((load.place, load.wrench) for load in self._loads.values())
+        """Return the wrenches and efforts that act, for `restore_state`; pulls are input, not
+        state.
+        """
+        wrenches = tuple((load.place, load.wrench) for load in self._loads.values())
+        return wrenches, tuple(self.efforts.values())
 
     def restore_state(self, state: WrenchState) -> None:
-        """Replace all wrenches and pulls by the saved wrenches on bodies that exist."""
-        self._loads, self._springs = {}, {}
-        for place, wrench in state:
+        """Replace all that acts by what is saved, where its bodies and joints exist."""
+        self._loads, self._springs, self._pushes = {}, {}, {}
+        wrenches, efforts = state
+        for place, wrench in wrenches:
             self._load(place, wrench)
+        for effort in efforts:
+            self._push(effort)
         self._changed()
 
     def apply(self, time: float) -> None:
@@ -239,11 +270,17 @@ class ExternalWrenches:
             self._loads = {name: load for name, load in self._loads.items() if time <= load.end}
             springs = self._springs.items()
             self._springs = {name: spring for name, spring in springs if time <= spring.end}
+            pushes = self._pushes.items()
+            self._pushes = {name: push for name, push in pushes if time <= push.end}
             self._changed()
+        for row in self._rows:
+            row[:] = 0.0
+        for push in self._pushes.values():
+            push.add()
+        if not self._acting:
+            return
         # MjData still has the poses at the start of the previous step.
         mujoco.mj_kinematics(self._model, self._data)
-        for row in self._rows.values():
-            row[:] = 0.0
         for acting in self._acting:
             acting.add()
 
@@ -254,14 +291,19 @@ class ExternalWrenches:
 
         With `fresh`, all bodies are different ones, even those with the same names.
         """
-        state = () if fresh else self.save_state()
-        self._model, self._data, self._rows = model, data, {}
+        state = ((), ()) if fresh else self.save_state()
+        self._model, self._data, self._rows = model, data, []
         self.restore_state(state)
 
     def _load(self, place: BodyFrame, wrench: AppliedWrench) -> None:
         place = self._current_frame(place)
         if place.body >= 0:
             self._loads[place.frame] = _Load(self._model, self._data, place, wrench)
+
+    def _push(self, effort: AppliedEffort) -> None:
+        joint = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_JOINT, effort.joint)
+        if joint >= 0:
+            self._pushes[effort.joint] = _Push(self._model, self._data, joint, effort)
 
     def _current_frame(self, place: BodyFrame) -> BodyFrame:
         """Return a frame with its body in the current model; -1 if that does not exist."""
@@ -271,21 +313,38 @@ class ExternalWrenches:
         return replace(place, body=body)
 
     def _changed(self) -> None:
-        for row in self._rows.values():
+        for row in self._rows:
             row[:] = 0.0
         self._acting = (*self._loads.values(), *self._springs.values())
-        bodies = {acting.place.body for acting in self._acting}
-        self._rows = {body: self._data.xfrc_applied[body] for body in bodies}
+        bodies = {acting.body for acting in self._acting}
+        self._rows = [self._data.xfrc_applied[body] for body in bodies]
+        self._rows += [push.row for push in self._pushes.values()]
         self.listing = {frame: load.wrench for frame, load in self._loads.items()}
+        self.efforts = {joint: push.effort for joint, push in self._pushes.items()}
         self._list_pulls()
-        self.acting = bool(self._acting)
+        self.acting = bool(self._rows)
         self._next_end = self._first_end()
 
     def _first_end(self) -> float:
-        return min((acting.end for acting in self._acting), default=np.inf)
+        ends = (each.end for each in (*self._acting, *self._pushes.values()))
+        return min(ends, default=np.inf)
 
     def _list_pulls(self) -> None:
         self.pulls = {frame: spring.pull for frame, spring in self._springs.items()}
+
+
+class _Push:
+    """One effort, at its degree of freedom."""
+
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, joint: int, effort: AppliedEffort
+    ) -> None:
+        self.effort, self.end = effort, effort.until - _ROUNDING_S
+        self.body, dof = int(model.jnt_bodyid[joint]), int(model.jnt_dofadr[joint])
+        self.row = data.qfrc_applied[dof : dof + 1]
+
+    def add(self) -> None:
+        self.row += self.effort.effort
 
 
 class _Load:
@@ -294,23 +353,24 @@ class _Load:
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData, place: BodyFrame, wrench: AppliedWrench
     ) -> None:
-        self.place, self.wrench = place, wrench
+        self.place, self.wrench, self.body = place, wrench, place.body
         self.end = wrench.until - _ROUNDING_S
         self._quat = data.xquat[place.body]
         row = data.xfrc_applied[place.body]
         self._force_row, self._torque_row = row[:3], row[3:]
-        self._lever = place.position - model.body_ipos[place.body]  # in the axes of the body
+        self._center = model.body_ipos[place.body]  # a view: it may change while it runs
+        self._lever = np.zeros(3)  # in the axes of the body
         self._force = np.array(wrench.force, dtype=float)
         self._torque = np.array(wrench.torque, dtype=float)
         if not wrench.in_world:
             # Constant in the axes of the body.
             mujoco.mju_rotVecQuat(self._force, self._force.copy(), place.quat_wxyz)
             mujoco.mju_rotVecQuat(self._torque, self._torque.copy(), place.quat_wxyz)
-            self._torque += np.cross(self._lever, self._force)
-        self._turned, self._moment = np.zeros(3), np.zeros(3)
+        self._turned, self._moment, self._local = np.zeros((3, 3))
 
     def add(self) -> None:
         turned, moment = self._turned, self._moment
+        np.subtract(self.place.position, self._center, out=self._lever)
         if self.wrench.in_world:
             mujoco.mju_rotVecQuat(turned, self._lever, self._quat)
             mujoco.mju_cross(moment, turned, self._force)
@@ -319,6 +379,8 @@ class _Load:
             self._torque_row += moment
         else:
             mujoco.mju_rotVecQuat(turned, self._force, self._quat)
-            mujoco.mju_rotVecQuat(moment, self._torque, self._quat)
+            mujoco.mju_cross(self._local, self._lever, self._force)
+            self._local += self._torque
+            mujoco.mju_rotVecQuat(moment, self._local, self._quat)
             self._force_row += turned
             self._torque_row += moment

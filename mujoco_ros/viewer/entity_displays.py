@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.scene.entities import Entity, entities
+from mujoco_ros.sim.settings.element_properties import LOOKS
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.sim.state.model_edits import APPEARANCE_FIELDS
 from mujoco_ros.viewer.colours import Colour
 
 VISIBLE_GROUPS = 3
@@ -102,7 +102,7 @@ class EntityDisplays:
         if self._copied is None or self._source is not model:
             self._copied, self._source = copy.copy(model), model
         shown = self._copied
-        for name in (*APPEARANCE_FIELDS, "geom_group", "site_group", "geom_matid"):
+        for name in (*LOOKS, "geom_group", "site_group", "geom_matid"):
             getattr(shown, name)[:] = getattr(model, name)
         for geom, colour in self._paint.items():
             if geom < model.ngeom:

@@ -34,7 +34,7 @@ def test_the_log_names_the_scene_and_the_topics_of_its_robots(zoo: Simulator) ->
     assert "humanoid: 33 joints, 1 IMU" in log
     assert "simulating 'zoo' with a step of 1 ms, at factor 0.1" in log
     for topic in PERIODIC:
-        assert topic.removeprefix("/") in log
+        assert f"/{topic.removeprefix('/')}" in log
     assert zoo.warnings() == []
 
 

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from commanded_robot import CommandedRobot, some_joints
 
+from mujoco_ros.ros2_control.controller_file import ParameterFiles
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.hardware_blocks import DeclaredHardware, HardwareBlock
 from mujoco_ros.ros2_control.parameters import ControllerParameters
@@ -44,11 +45,14 @@ class Still:
 
 def rows() -> dict[str, str]:
     """Return the least parameters of each type of the page."""
-    found = {}
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    found, page = {}, PAGE.read_text(encoding="utf-8")
+    below = re.findall(r"### (\w+)\n\n```yaml\n(.*?)```", page, re.DOTALL)
+    texts = {f"[below](#{title.lower()})": text for title, text in below}
+    for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| `") and len(cells) >= 2 and "/" in cells[0]:
-            found |= dict.fromkeys(re.findall(r"`([\w/]+)`", cells[0]), cells[1].strip("`"))
+            given = texts.get(cells[1], cells[1].strip("`"))
+            found |= dict.fromkeys(re.findall(r"`([\w/]+)`", cells[0]), given)
     return found
 
 
@@ -66,10 +70,13 @@ def test_every_type_is_on_the_page() -> None:
 
 @pytest.mark.parametrize(("kind", "given"), rows().items())
 def test_the_least_parameters_of_a_type_suffice(
-    kind: str, given: str, hardware: HardwareInterfaces
+    kind: str, given: str, hardware: HardwareInterfaces, tmp_path: Path
 ) -> None:
-    values = yaml.safe_load(given)
-    parameters = ControllerParameters(values, kind)
+    file = tmp_path / "controllers.yaml"
+    file.write_text(yaml.safe_dump({"c": {"ros__parameters": yaml.safe_load(given)}}))
+    described = ParameterFiles([file]).controller("", "c", kind)
+    assert described is not None
+    parameters = ControllerParameters(described.parameters, kind)
     controller = TYPES[kind]("c", parameters, hardware)
     controller.activate()
     parameters.ignore(*controller.without_meaning)

@@ -91,7 +91,7 @@ def test_the_zoo_has_exactly_the_topics_and_inputs_of_its_page(start: SimulatorL
     topics = {name: kind for name, kind in taken.items() if "/action/" not in kind}
     actions = {name: kind for name, kind in taken.items() if "/action/" in kind}
     assert len(published) > 40
-    assert len(topics) == 4 * 11 + 2
+    assert len(topics) == 4 * 12 + 3
     assert len(actions) == 4 + 2
     node = listener.node
 

@@ -9,8 +9,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import Listener
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 _RELIABLE = QoSProfile(depth=10)
@@ -106,6 +107,23 @@ def test_a_publisher_notices_a_subscription_that_takes_the_place_of_another_one(
     time.sleep(0.5)  # both are discovered before the next poll
     assert opened.until(lambda: joins == [1, 1])
     opened.endpoints.close(publisher)
+
+
+def test_a_topic_has_one_type_if_others_are_refused(opened: Opened) -> None:
+    endpoints = Endpoints(opened.node, refuse_two_types=True)
+    opened_before = [
+        endpoints.publisher(String, "topic", _RELIABLE),
+        endpoints.subscription(String, "topic", None, _RELIABLE),
+    ]
+    problem = "'/topic' would be std_msgs/msg/Bool, and it is std_msgs/msg/String already"
+    for name in ("topic", "/topic"):
+        with pytest.raises(UserInputError, match=problem):
+            endpoints.publisher(Bool, name, _RELIABLE)
+        with pytest.raises(UserInputError, match=problem):
+            endpoints.subscription(Bool, name, None, _RELIABLE)
+    for endpoint in opened_before:
+        endpoints.close(endpoint)
+    endpoints.close(endpoints.publisher(Bool, "topic", _RELIABLE))
 
 
 def test_a_closed_endpoint_is_destroyed_once(opened: Opened) -> None:

@@ -245,6 +245,22 @@ def test_a_gps_receiver_has_its_position_and_perhaps_its_covariance():
         made(GpsSensorBroadcaster, of, **names, static_position_covariance=[1.0])
 
 
+def test_a_joint_without_an_actuator_says_that_it_has_no_command_interfaces() -> None:
+    joints = some_joints(("a", "passive"), interfaces={"passive": ()})
+    found = HardwareInterfaces(CommandedRobot(joints).control)
+    with pytest.raises(UserInputError, match="joint 'passive' has none, as no actuator moves it"):
+        found.commands(["passive/position"])
+
+
+@pytest.mark.parametrize("given", ["47.5 N", ""])
+def test_an_initial_value_that_is_no_number_is_refused(given: str) -> None:
+    with pytest.raises(UserInputError, match=f"initial_value of 'gps/latitude' is '{given}'"):
+        read_blocks(GPS.replace("47.5", given))
+    assert read_blocks(GPS.replace("47.5", " True ")).initial["gps/latitude"] == 1.0
+    of_joint = GPS.replace("47.5", given).replace("sensor", "joint")
+    assert "gps/latitude" not in read_blocks(of_joint).initial
+
+
 def test_filters_of_a_force_torque_sensor_are_named_as_not_run():
     of = hardware(dict.fromkeys(LOAD, float))
     parameters = {

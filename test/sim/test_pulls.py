@@ -246,7 +246,7 @@ def test_a_pull_and_a_wrench_at_one_frame_add_up_and_end_one_by_one() -> None:
 def test_a_pull_is_neither_saved_nor_transferred_to_another_model() -> None:
     it = Pulled()
     it.pull(np.ones(3))
-    assert it.wrenches.save_state() == ()
+    assert it.wrenches.save_state() == ((), ())
     other = Pulled()
     it.wrenches.switch_model(other.model, other.data)
     assert not it.wrenches.acting

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.robot.body_frames import BodyFrame
-from mujoco_ros.sim.wrenches import AppliedWrench, ExternalWrenches
+from mujoco_ros.sim.wrenches import AppliedEffort, AppliedWrench, ExternalWrenches
 
 _STEP_S = 0.001
 _MASS, _INERTIA = 2.0, (0.2, 0.3, 0.4)
@@ -243,3 +243,73 @@ def test_no_wrench_is_transferred_to_a_fresh_world() -> None:
     model = mujoco.MjModel.from_xml_string(_XML)
     world.wrenches.switch_model(model, mujoco.MjData(model), fresh=True)
     assert not world.wrenches.acting
+
+
+_DOOR = """
+<mujoco>
+  <option gravity="0 0 0" timestep="0.001"/>
+  <worldbody>
+    <body name="box"><freejoint/><geom size="0.1"/></body>
+    <body name="other"><freejoint/><geom size="0.1"/></body>
+    <body name="door" pos="3 0 0">
+      <joint name="hinge" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1 1 2"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def _effort(effort: float, joint: str = "hinge", **rest: float) -> AppliedEffort:
+    return AppliedEffort(joint=joint, effort=effort, **rest)
+
+
+def test_an_effort_accelerates_a_passive_joint_until_it_ends() -> None:
+    world = World(_DOOR)
+    world.wrenches.push(_effort(4.0, until=0.1))
+    world.step(100)
+    velocity = world.data.joint("hinge").qvel[0]
+    assert velocity == pytest.approx(4.0 / 2.0 * 0.1, rel=0.02)
+    world.step(100)
+    assert world.data.joint("hinge").qvel[0] == pytest.approx(velocity, rel=0.02)
+    assert not world.wrenches.acting
+    assert not world.data.qfrc_applied.any()
+
+
+def test_an_effort_replaces_the_one_on_its_joint_and_zero_ends_it() -> None:
+    world = World(_DOOR)
+    dof = world.model.joint("hinge").dofadr[0]
+    world.wrenches.push(_effort(4.0))
+    world.wrenches.push(_effort(1.0))
+    world.step(3)
+    assert world.data.qfrc_applied[dof] == 1.0
+    world.wrenches.push(_effort(0.0))
+    assert not world.wrenches.acting
+    assert world.data.qfrc_applied[dof] == 0.0
+
+
+def test_efforts_are_saved_and_continue_in_another_model_by_their_names() -> None:
+    world = World(_DOOR)
+    world.wrenches.push(_effort(4.0))
+    world.wrenches.put(world.place(), _wrench(1.0, 0.0, 0.0))
+    state = world.wrenches.save_state()
+    world.wrenches.clear()
+    assert not world.wrenches.efforts
+    world.wrenches.restore_state(state)
+    assert world.wrenches.efforts == {"hinge": _effort(4.0)}
+    model = mujoco.MjModel.from_xml_string(
+        _DOOR.replace('<body name="other"><freejoint/>', "<body>")
+    )
+    data = mujoco.MjData(model)
+    world.wrenches.switch_model(model, data)
+    world.wrenches.apply(0.0)
+    assert data.qfrc_applied[model.joint("hinge").dofadr[0]] == 4.0
+    world.wrenches.switch_model(mujoco.MjSpec().compile(), mujoco.MjData(mujoco.MjSpec().compile()))
+    assert not world.wrenches.acting
+
+
+def test_efforts_on_the_joints_of_a_body_end_with_its_wrenches() -> None:
+    world = World(_DOOR)
+    world.wrenches.push(_effort(4.0))
+    world.wrenches.clear_bodies([world.model.body("door").id])
+    assert not world.wrenches.efforts

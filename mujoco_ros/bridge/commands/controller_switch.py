@@ -15,6 +15,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.sim.cartesian.controller import CartesianController
+from mujoco_ros.wire.controller_messages import answer_switch, controller_state
 from mujoco_ros.wire.names import parameter_prefix
 
 BROADCASTER = "joint_state_broadcaster"
@@ -88,19 +89,10 @@ class ControllerSwitch(CommandServer):
         elif name != BROADCASTER and self._cartesian.chain is not None:
             joints = self._cartesian.chain.joints.names
         commands = [f"{joint}/{kind}" for joint in joints]
-        return ControllerState(
-            name=name,
-            state="active" if active else "inactive",
-            type=_TYPES[name],
-            claimed_interfaces=commands if active else [],
-            required_command_interfaces=commands,
-        )
+        return controller_state(name, _TYPES[name], commands, is_active=active)
 
     def _switch(self, request: SwitchController.Request, answer: Responder) -> None:
-        left_out = self._apply(request)
-        answer.response.ok = True
-        answer.response.message = f"left out: {'; '.join(left_out)}" if left_out else ""
-        answer()
+        answer_switch(answer, self._apply(request))
 
     def _apply(self, request: SwitchController.Request) -> list[str]:
         """Set the parameters if another controller becomes active; return what was left out.

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.command_submission import nothing
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandError, CommandSource, QueueFullError
 from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, forward_command
@@ -155,8 +156,11 @@ class StreamServer(CommandServer):
         source, epoch = CommandSource.JOINT_COMMANDS, epoch_of(frame_id)
         # Its source has seen a tick since the reset, or has started again.
         restarts = epoch is not None or frame_id == RESTART
-        stamps = {"stamp": stamp, "epoch": epoch, "component": names, "now": now}
-        self._submit_checked(topic, source, read, restarts, **stamps)
+        stamps: dict[str, Any] = {"stamp": stamp, "epoch": epoch, "component": names, "now": now}
+        if not (names or any(map(len, fields))) and self._lockstep.period(topic):
+            self._submit(topic, nothing, **stamps)
+        else:
+            self._submit_checked(topic, source, read, restarts, **stamps)
 
     def _count_publishers(self, topic: str, count: int) -> None:
         if not count:

@@ -1,4 +1,4 @@
-"""Topics that push, pull and place bodies."""
+"""Topics that push, pull and place bodies, and push joints."""
 
 import itertools
 import math
@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.bridge.component import Component, NodeContext, PerPlant
@@ -28,9 +29,9 @@ from mujoco_ros.model.robot.body_frames import (
 )
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.wrenches import AppliedWrench
+from mujoco_ros.sim.wrenches import AppliedEffort, AppliedWrench
 from mujoco_ros.wire.conversions import checked_xyz, nanoseconds, pose_in_world
-from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN
+from mujoco_ros.wire.names import EXTERNAL_EFFORTS, EXTERNAL_WRENCH, MOVE, PULL, TURN
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
 
@@ -38,15 +39,17 @@ _LARGEST = 1e9  # far below 1e10, the acceleration at which the engine diverges
 
 
 class WrenchServer(Component):
-    """Applies wrenches from ``external_wrench`` of the scene and of every robot."""
+    """Applies wrenches from ``external_wrench``, and efforts of joints from ``external_efforts``,
+    of the scene and of every robot.
+    """
 
     name = "perturbation"
     parameters = (
         ParameterSpec(
             "external_wrench_timeout",
             0.0,
-            "Simulated time for which a message on external_wrench acts [s]; 0 is until the next "
-            "one for its frame",
+            "Simulated time for which a message on external_wrench or external_efforts acts [s]; 0 "
+            "is until the next one for its frame or joint",
             low=0.0,
             high=3600.0,
         ),
@@ -65,18 +68,29 @@ class WrenchServer(Component):
         self._rejections = context.rejections
         self._open: dict[str, Subscription] = {}
         self._frames = PerPlant(lambda plant: named_frames(plant.model, plant.layout))
+        self._joints = PerPlant(lambda plant: _pushable_joints(plant.model))
         self.build(context.simulation.plant)
         self.finish()
 
     def build(self, plant: Plant) -> None:
-        """Find the frames of the next model."""
+        """Find the frames and joints of the next model."""
         self._frames.build(plant)
+        self._joints.build(plant)
 
     def finish(self) -> None:
         """Open the topics of new robots; close the topics of deleted ones."""
         robots = self._simulation.layout.robots
         namespaces = dict.fromkeys(["", *(robot.namespace for robot in robots)])
-        synchronize(self._open, namespaces, self._subscribe, self._endpoints.close)
+        kinds = {
+            EXTERNAL_WRENCH: (WrenchStamped, self._handle),
+            EXTERNAL_EFFORTS: (JointState, self._handle_efforts),
+        }
+        wanted = {
+            in_namespace(namespace, topic): (kind, partial(handle, namespace))
+            for namespace in namespaces
+            for topic, (kind, handle) in kinds.items()
+        }
+        synchronize(self._open, wanted, self._subscribe, self._endpoints.close)
 
     def find_frame(self, namespace: str, name: str) -> BodyFrame:
         """Return a frame that a joint moves; topics of a robot accept names without its prefix."""
@@ -92,18 +106,30 @@ class WrenchServer(Component):
             raise UserInputError(f"frame '{name}' cannot move: no joint is above it")
         return frame
 
+    def find_joint(self, namespace: str, name: str) -> str:
+        """Return the name in the model of a hinge or slide; those of a robot need no prefix."""
+        plant = self._simulation.plant
+        own = [robot.prefix for robot in plant.layout.robots if robot.namespace == namespace]
+        names = self._joints[plant]
+        found = next((full for full in (*(p + name for p in own), name) if full in names), None)
+        if found is None:
+            short = (full.removeprefix(p) for p in own for full in names if full.startswith(p))
+            raise unknown("joint", name, dict.fromkeys((*short, *names)))
+        return found
+
     def report(self) -> DiagnosticReport:
-        """Return the row on /diagnostics: the wrenches and pulls that act."""
+        """Return the row on /diagnostics: the wrenches, pulls and efforts that act."""
         external = self._simulation.wrenches
-        wrenches, pulls = external.listing, external.pulls
+        wrenches, pulls, efforts = external.listing, external.pulls, external.efforts
         parts = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
         parts += [f"pulls act at {', '.join(pulls)}"] if pulls else []
+        parts += [f"efforts act on {', '.join(efforts)}"] if efforts else []
         return DiagnosticReport(
             "; ".join(parts) or "no external wrench acts",
             {
                 f"wrench at {frame} [N, Nm]": _row((*wrench.force, *wrench.torque))
                 + (" in world axes" if wrench.in_world else "")
-                + (f" until {wrench.until:g} s" if math.isfinite(wrench.until) else "")
+                + _until(wrench.until)
                 for frame, wrench in wrenches.items()
             }
             | {
@@ -111,16 +137,46 @@ class WrenchServer(Component):
                 if pull.turns
                 else f"to {_row(pull.position)} m"
                 for frame, pull in pulls.items()
+            }
+            | {
+                f"effort on {joint} [Nm or N]": f"{each.effort:g}{_until(each.until)}"
+                for joint, each in efforts.items()
             },
         )
 
-    def _subscribe(self, namespace: str, _: None) -> Subscription:
-        topic = in_namespace(namespace, EXTERNAL_WRENCH)
-        handle = partial(self._handle, namespace, topic)
-        return self._endpoints.subscription(WrenchStamped, topic, handle, RELIABLE)
+    def _subscribe(self, topic: str, wanted: tuple[type, Callable[..., None]]) -> Subscription:
+        kind, handle = wanted
+        return self._endpoints.subscription(kind, topic, partial(handle, topic), RELIABLE)
+
+    @property
+    def _timeout(self) -> float:
+        return self._values["external_wrench_timeout"] or math.inf
+
+    def _handle_efforts(self, namespace: str, topic: str, message: JointState) -> None:
+        timeout = self._timeout
+        with self._rejections.refusing(topic):
+            if not message.name or len(message.effort) != len(message.name):
+                raise UserInputError(
+                    f"{len(message.name)} names and {len(message.effort)} efforts; each joint "
+                    "needs one effort"
+                )
+            efforts = {}
+            for name, effort in zip(message.name, message.effort, strict=True):
+                if not abs(effort) <= _LARGEST:
+                    raise UserInputError(
+                        f"the effort of joint '{name}' must be within ±{_LARGEST:g}, got {effort}"
+                    )
+                efforts[self.find_joint(namespace, name)] = float(effort)
+
+            def command(time: float) -> None:
+                for joint, effort in efforts.items():
+                    applied = AppliedEffort(joint=joint, effort=effort, until=time + timeout)
+                    self._simulation.wrenches.push(applied)
+
+            self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
 
     def _handle(self, namespace: str, topic: str, message: WrenchStamped) -> None:
-        timeout = self._values["external_wrench_timeout"] or math.inf
+        timeout = self._timeout
         with self._rejections.refusing(topic):
             frame = self.find_frame(namespace, message.header.frame_id)
             wrench = AppliedWrench(
@@ -133,6 +189,16 @@ class WrenchServer(Component):
                 self._simulation.wrenches.put(frame, replace(wrench, until=time + timeout))
 
             self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
+
+def _pushable_joints(model: mujoco.MjModel) -> list[str]:
+    scalar = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)}
+    joints = map(model.joint, range(model.njnt))
+    return [joint.name for joint in joints if int(joint.type[0]) in scalar and joint.name]
+
+
+def _until(time: float) -> str:
+    return f" until {time:g} s" if math.isfinite(time) else ""
 
 
 def _row(numbers: Iterable[float]) -> str:

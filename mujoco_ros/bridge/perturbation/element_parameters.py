@@ -1,6 +1,6 @@
-"""Parameters of elements of the model: equality constraints, appearance, plugins."""
+"""Parameters of elements of the model: equality constraints, numbers of the model, plugins."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,17 +13,18 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.settings.model_settings import (
+from mujoco_ros.sim.settings.element_properties import (
     SIZES,
-    Appearance,
-    Equality,
-    EqualitySettings,
-    appearances,
+    Property,
+    Row,
+    check_properties,
     element,
-    get_appearance,
+    elements,
+    get_property,
     scratch_for,
-    set_appearance,
+    set_properties,
 )
+from mujoco_ros.sim.settings.model_settings import Equality, EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -113,95 +114,106 @@ def _described(constraint: Equality) -> str:
     return f"{EQUALITY.description} {constraint.kind}".rstrip()
 
 
-APPEARANCE = (
-    ParameterSpec(
-        "<kind>.<name>.rgba",
-        (0.5, 0.5, 0.5, 1.0),
-        "Colour: red, green, blue, and alpha, of which 0 is invisible",
-        low=0.0,
-        high=1.0,
-    ),
-    ParameterSpec(
-        "geom.<name>.size",
-        (0.1, 0.1, 0.1),
-        "Size [m]: radius of a sphere, radius and half length of a capsule or cylinder, half "
-        "lengths of a box, radii of an ellipsoid; other geoms have none",
-        low=1e-6,
-        high=1e6,
-    ),
-)
-_RGBA, _SIZE = APPEARANCE
+class _Offer(Mapping[str, ParameterSpec]):
+    """The parameters of a model's properties; each is made when it is asked for."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._model = model = plant.model
+        self.properties: dict[str, Property] = {}
+        drives = plant.drives
+        motors = {model.actuator(a).name for j in drives.servo_joints for a in drives.actuators(j)}
+        for kind, name, names in elements(model):
+            if kind == "actuator" and name in motors:
+                continue  # whose gains are gains.<joint>.kp and .kd
+            start = element_parameter(plant.layout, kind, name)
+            for attribute in names:
+                self.properties[f"{start}.{attribute}"] = Property(kind, name, attribute)
+
+    def __getitem__(self, name: str) -> ParameterSpec:
+        which, model = self.properties[name], self._model
+        value, row = get_property(model, which), which.row
+        description = row.meaning
+        if which.attribute == "size":
+            parts = SIZES[int(model.geom_type[element(model, which)])]
+            description = f"Size: {', '.join(parts)} [m]"
+        return property_parameter(name, value, row, description)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.properties)
+
+    def __len__(self) -> int:
+        return len(self.properties)
 
 
-class AppearanceParameters(Component):
-    """Offers a parameter for each; it is declared when it is first set, since a model has hundreds.
+def property_parameter(
+    name: str, value: tuple[float, ...], row: Row, description: str
+) -> ParameterSpec:
+    """Return the parameter of a property: a list of numbers, or one number."""
+    low, high = min(row.low, *value), max(row.high, *value)
+    default = value if len(value) > 1 or name.endswith(".size") else value[0]
+    return ParameterSpec(name, default, description, low=low, high=high)
 
-    A reset does not change them; a world that is loaded has its own.
+
+class PropertyParameters(Component):
+    """Offers a parameter for each property of an element.
+
+    It is declared when it is first set, since a model has thousands. A reset does not change them;
+    a world that is loaded has its own.
     """
 
     def __init__(self, context: NodeContext) -> None:
         self._parameters, self._simulation = context.parameters, context.simulation
-        self._elements: dict[str, Appearance] = {}
-        self._next: dict[str, Appearance] = {}
-        self._specs: dict[str, ParameterSpec] = {}
+        self._offered = self._next = _Offer(context.simulation.plant)
         self._scratch: mujoco.MjData | None = None  # of the next model
-        self.build(context.simulation.plant)
-        self._offer()
+        self._parameters.offer(self._offered)
 
     def apply_initial(self) -> None:
         """Apply the values that the user set at start, before the simulation runs."""
-        set_appearance(self._simulation.model, self._changed_values())
+        changed = self._changed()
+        check_properties(self._simulation.model, changed)
+        set_properties(self._simulation.model, changed)
+
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject what no body can have."""
+        check_properties(self._simulation.model, self._of(values))
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
-        """Return the command that writes colours and sizes."""
-        mine = {self._elements[name]: v for name, v in values.items() if name in self._elements}
+        """Return the command that writes the numbers."""
+        mine = self._of(values)
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
-        return lambda: set_appearance(simulation.model, mine, scratch)
+        return lambda: set_properties(simulation.model, mine, scratch)
 
     def build(self, plant: Plant) -> None:
         """Find the parameters of the next model."""
-        self._next, self._specs = {}, {}
-        for appearance in appearances(plant.model):
-            name = element_parameter(
-                plant.layout, appearance.kind, appearance.name, appearance.property
-            )
-            self._next[name] = appearance
-            self._specs[name] = _appearance_spec(name, appearance, plant)
-        self._scratch = scratch_for(plant.model, self._changed_values())
+        self._next = _Offer(plant)
+        self._scratch = scratch_for(plant.model, self._changed())
 
     def commit(self) -> None:
         """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
         if not self._simulation.plant.fresh:
-            set_appearance(self._simulation.model, self._changed_values(), scratch)
+            set_properties(self._simulation.model, self._changed(), scratch)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""
         kept = () if self._simulation.plant.fresh else self._next
-        self._parameters.withdraw([n for n in self._declared() if n not in kept])
-        self._offer()
+        declared = [name for name in self._offered if name in self._parameters.values]
+        self._parameters.withdraw([name for name in declared if name not in kept])
+        self._offered = self._next
+        self._parameters.offer(self._offered)
 
-    def _offer(self) -> None:
-        self._elements = self._next
-        self._parameters.offer(self._specs)
+    def _changed(self) -> dict[Property, tuple[float, ...]]:
+        return self._of(self._parameters.values)
 
-    def _declared(self) -> list[str]:
-        return [name for name in self._elements if name in self._parameters.values]
-
-    def _changed_values(self) -> dict[Appearance, tuple[float, ...]]:
-        values = self._parameters.values
-        return {self._elements[name]: values[name] for name in self._declared()}
-
-
-def _appearance_spec(name: str, appearance: Appearance, plant: Plant) -> ParameterSpec:
-    value, model = get_appearance(plant.model, appearance), plant.model
-    if appearance.property == "rgba":
-        return replace(_RGBA, name=name, default=value)
-    parts = SIZES[int(model.geom_type[element(model, appearance)])]
-    description = f"Size: {', '.join(parts)} [m]"
-    return replace(_SIZE, name=name, default=value, description=description)
+    def _of(self, values: Mapping[str, Any]) -> dict[Property, tuple[float, ...]]:
+        known = self._offered.properties
+        return {
+            known[name]: value if isinstance(value, tuple) else (value,)
+            for name, value in values.items()
+            if name in known
+        }
 
 
 PLUGIN = ParameterSpec(

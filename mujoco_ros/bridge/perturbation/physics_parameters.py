@@ -1,18 +1,22 @@
 """Physics options of the engine, as parameters."""
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
+
+import mujoco
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.limits import MAX_ITERATIONS
 from mujoco_ros.model.scene.physics_options import (
     CHOICES,
-    MAX_TIMESTEP,
-    MIN_TIMESTEP,
+    FLAG,
+    GROUPS,
+    UNITS,
     PhysicsConfig,
+    bounds,
     read_options,
 )
 from mujoco_ros.sim.plant import Plant
@@ -20,45 +24,46 @@ from mujoco_ros.sim.settings.model_settings import try_options
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _PREFIX = "physics."
-_LARGEST = 1e9
-_OPTIONS: dict[str, tuple[Any, str]] = {
-    "timestep": (0.002, "Simulated time of one step [s]"),
-    "integrator": ("Euler", "Numerical integrator"),
-    "cone": ("pyramidal", "Kind of contact friction cone"),
-    "solver": ("Newton", "Algorithm of the constraint solver"),
-    "jacobian": ("auto", "How constraint Jacobians are stored"),
-    "iterations": (100, "Maximum number of iterations of the constraint solver in a step"),
-    "ls_iterations": (50, "Maximum number of line-search iterations in a solver iteration"),
-    "tolerance": (1e-8, "Improvement below which the constraint solver stops"),
-    "impratio": (
-        1.0,
-        "Ratio of frictional to normal constraint impedance, for elliptic cones",
-    ),
-    "gravity": ((0.0, 0.0, -9.81), "Gravitational acceleration in the world [m/s²]"),
-    "wind": ((0.0, 0.0, 0.0), "Velocity of the medium in the world [m/s]"),
-    "density": (0.0, "Density of the medium [kg/m³]; air has 1.2, water 1000"),
-    "viscosity": (0.0, "Viscosity of the medium [kg/(ms)]; air has 1.8e-5, water 9e-4"),
-}
-_BOUNDS: dict[str, tuple[Any, Any]] = {
-    "timestep": (MIN_TIMESTEP, MAX_TIMESTEP),
-    "impratio": (1e-6, _LARGEST),
-}
-_BOUNDS_OF_TYPE: dict[type, tuple[Any, Any]] = {
-    str: (None, None),
-    int: (0, MAX_ITERATIONS),
-    float: (0.0, _LARGEST),
-    tuple: (-_LARGEST, _LARGEST),
-}
+_OF_FLAG = f"{FLAG}."
+_STRUCT = re.compile(r"struct mjOption_ {.*?^}", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"^  (?:// (.+)|\w+ (\w+)\S*; +// (.+?)(?: \(mjt\w+\))?)$", re.MULTILINE)
+_BIT = re.compile(r"^  mj(?:DSBL|ENBL)_(\w+) .*// (.+)$", re.MULTILINE)
 
 
-def _option(name: str, default: Any, description: str) -> ParameterSpec:
-    low, high = _BOUNDS.get(name, _BOUNDS_OF_TYPE[type(default)])
-    choices = tuple(CHOICES.get(name, ()))
-    return ParameterSpec(_PREFIX + name, default, description, low=low, high=high, choices=choices)
+def _descriptions() -> dict[str, str]:
+    """Return what the engine's own headers say of each option and flag."""
+    headers = Path(mujoco.HEADERS_DIR)
+    struct = _STRUCT.search((headers / "mjmodel.h").read_text())
+    fields, group = {}, ""
+    for heading, name, text in _FIELD.findall(struct.group() if struct else ""):
+        group = heading or group
+        fields[name] = text if " " in text else f"{group}: {text}"
+    bits = _BIT.findall((headers / "mjtype.h").read_text())
+    flags = {f"{_OF_FLAG}{name.lower()}": f"Engine's flag: {text}" for name, text in bits}
+    groups = "Numbers of the groups of actuators that are disabled, with spaces between them"
+    return {**fields, **flags, GROUPS: groups}
 
 
-PHYSICS_PARAMETERS = tuple(_option(name, *row) for name, row in _OPTIONS.items())
-"""Each option, by its name in scenes; its default is the value of the model."""
+def physics_parameters(options: PhysicsConfig) -> list[ParameterSpec]:
+    """Return the parameter of each option, by its name in scenes, with its value as the default."""
+    found = []
+    described = _descriptions()
+    for name, value in options.values().items():
+        text = described.get(name, name)
+        unit = f" [{UNITS[name]}]" if name in UNITS else ""
+        has_bounds = isinstance(value, (int, float, tuple)) and not isinstance(value, bool)
+        low, high = bounds(name) if has_bounds else (None, None)
+        found.append(
+            ParameterSpec(
+                _PREFIX + name,
+                value,
+                f"{text[0].upper()}{text[1:]}{unit}",
+                low=low,
+                high=high,
+                choices=tuple(CHOICES.get(name, ())),
+            )
+        )
+    return found
 
 
 class PhysicsParameters(Component):
@@ -70,10 +75,9 @@ class PhysicsParameters(Component):
     def __init__(self, context: NodeContext) -> None:
         self._parameters = context.parameters
         self._simulation = simulation = context.simulation
-        self._requested = of_model = simulation.options
-        self._specs = [replace(spec, **_own(spec, of_model)) for spec in PHYSICS_PARAMETERS]
-        values = self._parameters.declare(self._specs)
-        self._requested = replace(of_model, **_named(values))
+        of_model = simulation.options
+        values = self._parameters.declare(physics_parameters(of_model))
+        self._requested = PhysicsConfig.of(_named(values))
         if self._requested != of_model:
             try_options(simulation.model, self._requested)
             simulation.set_options(self._requested)
@@ -83,42 +87,43 @@ class PhysicsParameters(Component):
         named = _named(values)
         if not named:
             return None
-        self._requested = replace(self._requested, **named)
+        self._requested = self._changed(named)
         # Only these: meanwhile there may be another world with its own options.
-        return partial(self._simulation.set_options, PhysicsConfig(**named))
+        return partial(self._simulation.set_options, PhysicsConfig.of(named))
 
     def prepare(self, plant: Plant) -> None:
         """Check the options of the next model: its own for another world, else the current ones."""
         options = read_options(plant.model.opt)
-        if not plant.fresh:
-            if options != self._requested:
-                try_options(plant.model, self._requested)
-            return
-        for spec in self._specs:
-            if problem := spec.problem(_value(options, spec)):
-                raise UserInputError(problem)
+        if not plant.fresh and options != self._requested:
+            try_options(plant.model, self._requested)
 
     def finish(self) -> None:
         """Show the options of a world that was loaded."""
         if self._simulation.plant.fresh:
             self._requested = self._simulation.options
-            self._parameters.show(
-                {spec.name: _value(self._requested, spec) for spec in self._specs}
-            )
+            values = self._requested.values()
+            self._parameters.show({_PREFIX + name: value for name, value in values.items()})
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject options with which the engine does not run the model."""
-        options = replace(self._requested, **_named(values))
-        if any(getattr(options, name) != getattr(self._requested, name) for name in CHOICES):
-            try:
-                try_options(self._simulation.model, options)
-            except UserInputError as error:
-                named = ", ".join(
-                    f"{name} = {value}"
-                    for name, value in values.items()
-                    if name.removeprefix(_PREFIX) in CHOICES
-                )
-                raise UserInputError(f"{named}: {error}") from error
+        named = _named(values)
+        options = self._changed(named)
+        before = self._requested.values()
+        tried = {
+            name: value
+            for name, value in named.items()
+            if (name in CHOICES or name.startswith(_OF_FLAG)) and value != before[name]
+        }
+        if not tried:
+            return
+        try:
+            try_options(self._simulation.model, options)
+        except UserInputError as error:
+            words = ", ".join(f"{_PREFIX}{name} = {value}" for name, value in tried.items())
+            raise UserInputError(f"{words}: {error}") from error
+
+    def _changed(self, named: Mapping[str, Any]) -> PhysicsConfig:
+        return PhysicsConfig.of({**self._requested.values(), **named})
 
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,15 +132,3 @@ def _named(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if name.startswith(_PREFIX)
     }
-
-
-def _value(options: PhysicsConfig, spec: ParameterSpec) -> Any:
-    return getattr(options, spec.name.removeprefix(_PREFIX))
-
-
-def _own(spec: ParameterSpec, options: PhysicsConfig) -> dict[str, Any]:
-    """Return the default from a model, and bounds that include it."""
-    own = _value(options, spec)
-    if spec.low is None or spec.high is None or spec.length:
-        return {"default": own}
-    return {"default": own, "low": min(spec.low, own), "high": max(spec.high, own)}

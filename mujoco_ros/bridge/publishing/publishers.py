@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from operator import is_
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
@@ -30,6 +30,21 @@ _RATE = "publish_rate."
 _JOINED_S = 1.0
 """Wall time until a new subscription receives the pending tick: a client may reset before."""
 _SECOND = 1_000_000_000  # in nanoseconds
+
+
+class TickTopics(Protocol):
+    """Topics that another component publishes, and that come at ticks of the lockstep, too."""
+
+    # Called in the executor's thread when one of them has a new subscription
+    on_join: Callable[[TopicPublisher], object]
+
+    def publish_tick(self, robots: Collection[str]) -> None:
+        """Publish the topics of robots that wait for a response to each message."""
+
+    def repeat_tick(
+        self, robots: Collection[str], joined: Collection[TopicPublisher] | None
+    ) -> None:
+        """Publish the messages of the last tick again, at least with some publishers, or all."""
 
 
 class Publishers(Component):
@@ -71,6 +86,7 @@ class Publishers(Component):
         *,
         all_at_last_step: bool = True,
         confirm: Callable[[Iterable[str]], object] | None = None,
+        others: TickTopics | None = None,
     ) -> None:
         """Create the publishers of every topic.
 
@@ -83,10 +99,15 @@ class Publishers(Component):
                 requested from `context.run`.
             confirm: Returns when the controller_managers of some topics have taken what was
                 published.
+            others: Further topics, which come at the same ticks.
         """
+        self._others = others
+        if others is not None:
+            others.on_join = self._note_join
         self._run = context.run if all_at_last_step else None
         self._lockstep, self._confirm = context.lockstep, confirm
         self._simulation, values = context.simulation, context.values
+        self._endpoints = context.endpoints
         self._controllers = context.has_controllers
         self._frames = frames
         self._wrench_sign: WrenchSign = values["wrench_sign"]
@@ -117,11 +138,6 @@ class Publishers(Component):
     def topics(self) -> dict[TopicPublisher, Topic]:
         """Topics by their publishers, without /clock."""
         return {publisher: serialized.topic for publisher, serialized in self._stage.topics.items()}
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all topics, /clock first."""
-        return [publisher.topic for publisher in (self._clock, *self._stage.topics)]
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the messages that the middleware rejected."""
@@ -198,8 +214,8 @@ class Publishers(Component):
         self._arrange()
 
     def start(self) -> None:
-        """Log the topics."""
-        _LOG.info("topics: %s", ", ".join(self.names))
+        """Log all topics of the node that something publishes."""
+        _LOG.info("topics: %s", ", ".join(self._endpoints.published))
 
     def wait(self, now: float) -> float:
         """Publish the sample again to new subscriptions while the clock waits for commands."""
@@ -207,7 +223,7 @@ class Publishers(Component):
         if joined and joined[0][0] <= latest and self._lockstep.waiting:
             self._repeat([joined.popleft()[1] for since, _ in tuple(joined) if since <= latest])
         if self._lockstep.take_repeat():
-            self._repeat((self._clock, *self._stage.topics))
+            self._repeat(None)
         if change := self._lockstep.take_nudge():
             time = round(self._simulation.time * _SECOND) + min(change, 0)
             self._clock_batch.publish(*divmod(time, _SECOND), Sending.AT_ONCE)
@@ -266,6 +282,8 @@ class Publishers(Component):
                 for update in batched.updates:
                     update()
                 batched.batch.publish(*stamp, sending)
+        if ticking and self._others is not None:
+            self._others.publish_tick(ticking)
         if has_clock and self._clock_last:
             if ticking and self._confirm is not None:
                 self._confirm(self._lockstep.counted)
@@ -282,19 +300,22 @@ class Publishers(Component):
         self._settings = self._present_settings()
         self._stage.arrange(self._settings)
 
-    def _repeat(self, joined: Collection[TopicPublisher]) -> None:
-        """Publish the sample of the last tick again, with some of the publishers."""
+    def _repeat(self, joined: Collection[TopicPublisher] | None) -> None:
+        """Publish the sample of the last tick again, with some of the publishers, or all."""
+        own = (self._clock, *self._stage.topics) if joined is None else joined
         stamp, batches = split(self._simulation.time), self._batches()
         self._stage.label(self._simulation.epochs.number)
         if not self._clock_last:
-            self._clock_batch.repeat(*stamp, joined)
+            self._clock_batch.repeat(*stamp, own)
         for due in batches:
             if not due.robots.isdisjoint(self._ticking):
                 for update in due.updates:
                     update()
-                due.batch.repeat(*stamp, joined)
+                due.batch.repeat(*stamp, own)
+        if self._others is not None:
+            self._others.repeat_tick(self._ticking, joined)
         if self._clock_last:
-            self._clock_batch.repeat(*stamp, joined)
+            self._clock_batch.repeat(*stamp, own)
 
     def _present_settings(self) -> PublishSettings:
         timestep = float(self._simulation.model.opt.timestep)

@@ -135,6 +135,11 @@ class PublisherPool:
             self._open[key] = publisher, endpoint
         return self._open[key][0]
 
+    @property
+    def publishers(self) -> frozenset[TopicPublisher]:
+        """The open publishers."""
+        return frozenset(publisher for publisher, _ in list(self._open.values()))
+
     def close_others(self, kept: Iterable[TopicPublisher]) -> None:
         """Close all publishers but some."""
         remaining = set(kept)

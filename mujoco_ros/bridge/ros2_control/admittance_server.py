@@ -37,6 +37,10 @@ class AdmittanceServer(ControllerServer[AdmittanceController]):
             )
         self._listen(JointTrajectoryPoint, _REFERENCES, self._follow)
         self._listen(WrenchStamped, _WRENCH, self._push)
+        self.renew()
+
+    def renew(self) -> None:
+        """Publish the parameters in ``~/status``."""
         controller = self.controller
         read, message = controller.parameters, AdmittanceControllerState()
         for name in ("mass", "damping", "stiffness"):

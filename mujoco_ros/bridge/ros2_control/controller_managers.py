@@ -1,12 +1,13 @@
 """The component that runs the controllers of ros2_control parameter files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.ros_arguments import parameter_files
 from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions
 from mujoco_ros.control.robot_control import RobotControl
@@ -67,6 +68,8 @@ class ControllerManagers(Component):
         self._services: dict[ManagedRobot, ManagerServices] = {}
         self._sensors: dict[ScenePart, SensorStates] = {}
         self._in_steps: tuple[ManagedRobot, ...] = ()  # those of the physics thread
+        # Called with publishers whose subscriptions lack the present tick of the lockstep
+        self.on_join: Callable[[TopicPublisher], object] = bool
         self.build(self._simulation.plant)
         self.commit()
         self.finish()
@@ -145,6 +148,20 @@ class ControllerManagers(Component):
             if robot.manager.updated:
                 robot.publish(self._simulation.time)
 
+    def publish_tick(self, robots: Collection[str]) -> None:
+        """Publish the joint states of robots that tick in lockstep."""
+        for robot in self._in_steps:
+            if robot.name in robots:
+                robot.publish_tick()
+
+    def repeat_tick(
+        self, robots: Collection[str], joined: Collection[TopicPublisher] | None
+    ) -> None:
+        """Publish again what robots have published at the last tick."""
+        for robot in self._in_steps:
+            if robot.name in robots:
+                robot.publish_tick(joined, repeat=True)
+
     def close(self) -> None:
         """End all goals, after the physics thread has ended."""
         for robot in self._robots.values():
@@ -179,6 +196,7 @@ class ControllerManagers(Component):
             name=robot.name,
             namespace=namespace,
             drive=robot.drive,
+            on_join=lambda publisher: self.on_join(publisher),
         )
         control.managed = managed.manager
         return managed
@@ -207,7 +225,8 @@ class ControllerManagers(Component):
 
     def _spin(self, robot: "ManagedRobot") -> None:
         if self._context.node.executor is not None:
-            self._context.node.executor.add_node(robot.node)
+            for node in robot.nodes:
+                self._context.node.executor.add_node(node)
 
     def _close(self, robot: "ManagedRobot") -> None:
         self._services.pop(robot).close()

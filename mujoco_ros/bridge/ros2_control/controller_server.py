@@ -1,7 +1,7 @@
 """The topics, actions and services of one controller."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from rclpy.qos import QoSProfile
@@ -14,10 +14,12 @@ from mujoco_ros.bridge.publishing.template_publisher import (
     SerializedTopic,
     Topic,
 )
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.native import Sending
 from mujoco_ros.ros2_control.controller import Controller
+from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.qos import RELIABLE
 
@@ -31,8 +33,8 @@ class MessageOutput:
     `publish` costs microseconds, and nothing without a subscription.
     """
 
-    def __init__(self, batch: Batch, values: np.ndarray) -> None:
-        self._batch = batch
+    def __init__(self, batch: Batch, values: np.ndarray, lockstep: Lockstep) -> None:
+        self._batch, self._lockstep = batch, lockstep
         self.values = values  # the numbers, in the order of their paths (k,)
 
     @property
@@ -43,7 +45,13 @@ class MessageOutput:
     def publish(self, time: float) -> None:
         """Publish the `values` of a simulated time [s]."""
         if self._batch.has_subscriptions:
-            self._batch.publish(*split(time))
+            # The lockstep waits for the answer.
+            sending = Sending.AT_ONCE if self._lockstep.robots else Sending.WAITING
+            self._batch.publish(*split(time), sending)
+
+    def label(self, epoch: int) -> None:
+        """Name the epoch of the lockstep in ``header.frame_id``, if the output is labelled."""
+        self._batch.label(epoch)
 
 
 def full_name(namespace: str, controller: str, name: str) -> str:
@@ -62,12 +70,21 @@ class ControllerServer(CommandServer, Generic[C]):
     a command on to the physics thread, where it is called with the simulated time [s].
     """
 
+    at_ticks: ClassVar[bool] = False
+    """Whether a robot in lockstep publishes at its ticks instead of after its updates."""
+
     def __init__(
-        self, context: NodeContext, namespace: str, control: RobotControl, controller: C
+        self,
+        context: NodeContext,
+        namespace: str,
+        control: RobotControl,
+        controller: C,
+        on_join: Callable[[TopicPublisher], object] | None = None,
     ) -> None:
+        """Open the topics; `on_join` is called with a publisher that has a new subscription."""
         super().__init__(context, namespace, control)
         self.controller, self._context = controller, context
-        self._pool = PublisherPool(context.endpoints, raw=True)
+        self._pool = PublisherPool(context.endpoints, raw=True, on_join=on_join)
         try:
             self.open()
         except Exception:  # what was opened before would stay
@@ -78,8 +95,19 @@ class ControllerServer(CommandServer, Generic[C]):
     def open(self) -> None:
         """Open the topics, actions and services; override this."""
 
+    def renew(self) -> None:
+        """Follow changed `live` parameters of the controller."""
+
     def publish(self, time: float) -> None:
         """Publish after an update, in the physics thread; `time` is of the state [s]."""
+
+    def publish_tick(self, time: float, epoch: int) -> None:
+        """Publish the state at a tick of the lockstep, if this is `at_ticks`; names the epoch."""
+
+    @property
+    def publishers(self) -> frozenset[TopicPublisher]:
+        """The publishers of its topics."""
+        return self._pool.publishers
 
     def close(self, reason: str) -> None:
         """Close the topics, abort all goals and accept no more."""
@@ -107,12 +135,13 @@ class ControllerServer(CommandServer, Generic[C]):
         places: Sequence[int] | None = None,
         stamps: Sequence[str] = ("header.stamp",),
         qos: QoSProfile = RELIABLE,
+        is_labelled: bool = False,
     ) -> MessageOutput:
         """Open a topic of messages like `message`, in which the numbers at `paths` change.
 
         A path is as ``pose.pose.position.x`` or ``velocity.3``; arrays have their final length.
         `values` are read at each `MessageOutput.publish`, at `places` by the order of the paths;
-        by default, they are an own array.
+        by default, they are an own array. ``header.frame_id`` names the epoch if it `is_labelled`.
         """
         values = np.zeros(len(paths)) if values is None else values
         places = range(len(paths)) if places is None else places
@@ -128,4 +157,8 @@ class ControllerServer(CommandServer, Generic[C]):
             qos=qos,
         )
         publisher = self._pool.open(type(message), topic.name, qos)
-        return MessageOutput(Batch({publisher: SerializedTopic(topic)}, {_VALUES: values}), values)
+        serialized = SerializedTopic(topic)
+        if is_labelled:
+            serialized = serialized.labelled()
+        batch = Batch({publisher: serialized}, {_VALUES: values})
+        return MessageOutput(batch, values, self._context.lockstep)

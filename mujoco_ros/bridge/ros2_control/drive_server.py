@@ -87,7 +87,7 @@ class DriveServer(ControllerServer[DriveController]):
             stamp, twist = nanoseconds(message.header.stamp), message.twist
         wanted = kinematics.Twist(twist.linear.x, twist.linear.y, twist.angular.z)
         sent = stamp / 1e9 if stamp else now
-        if problem := self.controller.refusal(wanted, sent, now):
+        if problem := self.controller.velocity_refusal(wanted, sent, now):
             self._rejections.report(topic, "refused", problem)
             return
         self._submit(

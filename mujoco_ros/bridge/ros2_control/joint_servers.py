@@ -1,6 +1,7 @@
 """The topics and actions of joint trajectory, gripper and joint state controllers."""
 
 from array import array
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,21 +93,32 @@ class JointTrajectoryServer(ActionServer[JointTrajectoryController]):
 class JointStateServer(ControllerServer[JointStateBroadcaster]):
     """Publishes ``joint_states`` and ``dynamic_joint_states``."""
 
+    at_ticks = True
+
     def open(self) -> None:
         """Open the topics."""
         read = self.controller.parameters
         prefix = "~/" if read.use_local_topics else ""
-        self._joints = self._joint_states(f"{prefix}joint_states")
+        self._joints, self._joints_of_ticks = self._joint_states(f"{prefix}joint_states")
         self._dynamic = self._dynamic_states(f"{prefix}dynamic_joint_states")
 
     def publish(self, time: float) -> None:
-        """Publish the states, from the update after a subscription on."""
-        if self.controller.is_wanted:
-            self._joints.publish(time)
-            self._dynamic.publish(time)
-        self.controller.is_wanted = self._joints.is_wanted or self._dynamic.is_wanted
+        """Publish the states."""
+        self._publish(time, self._joints)
 
-    def _joint_states(self, name: str) -> MessageOutput:
+    def publish_tick(self, time: float, epoch: int) -> None:
+        """Publish the states, with the epoch as ``header.frame_id`` of ``joint_states``."""
+        self._joints_of_ticks.label(epoch)
+        self._publish(time, self._joints_of_ticks)
+
+    def _publish(self, time: float, joints: MessageOutput) -> None:
+        if joints.is_wanted or self._dynamic.is_wanted:
+            self.controller.states.read()
+            joints.publish(time)
+            self._dynamic.publish(time)
+
+    def _joint_states(self, name: str) -> tuple[MessageOutput, MessageOutput]:
+        """Open a topic; return its messages in real time and in lockstep."""
         controller = self.controller
         joints, extra = controller.joints, controller.parameters.extra_joints
         names = [*joints, *(joint for joint in extra if joint not in joints)]
@@ -122,7 +134,10 @@ class JointStateServer(ControllerServer[JointStateBroadcaster]):
                     paths.append(f"{field}.{index}")
                     places.append(kinds[field])
             setattr(message, field, values)
-        return self._output(message, name, paths, values=controller.states.values, places=places)
+        output = partial(
+            self._output, message, name, paths, values=controller.states.values, places=places
+        )
+        return output(), output(is_labelled=True)
 
     def _dynamic_states(self, name: str) -> MessageOutput:
         controller, message = self.controller, DynamicJointState()

@@ -1,6 +1,6 @@
 """A robot with a controller_manager: its controllers, and their topics."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,9 @@ from rclpy.validate_node_name import validate_node_name
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer, full_name
+from mujoco_ros.bridge.ros2_control.live_parameters import LiveParameters
 from mujoco_ros.bridge.ros2_control.servers import server_type
 from mujoco_ros.bridge.ros_arguments import remap_rules
 from mujoco_ros.control.robot_control import RobotControl
@@ -23,15 +25,10 @@ from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.controller_file import MANAGER, ControllerDescription, ParameterFiles
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.hardware_blocks import HardwareBlock
-from mujoco_ros.ros2_control.loaded_controller import Lifecycle
+from mujoco_ros.ros2_control.loaded_controller import Lifecycle, LoadedController
 from mujoco_ros.ros2_control.manager import ControllerManager
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.types import TYPES
-
-OTHER_TYPES = (
-    "run the genuine controller_manager over topics instead (ros2_control:=true, see "
-    "docs/how-to/use_ros2_control.md), or write it as a controller in Python"
-)
 
 
 class ManagedRobot:
@@ -50,16 +47,19 @@ class ManagedRobot:
         name: str,
         namespace: str,
         drive: Drive | None = None,
+        on_join: Callable[[TopicPublisher], object],
     ) -> None:
         """Manage a robot in a namespace, which has no controllers yet.
 
-        Parameters that contradict its `drive`, as its wheels show it, are logged.
+        Parameters that contradict its `drive`, as its wheels show it, are logged. `on_join` is
+        called with a publisher that has a new subscription, or begins to publish.
         """
-        self._drive = drive
+        self.name, self._drive, self._on_join = name, drive, on_join
         self._context, self._files, self._control = context, files, control
         self.namespace = namespace
         rate = files.update_rate(namespace)
         self.manager = ControllerManager(control, hardware, TYPES, rate)
+        self.manager.on_change.append(self._note_change)
         self.descriptions: Mapping[str, ControllerDescription] = files.controllers(namespace)
         # The hardware components; one with everything if the robot declares none
         self.blocks: tuple[HardwareBlock, ...] = hardware.blocks or (
@@ -71,9 +71,9 @@ class ManagedRobot:
             ),
         )
         self.node: Node
+        # By name; replaced, as the physics thread reads it
         self._servers: dict[str, ControllerServer[Any]] = {}
-        # Those that publish after an update; replaced, as the physics thread reads it
-        self._publishing: dict[str, ControllerServer[Any]] = {}
+        self._live: dict[str, LiveParameters] = {}
         self._listed: set[str] = set()  # controllers whose ignored parameters are logged
 
     def open(self) -> None:
@@ -88,6 +88,11 @@ class ManagedRobot:
         self.node.declare_parameter("update_rate", round(self.manager.update_rate))
         if ignored := ", ".join(self._files.ignored(self.namespace)):
             self.node.get_logger().info(f"{MANAGER} ignores parameters: {ignored}")
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The node of the manager, and those of controllers with live parameters."""
+        return [self.node, *(live.node for live in self._live.values())]
 
     def now(self) -> float:
         """Return the simulated time [s]."""
@@ -111,10 +116,7 @@ class ManagedRobot:
                 f"{MANAGER}, or name a file with it; the files have: {known}"
             )
         if described.type not in TYPES:
-            raise UserInputError(
-                f"controller '{name}': type '{described.type}' does not run in the simulator; "
-                f"{OTHER_TYPES}"
-            )
+            raise UserInputError(f"controller '{name}': {_unknown_type(described.type)}")
         self.manager.load(name, described.type, described.update_rate)
 
     def configure(self, name: str) -> None:
@@ -142,6 +144,11 @@ class ManagedRobot:
             elif f"'{name}'" not in reason and not reason.startswith(where):
                 reason = f"controller '{name}': {error}"
             raise UserInputError(reason) from error
+        if controller.live:
+            self._live[name] = LiveParameters(
+                *(self._context, self.namespace, controller, parameters),
+                on_change=self._servers[name].renew,
+            )
         parameters.ignore(*controller.without_meaning)
         if name not in self._listed:
             self._listed.add(name)
@@ -157,9 +164,10 @@ class ManagedRobot:
         """Open the topics of a controller instead of those of the one before."""
         self._close(name, at_once=True)
         controller.remapped = self._remapped(name)
-        server = server_type(type(controller))
-        self._servers[name] = server(self._context, self.namespace, self._control, controller)
-        self._publishing = dict(self._servers)
+        server = server_type(type(controller))(
+            *(self._context, self.namespace, self._control, controller), on_join=self._on_join
+        )
+        self._servers = {**self._servers, name: server}
 
     def cleanup(self, name: str) -> None:
         """Close the topics of an inactive controller, which is unconfigured then."""
@@ -183,7 +191,14 @@ class ManagedRobot:
                 self.load(name)
             self.configure(name)
 
-        for problem in _repeat(self.descriptions, configure):
+        types = {name: described.type for name, described in self.descriptions.items()}
+        unknown = {name: kind for name, kind in types.items() if kind and kind not in TYPES}
+        for kind in dict.fromkeys(unknown.values()):
+            names = ", ".join(f"'{name}'" for name in unknown if unknown[name] == kind)
+            log.warning(
+                f"{'controllers' if ',' in names else 'controller'} {names}: {_unknown_type(kind)}"
+            )
+        for problem in _repeat((name for name in types if name not in unknown), configure):
             log.warning(problem)
         inactive = [e.name for e in self.manager.loaded.values() if e.state is Lifecycle.INACTIVE]
         activate = partial(self.manager.switch, deactivate=(), gives_way=True)
@@ -207,10 +222,44 @@ class ManagedRobot:
 
     def publish(self, time: float) -> None:
         """Publish what was updated in a step, in the physics thread; `time` is of its state [s]."""
+        is_stepped = self.name in self._context.lockstep.robots
         for entry in self.manager.updated:
-            server = self._publishing.get(entry.name)
-            if server is not None:
-                server.publish(time)
+            server = self._servers.get(entry.name)
+            if server is not None and not (is_stepped and server.at_ticks):
+                self._attempt(entry, partial(server.publish, time))
+
+    def publish_tick(
+        self, joined: Collection[TopicPublisher] | None = None, *, repeat: bool = False
+    ) -> None:
+        """Publish what comes at ticks of the lockstep, in the physics thread.
+
+        To `repeat` the last tick, publish what was updated in its step, too, of the controllers
+        with publishers that have `joined`, or of all.
+        """
+        simulation, servers = self._context.simulation, self._servers
+        for entry in self.manager.loaded.values():
+            server = servers.get(entry.name)
+            if server is None or entry.state is not Lifecycle.ACTIVE:
+                continue
+            if joined is not None and server.publishers.isdisjoint(joined):
+                continue
+            if server.at_ticks:
+                epoch = simulation.epochs.number
+                self._attempt(entry, partial(server.publish_tick, simulation.time, epoch))
+            elif repeat and entry in self.manager.updated:
+                self._attempt(entry, partial(server.publish, simulation.time))
+
+    def _attempt(self, entry: LoadedController, publish: Callable[[], object]) -> None:
+        try:
+            publish()
+        except Exception as error:
+            self.manager.fail(entry, error)
+
+    def _note_change(self) -> None:
+        """Have what was activated publish at the tick at which the clock stands, too."""
+        for server in self._servers.values():
+            for publisher in server.publishers if server.at_ticks else ():
+                self._on_join(publisher)
 
     def close(self, reason: str) -> None:
         """Close all topics, and end all goals."""
@@ -224,17 +273,20 @@ class ManagedRobot:
 
     def destroy(self) -> None:
         """Close the actions and the node, after `close`."""
-        while self._servers:
-            self._servers.popitem()[1].destroy()
-        self.node.destroy_node()
+        for server in self._servers.values():
+            server.destroy()
+        for node in self.nodes:
+            node.destroy_node()
 
     def _close(self, name: str, *, at_once: bool = False) -> None:
         """Close the topics of a controller; clients have time to receive results."""
-        server = self._servers.pop(name, None)
+        server = self._servers.get(name)
         if server is not None:
-            self._publishing = dict(self._servers)
+            self._servers = {n: other for n, other in self._servers.items() if n != name}
             server.close(f"controller '{name}' was unconfigured")
             self._context.endpoints.later(0.0 if at_once else RESULT_DELIVERY_S, server.destroy)
+        if name in self._live:
+            self._live.pop(name).node.destroy_node()
 
     def _described(self, name: str) -> ControllerDescription | None:
         """Return a controller by what clients have set, and by the files."""
@@ -261,6 +313,14 @@ class ManagedRobot:
         if not self.node.has_parameter(full):
             return None
         return self.node.get_parameter(full).value
+
+
+def _unknown_type(kind: str) -> str:
+    return (
+        f"type '{kind}' does not run in the simulator; run the genuine controller_manager over "
+        "topics instead (ros2_control:=true, see docs/how-to/use_ros2_control.md), or write it as "
+        "a controller in Python"
+    )
 
 
 def _repeat(names: Iterable[str], act: Callable[[str], object]) -> Iterable[str]:

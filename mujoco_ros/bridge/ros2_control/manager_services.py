@@ -34,6 +34,7 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.ros2_control.loaded_controller import Lifecycle, LoadedController
 from mujoco_ros.sim.command_queue import CommandQueue
+from mujoco_ros.wire.controller_messages import answer_switch, controller_state
 from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.names import service_name
 from mujoco_ros.wire.qos import LATCHED
@@ -44,7 +45,6 @@ _IDS = {
     Lifecycle.INACTIVE: LifecycleState.PRIMARY_STATE_INACTIVE,
     Lifecycle.ACTIVE: LifecycleState.PRIMARY_STATE_ACTIVE,
 }
-_LEFT_OUT = "left out: "
 
 
 class ManagerServices:
@@ -105,16 +105,12 @@ class ManagerServices:
 
     def _controller(self, entry: LoadedController) -> ControllerState:
         controller, chained = entry.controller, self._manager.chained_to(entry)
-        message = ControllerState(
-            name=entry.name,
-            state=str(entry.state),
-            type=entry.type_name,
-            update_rate=round(entry.update_rate),
-        )
+        commands = () if controller is None else controller.command_interfaces
+        is_active = entry.state is Lifecycle.ACTIVE
+        message = controller_state(entry.name, entry.type_name, commands, is_active=is_active)
+        message.state = str(entry.state)
+        message.update_rate = round(entry.update_rate)
         if controller is not None:
-            commands = list(controller.command_interfaces)
-            message.required_command_interfaces = commands
-            message.claimed_interfaces = commands if entry.state is Lifecycle.ACTIVE else []
             message.required_state_interfaces = list(controller.state_interfaces)
             message.is_chainable = bool(controller.reference_interfaces)
             message.is_chained = controller.is_chained
@@ -201,37 +197,27 @@ class ManagerServices:
                 self._log.error(f"no controller was switched: {error}")
                 raise
 
-        def respond(left_out: tuple[str, ...]) -> None:
-            answer.response.ok = True
-            answer.response.message = f"{_LEFT_OUT}{'; '.join(left_out)}" if left_out else ""
-            answer()
-
-        answer.run(self._commands, attempt, respond)
+        answer.run(self._commands, attempt, partial(answer_switch, answer))
 
     def _reload(self, request: ReloadControllerLibraries.Request, answer: Responder) -> None:
         """Unload all controllers; there are no libraries."""
-        active = [e.name for e in self._manager.loaded.values() if e.state is Lifecycle.ACTIVE]
-        if active and not request.force_kill:
-            self._log.error(f"controllers are active: {', '.join(active)}")
-            answer.response.ok = False
-            answer()
-            return
+
+        def stop() -> None:
+            try:
+                self._manager.retire(force=request.force_kill)
+            except UserInputError as error:
+                self._log.error(str(error))
+                raise
 
         def unload() -> None:
-            try:
-                for name in list(self._manager.loaded):
-                    self._robot.unload(name)
-            except UserInputError as error:  # a client has activated it meanwhile
-                self._log.error(f"controllers were not unloaded: {error}")
-                raise
-            finally:
-                self.publish_activity()
+            for name in list(self._manager.loaded):
+                self._robot.unload(name)
+            self.publish_activity()
             answer.succeed()
 
-        def after(_left_out: tuple[str, ...]) -> None:
+        def after(_result: None) -> None:
             later(self._node, answer.attempt, unload, UserInputError)
 
-        stop = partial(self._manager.switch, (), active) if active else tuple
         answer.run(self._commands, stop, after)
 
     def _set_component(self, request: SetHardwareComponentState.Request, answer: Responder) -> None:

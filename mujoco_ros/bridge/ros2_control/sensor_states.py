@@ -6,6 +6,8 @@ from math import cos, degrees, inf, radians, sin, sqrt
 
 import numpy as np
 
+from mujoco_ros.control.joints import LARGEST
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.ros2_control.hardware_blocks import DeclaredHardware
@@ -61,6 +63,9 @@ class SensorStates:
 
         A `declared` sensor with a latitude is a GPS receiver in the root link, whose initial values
         are where the origin of the world is.
+
+        Raises:
+            UserInputError: Such a value is not finite, or no latitude.
         """
         found: dict[str, Callable[[], float]] = {
             name: partial(self._read, name) for name in self._places
@@ -69,6 +74,12 @@ class SensorStates:
         for sensor in [n.removesuffix("/latitude") for n in states if n.endswith("/latitude")]:
             names = [f"{sensor}/{kind}" for kind in ("latitude", "longitude", "altitude")]
             origin = [declared.initial.get(name, 0.0) for name in names]
+            for name, value, most in zip(names, origin, (_POLE, LARGEST, LARGEST), strict=True):
+                if not abs(value) <= most:  # true for NaN
+                    raise UserInputError(
+                        f"<ros2_control>: initial_value of '{name}' is {value:g}; it must be from "
+                        f"{-most:g} to {most:g}, as it is where the origin of the world is"
+                    )
             for name, locate in zip(names, geodetic(*origin), strict=True):
                 found[name] = partial(self._locate, locate)
         return found
@@ -82,6 +93,7 @@ class SensorStates:
         return inf if is_distance and value < 0.0 else value
 
 
+_POLE = 89.9  # degree: at a pole there is no east
 _EQUATOR_M, _ECCENTRICITY_SQUARED = 6378137.0, 6.69437999014e-3  # of WGS 84
 
 

@@ -23,6 +23,7 @@ from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPub
 from mujoco_ros.bridge.ros_arguments import names_node
 from mujoco_ros.cameras.ros.demand import NAME, Demand, Demanded
 from mujoco_ros.cameras.ros.frame_parameters import frame_parameters
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
@@ -61,6 +62,9 @@ class FrameTopics(ModelParameters[ParameterSpec]):
         self._node = context.node
         self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._note_join)
         self._publishers: dict[str, TopicPublisher] = {}  # by name, without legends
+        self._frames: dict[str, TopicPublisher] = {}  # of the next model, as `_publishers`
+        self._legends: list[TopicPublisher] = []
+        self._kept: list[TopicPublisher] = []  # frames and legends of the present model
         self._joins: Counter[str] = Counter()
         self._triggers: dict[str, Subscription] = {}
         self._triggered: Counter[str] = Counter()
@@ -78,22 +82,36 @@ class FrameTopics(ModelParameters[ParameterSpec]):
         self._timer = create_wall_timer(self._node, _SHARE_S, self._share)
 
     def prepare(self, plant: Plant) -> None:
-        """Find the parameters of the next model; an invalid value for one camera is only logged."""
+        """Open the topics of the next model, and find its parameters.
+
+        An invalid value for one camera is only logged.
+
+        Raises:
+            UserInputError: A topic has the name of another one.
+        """
         specs = list(frame_parameters(plant.layout))
         self._find(zip(specs, specs, strict=True), strict=False)
+        if self._is_on:
+            cameras, self._frames = plant.layout.every_camera, {}
+            for topic in _topics(plant.layout):
+                if topic.name in self._frames:
+                    raise UserInputError(
+                        f"two of cameras, lidars and contacts would publish on '{topic.name}'"
+                    )
+                self._frames[topic.name] = self._pool.open(*topic)
+            legends = [camera_legend_topic(camera.namespace, camera.name) for camera in cameras]
+            self._legends = [self._pool.open(*legend) for legend in legends]
 
     def finish(self) -> None:
-        """Open the topics of the next model, and close the previous model's topics."""
+        """Close the previous model's topics."""
+        self._kept = [*self._frames.values(), *self._legends]
         super().finish()
         layout, model = self._simulation.layout, self._simulation.model
         if not self._is_on:
             return
-        opened = {topic.name: self._pool.open(*topic) for topic in _topics(layout)}
-        cameras = layout.every_camera
-        legends = [self._pool.open(*camera_legend_topic(c.namespace, c.name)) for c in cameras]
+        cameras, opened, legends = layout.every_camera, self._frames, self._legends
         self._publishers = opened
         self._resolved = {name: self._node.resolve_topic_name(name) for name in opened}
-        self._pool.close_others([*opened.values(), *legends])
         if cameras:
             labels = Segmentation(model).legend(layout)
             legend = String(data=json.dumps({n: asdict(label) for n, label in labels.items()}))
@@ -109,6 +127,11 @@ class FrameTopics(ModelParameters[ParameterSpec]):
             self._endpoints.close,
         )
         self._share()
+
+    def rollback(self) -> None:
+        """Close the topics that only the next model has."""
+        super().rollback()
+        self._pool.close_others(self._kept)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> None:
         """Have the camera process apply parameters."""

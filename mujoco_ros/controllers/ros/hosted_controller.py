@@ -39,6 +39,7 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.controller_messages import answer_switch, controller_state
 
 T = TypeVar("T")
 
@@ -230,7 +231,6 @@ class HostedController(Component):
         return self._simulation.commands.submit(call, urgent=True)
 
 
-_ACTIVE, _INACTIVE = "active", "inactive"
 _DONE = "all controllers are as requested"
 
 
@@ -266,12 +266,9 @@ class ControllerServices(Component):
             strict=request.strictness == SwitchController.Request.STRICT,
         )
 
-        def respond(problems: tuple[str, ...]) -> None:
-            answer.response.ok = True
-            answer.response.message = f"left out: {'; '.join(problems)}" if problems else _DONE
-            answer()
-
-        answer.run(self._simulation.commands, switch, respond)
+        answer.run(
+            self._simulation.commands, switch, partial(answer_switch, answer, otherwise=_DONE)
+        )
 
     def _state(self, name: str, host: ControllerHost) -> ControllerState:
         is_active = host.is_active and not host.supervised.error
@@ -289,14 +286,9 @@ class ControllerServices(Component):
             for interface in INTERFACES
             if interface in takes
         ]
-        return ControllerState(
-            name=name,
-            state=_ACTIVE if is_active else _INACTIVE,
-            type=self._types[name],
-            update_rate=round(1.0 / host.supervised.controller.period),
-            claimed_interfaces=commands if is_active else [],
-            required_command_interfaces=commands,
-            required_state_interfaces=[
-                f"{joint}/{interface}" for joint, _ in joints for interface in INTERFACES
-            ],
-        )
+        message = controller_state(name, self._types[name], commands, is_active=is_active)
+        message.update_rate = round(1.0 / host.supervised.controller.period)
+        message.required_state_interfaces = [
+            f"{joint}/{interface}" for joint, _ in joints for interface in INTERFACES
+        ]
+        return message

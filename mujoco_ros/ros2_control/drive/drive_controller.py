@@ -82,10 +82,7 @@ class DriveController(Controller):
     publishes_limited = False  # whether there is a topic of the limited commands
     without_meaning: ClassVar[tuple[str, ...]] = ("publish_rate",)
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         settings = self.settings = parameters.read(DriveSettings, defaults=self.defaults)
         for diagonal in ("pose_covariance_diagonal", "twist_covariance_diagonal"):
             if len(getattr(settings, diagonal)) != 6:
@@ -133,7 +130,7 @@ class DriveController(Controller):
         """Whether it follows a command, or still moves after one."""
         return self._setup.command.is_set or self.limited != _REST
 
-    def refusal(self, twist: Twist, stamp: float, now: float) -> str:
+    def velocity_refusal(self, twist: Twist, stamp: float, now: float) -> str:
         """Return why a command with a `stamp` [s] is not followed; empty if it is."""
         return self._setup.command.refusal(twist, stamp, now)
 

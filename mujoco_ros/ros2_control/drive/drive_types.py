@@ -74,18 +74,13 @@ class DiffDriveController(DriveController):
             raise parameters.reject(
                 "right_wheel_names", f"has {len(right)} joints, but left_wheel_names {len(left)}"
             )
-        radii = [
-            read.wheel_radius * multiplier
-            for multiplier in (
-                read.left_wheel_radius_multiplier,
-                read.right_wheel_radius_multiplier,
-            )
-        ]
+        left_radius = read.wheel_radius * read.left_wheel_radius_multiplier
+        right_radius = read.wheel_radius * read.right_wheel_radius_multiplier
         self.publishes_limited = read.publish_limited_velocity
         return DriveSetup(
             kinematics=differential(
-                [radii[0]] * len(left),
-                [radii[1]] * len(right),
+                [left_radius] * len(left),
+                [right_radius] * len(right),
                 read.wheel_separation * read.wheel_separation_multiplier,
             ),
             traction=(*left, *right),
@@ -94,12 +89,9 @@ class DiffDriveController(DriveController):
         )
 
 
-def _limiters(
-    parameters: ControllerParameters, *, y: bool
-) -> tuple[SpeedLimiter, SpeedLimiter, SpeedLimiter]:
-    free = SpeedLimiter(SpeedLimits())
-    side = read_limits(parameters, "linear.y") if y else free
-    return read_limits(parameters, "linear.x"), side, read_limits(parameters, "angular.z")
+def _limiters(parameters: ControllerParameters, *, y: bool) -> list[SpeedLimiter]:
+    side = read_limits(parameters, "linear.y") if y else SpeedLimiter(SpeedLimits())
+    return [read_limits(parameters, "linear.x"), side, read_limits(parameters, "angular.z")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -192,9 +184,7 @@ class OmniWheelDriveController(DriveController):
         if len(read.wheel_names) < 3:
             raise parameters.reject("wheel_names", "needs at least 3 wheels")
         self.settings = replace(
-            self.settings,
-            pose_covariance_diagonal=read.pose,
-            twist_covariance_diagonal=read.twist,
+            self.settings, pose_covariance_diagonal=read.pose, twist_covariance_diagonal=read.twist
         )
         return DriveSetup(
             kinematics=omni(
@@ -274,11 +264,7 @@ class TricycleController(DriveController):
     saved = ("_traction_limiter", "_steering_limiter")
     references_of_twist = ()
     defaults: ClassVar[dict[str, Any]] = {"enable_odom_tf": False, "position_feedback": False}
-    without_meaning: ClassVar[tuple[str, ...]] = (
-        "publish_rate",
-        "odom_only_twist",
-        "publish_ackermann_command",
-    )
+    without_meaning = ("publish_rate", "odom_only_twist", "publish_ackermann_command")
 
     def _configure(self, parameters: ControllerParameters) -> DriveSetup:
         read = parameters.read(_Tricycle)
@@ -330,9 +316,6 @@ def _given(parameters: ControllerParameters, prefix: str) -> dict[str, float]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Steering(_Reference):
-    reference_timeout: float = setting(
-        "Age of the oldest reference [s]; 0 uses each for one step", 1.0, high=_LONGEST_S
-    )
     traction_joints_names: tuple[str, ...] = setting("Joints of the driven wheels: right, left")
     steering_joints_names: tuple[str, ...] = setting("Joints that steer: right, left")
     traction_joints_state_names: tuple[str, ...] = setting("Joints that measure the wheels", ())
@@ -362,17 +345,15 @@ class BicycleSteeringController(DriveController):
     counts = (1, 1)  # of driven wheels and of steering joints
 
     def _configure(self, parameters: ControllerParameters) -> DriveSetup:
-        read = parameters.read(_Steering)
+        read = parameters.read(_Steering, defaults={"reference_timeout": 1.0})
         driven, steered = self.counts
         for name, count in (("traction_joints_names", driven), ("steering_joints_names", steered)):
             if len(getattr(read, name)) != count:
                 raise parameters.reject(name, f"must have {count} joints, right before left")
-        radius = getattr(read, self.radius_parameter)
-        if not radius:
-            raise parameters.reject(self.radius_parameter, "is missing; it is more than 0")
-        track = read.traction_track_width
-        if driven == 2 and not track:
-            raise parameters.reject("traction_track_width", "is missing; it is more than 0")
+        radius, track = getattr(read, self.radius_parameter), read.traction_track_width
+        for name, length in ((self.radius_parameter, radius), ("traction_track_width", track)):
+            if not length and (driven == 2 or name == self.radius_parameter):
+                raise parameters.reject(name, "is missing; it is more than 0")
         return DriveSetup(
             kinematics=SteeredAxle(
                 wheelbase=read.wheelbase,

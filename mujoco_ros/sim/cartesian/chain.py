@@ -62,7 +62,7 @@ class FrameChain:
         self.carried = _subtree(model, base.body)  # by the base, itself included
         self._qpos, self._dof = as_slice(joints.qpos), as_slice(joints.dof)
         self._square = joints.dof[:, None] * model.nv + joints.dof  # flat indices
-        self._armature, self._damping = model.dof_armature[self._dof], model.dof_damping[self._dof]
+        self._armature, self._damping = model.dof_armature, model.dof_damping  # may change
         # The attributes of MjData are slow to read.
         self._live = {name: getattr(data, name) for name in (*_COPIED, *_PASSIVE)}
         self._scratch: mujoco.MjData | None = None
@@ -175,14 +175,18 @@ class FrameChain:
         mujoco.mj_comVel(model, data)
         mujoco.mj_rne(model, data, 0, self._bias)
         compensation, spring = (self._live[name][self._dof] for name in _PASSIVE)
-        effort: np.ndarray = self._bias[self._dof] - compensation - spring + self._damping * dq
+        effort: np.ndarray = (
+            self._bias[self._dof] - compensation - spring + self._damping[self._dof] * dq
+        )
         return effort
 
     def inertial(self, ddq: np.ndarray) -> np.ndarray:
         """Return the efforts of joint accelerations (k,), after `bias`.  # (k,)"""
         self._located_ddq[self._dof] = ddq
         mujoco.mj_rne(self._model, self._scratch, 1, self._effort)
-        effort: np.ndarray = (self._effort - self._bias)[self._dof] + self._armature * ddq
+        effort: np.ndarray = (self._effort - self._bias)[self._dof] + self._armature[
+            self._dof
+        ] * ddq
         return effort
 
     def inertia(self) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Run-time settings that the simulation owns: gains, options, constraints, appearance."""
+"""Run-time settings that the simulation owns: gains, options, constraints, numbers of the model."""

@@ -5,6 +5,7 @@ import numpy as np
 
 from mujoco_ros.model.robot.scope import ROW_ELEMENTS
 from mujoco_ros.model.scene.correspondence import Correspondence
+from mujoco_ros.sim.settings.element_properties import ARRAYS, basic_numbers
 
 OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))
 """Names of the engine's options."""
@@ -39,20 +40,14 @@ class ModelEdits:
             setattr(other.opt, name, getattr(self._model.opt, name))
 
 
-APPEARANCE_FIELDS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")
-_ACTUATOR_FIELDS = (
-    "actuator_gainprm",
-    "actuator_biasprm",
-    "actuator_forcerange",
-    "actuator_forcelimited",
-)
+_FORCE_LIMITS = ("actuator_forcerange", "actuator_forcelimited")
 
 
 class ModelValues:
-    """Appearance, gains and limits of the actuators, and the engine's options of a model."""
+    """Properties of elements, gains and limits of actuators, and options of a model."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        fields = [getattr(model, name) for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS)]
+        fields = [getattr(model, name) for name in (*ARRAYS, *_FORCE_LIMITS)]
         options = [(name, getattr(model.opt, name)) for name in OPTIONS]
         # The arrays are views of the memory of the model; numbers are read by their names.
         self._arrays: list[tuple[slice, np.ndarray]] = []
@@ -91,7 +86,7 @@ def gather(model: mujoco.MjModel) -> np.ndarray:
 
 def scatter(model: mujoco.MjModel, numbers: np.ndarray) -> None:
     """Write the vector from `gather` to a model with the same structure."""
-    sizes = model.geom_size.copy()
+    before = basic_numbers(model)
     ModelValues(model).write(numbers)
-    if not np.array_equal(sizes, model.geom_size):
-        mujoco.mj_setConst(model, mujoco.MjData(model))  # bounding volumes depend on the sizes
+    if not np.array_equal(before, basic_numbers(model)):
+        mujoco.mj_setConst(model, mujoco.MjData(model))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from perturbed_simulation import PerturbedSimulation
+from sensor_msgs.msg import JointState
 
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.parts import part_from_text
@@ -224,3 +225,54 @@ def test_a_spawned_robot_has_a_topic_until_it_is_deleted(perturb: Act) -> None:
     perturbed.change(lambda assembly: rebuild(assembly, remove=["third"]))
     assert "third/external_wrench" not in perturbed.topics
     assert not perturbed.simulation.wrenches.acting
+
+
+def _push(
+    perturbed: PerturbedSimulation, topic: str, names: list[str], efforts: list[float]
+) -> None:
+    perturbed.endpoints.callbacks[topic](JointState(name=names, effort=efforts))
+    perturbed.run_threads()
+
+
+@pytest.mark.parametrize(
+    ("topic", "name"),
+    [
+        ("external_efforts", "left/hinge"),
+        ("left/external_efforts", "hinge"),
+        ("left/external_efforts", "left/hinge"),
+        ("right/external_efforts", "left/hinge"),
+    ],
+)
+def test_an_effort_acts_on_a_passive_joint(perturb: Act, topic: str, name: str) -> None:
+    perturbed = perturb()
+    _push(perturbed, topic, [name], [0.5])
+    perturbed.step(10)
+    assert not perturbed.warnings
+    data, dof = perturbed.simulation.data, perturbed.simulation.model.joint("left/hinge").dofadr[0]
+    assert data.qfrc_applied[dof] == 0.5
+    assert data.qvel[dof] > 0.0
+    report = perturbed.wrenches.report()
+    assert report.text == "efforts act on left/hinge"
+    assert report.values["effort on left/hinge [Nm or N]"] == "0.5"
+    perturbed.reset()
+    assert data.qfrc_applied[dof] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("names", "efforts", "why"),
+    [
+        (["hinge"], [], "1 names and 0 efforts; each joint needs one effort"),
+        ([], [], "0 names and 0 efforts"),
+        (["hinge", "slide"], [1.0, _NAN], "the effort of joint 'slide' must be within"),
+        (["hinge"], [_INF], "must be within ±1e+09, got inf"),
+        (["hinge", "hnge"], [1.0, 1.0], "there are: hinge, slide, left/hinge, left/slide"),
+    ],
+)
+def test_invalid_efforts_are_refused_as_a_whole(
+    perturb: Act, names: list[str], efforts: list[float], why: str
+) -> None:
+    perturbed = perturb()
+    _push(perturbed, "left/external_efforts", names, efforts)
+    perturbed.step()
+    assert why in perturbed.warnings[-1]
+    assert not perturbed.simulation.data.qfrc_applied.any()

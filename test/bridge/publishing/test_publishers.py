@@ -312,7 +312,8 @@ _OFF = {"contact": 0.0, "odom": 0.0, "base_accel": 0.0, "controller_state": 0.0}
 def _controllers(node: Node, scene: str, *, controllers: bool) -> list[str]:
     """Return the robots whose trajectory controller's state is published."""
     simulation = Simulation(load_scene(scene))
-    names = publishers_of(node, simulation, {"ros2_control": not controllers}).names
+    names = publishers_of(node, simulation, {"ros2_control": not controllers}).topics
+    names = [publisher.topic for publisher in names]
     end = "joint_trajectory_controller/controller_state"
     return [name.removesuffix(end) for name in names if name.endswith(end)]
 
@@ -371,7 +372,7 @@ def test_a_model_with_several_floating_bases_has_a_topic_for_each(
     model = tmp_path / "pair.xml"
     model.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
     watched = Watched(ros_node, str(model))
-    assert set(watched.publishers.names) == {
+    assert {"/clock", *(publisher.topic for publisher in watched.publishers.topics)} == {
         "/clock",
         "/tf",
         "joint_states",

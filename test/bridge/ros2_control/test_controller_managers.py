@@ -32,6 +32,7 @@ from manager_client import BEST_EFFORT, Client
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
 from rclpy.parameter import Parameter
+from rclpy.parameter_client import AsyncParameterClient
 from sensor_msgs.msg import NavSatFix, NavSatStatus
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
@@ -80,8 +81,14 @@ def test_the_controllers_of_the_file_start_in_its_order(started: Client) -> None
         "lamp_controller": "active",
     }
     log = started.simulator.log
-    assert "type 'acme_controllers/SpecialController' does not run in the simulator" in log
-    assert f"{FILE}: wrong: command interface 'shoulder/temperature' not found" in log
+    assert log.count("does not run in the simulator") == 1
+    names = "controllers 'special', 'other_special'"
+    assert f"{names}: type 'acme_controllers/SpecialController' does not run" in log
+    (topics,) = [line for line in log.splitlines() if "topics: " in line]
+    for topic in ("/clock", "/joint_states", "/arm_controller/controller_state", "/gps/gps/fix"):
+        assert topic in topics.partition("topics: ")[2].split(", ")
+    missing = "command interface 'shoulder/temperature' not found; joint 'shoulder' has: effort"
+    assert f"{FILE}: wrong: {missing}, position, velocity" in log
     assert "'arm_positions' cannot claim 'elbow/position', which controller 'arm_controller'" in log
     assert "controller 'arm_controller' ignores parameters: colour" in log
 
@@ -548,3 +555,21 @@ def test_a_tool_yields_beside_a_trajectory(start: SimulatorLauncher, tmp_path: P
     assert at.rotation.z == pytest.approx(np.sin(0.5), abs=0.01)
     assert at.translation.x > 0.3
     assert turn.z == pytest.approx(np.sin(0.5 + 0.05 / 0.3 / 2.0), abs=0.01)
+
+    parameters = AsyncParameterClient(listener.node, "/admittance")
+    assert listener.spin_until(parameters.services_are_ready)
+
+    def set_parameter(name: str, value: list[float] | list[bool]) -> Any:
+        given = Parameter(f"admittance.{name}", value=value)
+        return listener.result(parameters.set_parameters([given])).results[0]
+
+    stiffer = [200.0] * 3 + [0.0] * 3
+    assert set_parameter("stiffness", stiffer).successful
+    assert client.settles("elbow", 0.6 + 0.025 / 0.3)
+    assert listener.spin_until(lambda: list(states.latest.stiffness.data) == stiffer)
+    refused = set_parameter("mass", [0.0] * 6)
+    assert not refused.successful
+    assert "parameter 'admittance.mass' must have 6 values from 0.0001" in refused.reason
+    assert set_parameter("selected_axes", [False] * 6).successful
+    assert client.settles("elbow", 0.6)
+    assert list(states.latest.mass.data) == [3.0] * 3 + [0.5] * 3

@@ -1,10 +1,18 @@
 """Sensors of a model under the names that a URDF declares for mujoco_ros2_control."""
 
+import re
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from simulators import SimulatorLauncher
+
+from mujoco_ros.bridge.ros2_control.sensor_states import SensorStates
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.ros2_control.hardware_blocks import DeclaredHardware, HardwareBlock
+from mujoco_ros.sim.simulation import Simulation
 
 MJCF = """
 <mujoco>
@@ -61,6 +69,20 @@ def scene(tmp_path: Path) -> Path:
         (tmp_path / name).write_text(text)
     (tmp_path / "controllers.yaml").write_text(CONTROLLERS)
     return tmp_path / "scene.yaml"
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "most"),
+    [("latitude", nan, "89.9"), ("latitude", -90.0, "89.9"), ("altitude", inf, "1e+09")],
+)
+def test_a_gps_receiver_needs_an_origin(kind: str, given: float, most: str) -> None:
+    simulation = Simulation(load_scene("rover"))
+    states = SensorStates(simulation.layout.robots[0], simulation.sample, 1.0, {})
+    block = HardwareBlock(name="gps", states=("gps/latitude", "gps/longitude", "gps/altitude"))
+    declared = DeclaredHardware(blocks=(block,), initial={f"gps/{kind}": given})
+    message = f"initial_value of 'gps/{kind}' is {given:g}; it must be from -{most} to {most}"
+    with pytest.raises(UserInputError, match=re.escape(message)):
+        states.readers(declared)
 
 
 def test_broadcasters_read_sensors_by_the_names_of_the_urdf(

@@ -167,7 +167,9 @@ def test_a_planar_joint_is_driven_and_in_tf(start: SimulatorLauncher, tmp_path: 
     driver.drive(velocity(0.5), lambda: len(odometry) > 0 and planar(odometry.latest)[0] > 0.3)
     message = odometry.latest
     assert (message.header.frame_id, message.child_frame_id) == ("floor", "base")
-    assert message.twist.twist.linear.x == pytest.approx(0.5, abs=0.05)
+    # It brakes when the next command is late.
+    fastest = max(message.twist.twist.linear.x for message in odometry.messages)
+    assert fastest == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_parameter_that_the_drive_lacks_is_an_error(

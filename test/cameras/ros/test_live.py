@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -20,7 +21,7 @@ from camera_client import (
 from cv_bridge import CvBridge
 from rclpy.serialization import deserialize_message
 from simulator_client import PAUSED, PLAYING
-from simulators import SimulatorLauncher, stamps_of, steps_of
+from simulators import WAIT_LIMIT_S, SimulatorLauncher, stamps_of, steps_of
 from spawn_requests import at, spawn
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -58,6 +59,29 @@ def client(shared: CameraClient) -> Iterator[CameraClient]:
     shared.ensure_state(PLAYING)
     yield shared
     shared.unsubscribe_images()
+
+
+@pytest.mark.parametrize(
+    ("topic", "problem"),
+    [
+        ("joint_states", "the topic '/joint_states' would be sensor_msgs/msg/JointState"),
+        ("cmd_vel", "the topic '/cmd_vel' would be geometry_msgs/msg/TwistStamped"),
+        ("contacts", "two of cameras, lidars and contacts would publish on 'contacts'"),
+    ],
+)
+def test_a_lidar_cannot_have_the_topic_of_something_else(
+    start: SimulatorLauncher, tmp_path: Path, topic: str, problem: str
+) -> None:
+    rover = tmp_path / "rover.yaml"
+    rover.write_text(
+        "robots:\n"
+        "  - name: rover\n"
+        "    model: package://mujoco_ros/urdf_mjcf/rover/rover.xml\n"
+        f"    lidars: [{{name: top, body: base_link, topic: {topic}}}]\n"
+    )
+    simulator = start.simulator(scene=rover, cameras="true")
+    assert simulator.process.wait(WAIT_LIMIT_S) == 1
+    assert problem in simulator.log
 
 
 def of_one_frame(seen: CameraRecordings, topic: str) -> object:

@@ -8,7 +8,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import ObjectConfig
 from mujoco_ros.model.scene.parts import object_part
-from mujoco_ros.sim.settings.model_settings import Appearance, set_appearance
+from mujoco_ros.sim.settings.element_properties import Property, set_properties
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.sim.shared_memory.segment import SLOTS
 
@@ -107,7 +107,7 @@ def test_edits_of_appearance_gains_and_options_reach_a_reader(arm):
     arm.writer.share_edits()
     assert arm.reader.update() is Update.NOTHING  # the model was not edited
     name = next(name for g in range(model.ngeom) if (name := model.geom(g).name))
-    set_appearance(model, {Appearance("geom", name, "rgba"): (0.1, 0.2, 0.3, 0.4)})
+    set_properties(model, {Property("geom", name, "rgba"): (0.1, 0.2, 0.3, 0.4)})
     drives.set_gains(2.0 * drives.kp, 2.0 * drives.kd)
     model.opt.gravity = [0.0, 0.0, -1.62]
     arm.writer.share_edits()
@@ -122,7 +122,7 @@ def test_edits_of_appearance_gains_and_options_reach_a_reader(arm):
 def test_a_new_size_reaches_a_reader_with_its_bounding_volumes(share, simulate):
     shared = share(simulate(PUPPET))
     model = shared.simulation.model
-    set_appearance(model, {Appearance("geom", "ball", "size"): (0.4,)})
+    set_properties(model, {Property("geom", "ball", "size"): (0.4,)})
     shared.writer.share_edits()
     shared.reader.update()
     assert shared.reader.model.geom("ball").size[0] == 0.4

@@ -19,10 +19,7 @@ FORWARD = "forward_command_controller/ForwardCommandController"
 class Doubling(Controller):
     """Writes twice its reference to its joint; a chained controller."""
 
-    def __init__(
-        self, name: str, parameters: ControllerParameters, hardware: HardwareInterfaces
-    ) -> None:
-        super().__init__(name, parameters, hardware)
+    def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         self.command_interfaces = ("a/velocity",)
         self.export_references(["a/velocity"])
         self._commands = hardware.commands(self.command_interfaces)

@@ -19,9 +19,9 @@ from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError, Para
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.bridge.perturbation.body_commands import MocapServer, PullServer, WrenchServer
 from mujoco_ros.bridge.perturbation.element_parameters import (
-    AppearanceParameters,
     EqualityParameters,
     PluginParameters,
+    PropertyParameters,
 )
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
 from mujoco_ros.control.robot_control import RobotControl
@@ -105,13 +105,13 @@ class PerturbedSimulation:
             node, simulation, parameters=parameters, endpoints=self.endpoints, rejections=rejections
         )
         self.lockstep = context.lockstep
-        appearance = AppearanceParameters(context)
+        properties = PropertyParameters(context)
         self.equalities = EqualityParameters(context)
         physics = PhysicsParameters(context)
         plugins = PluginParameters(context)
         parameters.reject_unknown()
-        appearance.apply_initial()
-        parameters.listeners += (physics, self.equalities, plugins, appearance)
+        properties.apply_initial()
+        parameters.listeners += (physics, self.equalities, plugins, properties)
         self.wrenches = WrenchServer(context)
         self.pulls = PullServer(context, partial(self.wrenches.find_frame, ""))
         self.mocap = MocapServer(context)
@@ -122,7 +122,7 @@ class PerturbedSimulation:
             physics,
             self.equalities,
             plugins,
-            appearance,
+            properties,
             self.wrenches,
             self.mocap,
         )

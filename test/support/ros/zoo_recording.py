@@ -99,6 +99,7 @@ RARE = {
 COMMANDS: dict[str, type] = {
     **{f"/{robot}/joint_commands": JointState for robot in ROBOTS},
     **{f"{robot}/external_wrench": WrenchStamped for robot in ("", *(f"/{r}" for r in ROBOTS))},
+    **{f"{robot}/external_efforts": JointState for robot in ("", *(f"/{r}" for r in ROBOTS))},
     "/external_wrench/pull": InteractiveMarkerFeedback,
     **{
         f"/{robot}/{interface}_controller/commands": Float64MultiArray

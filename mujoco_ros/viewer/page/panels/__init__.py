@@ -9,7 +9,7 @@ from mujoco_ros.viewer.page.panels.inspector import InspectorPanel
 from mujoco_ros.viewer.page.panels.interactive_markers import InteractiveMarkersPanel
 from mujoco_ros.viewer.page.panels.log import LogPanel
 from mujoco_ros.viewer.page.panels.overlays import OverlaysPanel
-from mujoco_ros.viewer.page.panels.parameters import ParametersPanel
+from mujoco_ros.viewer.page.panels.parameters import ParametersPanel, PhysicsPanel
 from mujoco_ros.viewer.page.panels.plots import PlotsPanel
 from mujoco_ros.viewer.page.panels.robots import RobotsPanel
 from mujoco_ros.viewer.page.panels.simulation import SimulationPanel
@@ -31,6 +31,7 @@ PANELS: tuple[type[Panel], ...] = (
     InteractiveMarkersPanel,
     InspectorPanel,
     ParametersPanel,
+    PhysicsPanel,
     LogPanel,
     PlotsPanel,
 )

@@ -1,4 +1,4 @@
-"""The panel "Parameters": all parameters of the simulator, and which of them were changed."""
+"""The panels "Parameters" and "Physics": parameters of the simulator, and which were changed."""
 
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -17,8 +17,6 @@ from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.setting_fields import SettingElements, kind_of, setting_field
 from mujoco_ros.viewer.page.widgets import Column
 
-_MOST_SHOWN = 40  # rows
-
 
 class ParametersPanel(Panel):
     """Finds, sets and restores parameters; shows the command of each request."""
@@ -26,6 +24,10 @@ class ParametersPanel(Panel):
     title = "Parameters"
     area = Area.RIGHT
     is_open = False
+    prefix = ""
+    """What the names of its parameters begin with."""
+    most_shown = 40
+    """Number of rows; a search finds the others."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -38,7 +40,8 @@ class ParametersPanel(Panel):
 
     @property
     def _known(self) -> dict[str, ParameterInfo]:
-        return dict(self.clients.parameters.known)
+        known = self.clients.parameters.known
+        return {name: info for name, info in known.items() if name.startswith(self.prefix)}
 
     def build(self) -> None:
         self._listed, self._written = None, {}
@@ -63,14 +66,14 @@ class ParametersPanel(Panel):
             self._changes = widgets.text(tag="pre")
             widgets.copy_button(self._changes, "Copy the parameter file")
         columns = [Column("Parameter", wide=True), Column("Value")]
-        self._table = widgets.WidgetTable("Parameters", columns)
+        self._table = widgets.WidgetTable(self.title, columns)
         self._table.element.classes("parameters")
 
     def refresh(self) -> None:
         known = self._known
         changed = {name: info for name, info in known.items() if _is_changed(info)}
         found = self._found(changed if self._is_limited else known)
-        listed = found[:_MOST_SHOWN]
+        listed = found[: self.most_shown]
         shapes = tuple((name, _shape(known[name])) for name in listed)
         if shapes != self._listed:
             self._listed = shapes
@@ -136,6 +139,14 @@ class ParametersPanel(Panel):
     def _restore_all(self) -> None:
         changed = {name: info.initial for name, info in self._known.items() if _is_changed(info)}
         self._request = self.clients.parameters.set(changed)
+
+
+class PhysicsPanel(ParametersPanel):
+    """All options and flags of the engine."""
+
+    title = "Physics"
+    prefix = "physics."
+    most_shown = 100
 
 
 class _Row:

@@ -107,3 +107,14 @@ def test_changed_parameters_are_listed_and_restored(known, shown, clients):
     shown.get_by_text("Changes as a parameter file").click()
     file = "/mujoco:\n  ros__parameters:\n    note: c\n    rate: 8\n"
     expect(shown.get_by_text(file)).to_be_visible()
+
+
+def test_physics_has_the_options_of_the_engine_alone(known, page, panel, clients):
+    known["physics.flag.contact"] = ParameterInfo(value=True, initial=True, description="contacts")
+    page.get_by_text("Panels", exact=True).click()
+    page.get_by_role("button", name="Physics", exact=True).click()
+    physics = panel("Physics")
+    expect(physics.get_by_text("1 of 1 parameters; 0 changed")).to_be_visible()
+    physics.get_by_role("checkbox", name="physics.flag.contact").uncheck()
+    expected = [({"physics.flag.contact": False},)]
+    eventually(lambda: clients.called("set_parameters") == expected, lambda: clients.calls)

@@ -1,4 +1,4 @@
-"""geom.<name>.rgba, geom.<name>.size etc., which are declared when they are set."""
+"""body.<name>.mass, geom.<name>.rgba etc., which are declared when they are set."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +12,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.state.model_edits import gather
 
 Act = Callable[..., PerturbedSimulation]
 _RED = (1.0, 0.0, 0.0, 0.5)
@@ -82,6 +83,12 @@ def test_integers_and_strings_are_accepted_as_on_a_command_line(perturb: Act) ->
         ("geom.bulb.size", (0.0,), "it is a list of 1 number from 1e-06"),
         ("geom.bulb.size", (0.1, 0.1), "it is a list of 1 number"),
         ("geom.floor.size", (1.0, 1.0, 1.0), "not found"),
+        ("body.lamp.mass", 0.0, "it is a number from 1e-09"),
+        ("body.lamp.mass", float("nan"), "it is a number from 1e-09"),
+        ("body.lamp.inertia", (1.0, 1.0, 3.0), "one principal moment exceeds the sum"),
+        ("body.lamp.ipos", (0.1, 0.0, 0.0), "use body/simple='false'"),
+        ("geom.bulb.friction", (1.0,), "it is a list of 3 numbers"),
+        ("geom.bulb.friction", (-1.0, 0.0, 0.0), "it is a list of 3 numbers from 0"),
     ],
 )
 def test_an_invalid_value_is_refused_and_changes_nothing(
@@ -89,10 +96,55 @@ def test_an_invalid_value_is_refused_and_changes_nothing(
 ) -> None:
     perturbed = perturb()
     model = perturbed.simulation.model
-    colours, sizes = model.geom_rgba.copy(), model.geom_size.copy()
+    before = gather(model)
     assert why in perturbed.set({parameter: value})
-    assert np.array_equal(model.geom_rgba, colours)
-    assert np.array_equal(model.geom_size, sizes)
+    assert np.array_equal(gather(model), before)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "array", "element"),
+    [
+        ("body.lamp.mass", 7.0, "body_mass", "lamp"),
+        ("body.lamp.inertia", (0.2, 0.3, 0.4), "body_inertia", "lamp"),
+        ("left.body.link.ipos", (0.1, 0.0, -0.1), "body_ipos", "left/link"),
+        ("geom.bulb.friction", (0.5, 0.01, 0.001), "geom_friction", "bulb"),
+        ("geom.bulb.solref", (-100.0, -10.0), "geom_solref", "bulb"),
+    ],
+)
+def test_a_number_of_the_model_is_set_and_read_back(
+    perturb: Act, parameter: str, value: Any, array: str, element: str
+) -> None:
+    perturbed = perturb()
+    assert not perturbed.set({parameter: value})
+    model = perturbed.simulation.model
+    kind = model.body if array.startswith("body") else model.geom
+    assert getattr(model, array)[kind(element).id] == pytest.approx(value)
+    assert perturbed[parameter] == value
+    perturbed.step(10)
+
+
+def test_a_heavier_body_needs_more_force(perturb: Act) -> None:
+    perturbed = perturb()
+    assert not perturbed.set({"body.lamp.mass": 10.0, "physics.gravity": (0.0, 0.0, 0.0)})
+    dof = perturbed.simulation.model.body("lamp").dofadr[0]
+    perturbed.push("lamp", (5.0, 0.0, 0.0))
+    before = perturbed.simulation.data.qvel[dof]
+    perturbed.step(100)
+    assert perturbed.simulation.data.qvel[dof] - before == pytest.approx(0.5 * 0.1, rel=0.05)
+
+
+def test_a_force_acts_where_it_did_after_the_centre_of_mass_has_moved(perturb: Act) -> None:
+    perturbed = perturb()
+    perturbed.push("left/link", (5.0, 0.0, 0.0))
+    perturbed.step()
+    model, data = perturbed.simulation.model, perturbed.simulation.data
+    link = model.body("left/link").id
+    before = data.xfrc_applied[link, 4]
+    assert not perturbed.set(
+        {"left.body.link.ipos": (0.0, 0.0, float(model.body_ipos[link, 2]) + 0.3)}
+    )
+    perturbed.step()
+    assert data.xfrc_applied[link, 4] - before == pytest.approx(-5.0 * 0.3, rel=0.05)
 
 
 def test_an_unknown_element_is_refused_with_the_closest_name(perturb: Act) -> None:
@@ -143,3 +195,23 @@ def test_a_loaded_world_has_its_own_appearance(perturb: Act, scene: Path) -> Non
     perturbed.change(lambda _assembly: assemble(load_scene(str(scene))), fresh=True)
     assert not _names(perturbed)
     assert perturbed.simulation.model.geom("box/shell").rgba[1] == pytest.approx(0.5)
+
+
+def test_gains_of_servos_are_set_and_those_of_torque_motors_are_elsewhere(
+    perturb: Act, tmp_path: Path
+) -> None:
+    path = tmp_path / "servos.xml"
+    joints = "".join(
+        f"<body pos='{i} 0 1'><joint name='j{i}' axis='0 1 0'/><geom size='.1'/></body>"
+        for i in range(2)
+    )
+    path.write_text(
+        f"<mujoco><worldbody>{joints}</worldbody><actuator><position name='servo' joint='j0' "
+        "kp='50' kv='5'/><motor name='motor' joint='j1'/></actuator></mujoco>"
+    )
+    perturbed = perturb(path)
+    assert not perturbed.set({"actuator.servo.kp": 80.0, "actuator.servo.kv": 8.0})
+    servo = perturbed.simulation.model.actuator("servo")
+    assert (servo.gainprm[0], servo.biasprm[1], servo.biasprm[2]) == (80.0, -80.0, -8.0)
+    assert "not found" in perturbed.set({"actuator.motor.kp": 1.0})
+    perturbed.step(10)
