@@ -112,6 +112,7 @@ if __name__ == "__main__":
                 "replay = mujoco_ros.cli.replay:main",
                 "draw_controller = mujoco_ros.cli.draw_controller:main",
                 "check_robot = mujoco_ros.cli.check_robot:main",
+                "export_moveit_scene = mujoco_ros.cli.export_moveit_scene:main",
                 "export_map = mujoco_ros.cli.export_map:main",
                 "new_extension = mujoco_ros.cli.new_extension:main",
             ],

@@ -34,6 +34,7 @@ LARGEST_FILE = SizeLimit(1 << 30, of_client=1 << 27)
 """Largest file that is read [byte]."""
 LARGEST_TEXT = SizeLimit(1 << 26, of_client=1 << 21)
 """Largest XML or YAML file that is read [byte]."""
+_LFS = b"version https://git-lfs.github.com/spec/"  # begins a placeholder
 _BLOCK_BYTES = 1 << 16  # smallest number of bytes that is requested at a time
 
 
@@ -217,6 +218,11 @@ def read_file(
             ) from None
     if first is None and len(content) > limit:
         raise _too_large(path, kind, limit)
+    if content.startswith(_LFS):
+        raise UserInputError(
+            f"{kind} '{path}' is a placeholder of Git LFS; `git lfs pull` in its repository gets "
+            "the content"
+        )
     return content
 
 

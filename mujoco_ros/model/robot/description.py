@@ -69,7 +69,7 @@ def descriptions(
         path, pose = config.path(source), robot_config.pose
         if text is not None and not source:
             urdf = text
-        elif robot_config.urdf or text is not None or path.suffix == ".urdf":
+        elif robot_config.urdf or text is not None or path.suffix.lower() == ".urdf":
             urdf = _with_resolved_meshes(path, text, robot.name, config.package_folders)
         else:
             pose = PoseConfig()
