@@ -15,6 +15,7 @@ from mujoco_ros.model.errors import MissingAssetError, MissingFileError
 from mujoco_ros.model.file_access import is_for_client, read_file
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.limits import MAX_CELLS, MAX_TEXELS, too_large
+from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_SIZE = struct.Struct(">16xII")
@@ -41,6 +42,12 @@ def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
     """
     found = {}
     for reference in referenced_files(spec):
+        if reference.uri:
+            content = read_resource(reference.uri)
+            _check_pixels(content, reference.kind, reference.path)
+            reference.rename(str(reference.path))
+            found[reference.path] = AssetFile(path=str(reference.path), stamp=None, content=content)
+            continue
         path = folder / reference.path
         if _stamp(str(path)) is None and not is_for_client():
             continue
@@ -89,6 +96,7 @@ class FileReference(NamedTuple):
     asset: str
     path: Path  # path from the folder of the model
     rename: Callable[[str], object]  # writes another path into the spec
+    uri: str = ""  # of what a provider of the engine delivers, which is no file
 
 
 def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
@@ -100,12 +108,20 @@ def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
         ("skin", spec.skins, spec.meshdir),
     ):
         for asset in assets:
-            if asset.file:
+            rename = partial(setattr, asset, "file")
+            if is_provided(asset.file):
+                path = Path(path_of(asset.file, getattr(asset, "content_type", "")))
+                yield FileReference(kind, asset.name, path, rename, asset.file)
+            elif asset.file:
                 path = Path(folder) / (Path(asset.file).name if spec.strippath else asset.file)
-                yield FileReference(kind, asset.name, path, partial(setattr, asset, "file"))
+                yield FileReference(kind, asset.name, path, rename)
     for texture in spec.textures:
         for side, file in enumerate(texture.cubefiles):
-            if file:
+            if is_provided(file):
+                rename = partial(texture.cubefiles.__setitem__, side)
+                path = Path(path_of(file, texture.content_type))
+                yield FileReference("texture", texture.name, path, rename, file)
+            elif file:
                 rename = partial(texture.cubefiles.__setitem__, side)
                 name = Path(file).name if spec.strippath else file
                 yield FileReference("texture", texture.name, Path(spec.texturedir) / name, rename)

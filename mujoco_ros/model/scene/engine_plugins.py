@@ -18,6 +18,7 @@ _LINKED = re.compile(rb"libmujoco\.(?:so\.)?(\d+\.\d+\.\d+)(?:\.dylib)?\0")
 """The library that a plugin is linked with, as its dynamic section names it."""
 _COMPILED = re.compile(rb"mujoco_ros: compiled for MuJoCo header (\d+)\0")
 """The `mjVERSION_HEADER` that the template in examples/engine_plugin writes into a library."""
+_DECODER = b"mjp_registerDecoder"
 _loaded: dict[Path, None] = {}
 _INHERITED = "MUJOCO_ROS_PLUGINS"
 """Variable with the libraries that child processes load, so that they can read the same models."""
@@ -69,16 +70,19 @@ def load_libraries(libraries: Iterable[Path | str]) -> None:
         if library in _loaded:
             continue
         _check_version(library)
-        before = registered_plugins()
+        before = registered_plugins(), ENGINE.mjp_providerCount()
         try:
             mujoco.mj_loadPluginLibrary(str(library))
         except (mujoco.FatalError, RuntimeError, ValueError) as error:
             message = " ".join(str(error).split())
             raise UserInputError(f"plugin '{library}' cannot be loaded: {message}") from error
-        if registered_plugins() == before:
+        registers = (registered_plugins(), ENGINE.mjp_providerCount()) != before
+        # The engine does not tell its decoders.
+        if not registers and _DECODER not in library.read_bytes():
             raise UserInputError(
-                f"plugin '{library}' registers no engine plugin; it must call mjp_registerPlugin "
-                "when it is loaded, in mjPLUGIN_LIB_INIT"
+                f"plugin '{library}' registers no engine plugin, resource provider or decoder; it "
+                "must call mjp_registerPlugin, mjp_registerProvider or mjp_registerDecoder when it "
+                "is loaded, in mjPLUGIN_LIB_INIT"
             )
         _loaded[library] = None
         os.environ[_INHERITED] = os.pathsep.join(map(str, _loaded))

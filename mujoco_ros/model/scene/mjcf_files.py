@@ -27,6 +27,7 @@ from mujoco_ros.model.scene import limits
 from mujoco_ros.model.scene.asset_snapshot import referenced_files
 from mujoco_ros.model.scene.config import NO_FOLDER
 from mujoco_ros.model.scene.mjcf_checks import Copies, ElementCount, check_numbers, may_be_special
+from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource
 from mujoco_ros.model.urdf.importing.mesh_file import embed_mesh
 from mujoco_ros.model.uri import resolve
 
@@ -100,6 +101,7 @@ class _Reader:
         self._packages = packages
         self._models: dict[Path, _Model] = {}
         self._copies = Copies()
+        self._provided: dict[Path, str] = {}  # URIs of what providers deliver
 
     def read(self, path: Path, where: str, content: bytes, above: tuple[Path, ...]) -> _Model:
         """Read a model; `above` are the files that contain it, outermost first."""
@@ -152,7 +154,7 @@ class _Reader:
         path = _find(file, model.folder, folder)
         below = _below(path, above)
         if file and str(path) not in model.documents:  # MuJoCo rejects a second one
-            model.documents[str(path)] = content = _content(model, path, "included file")
+            model.documents[str(path)] = content = self._content(model, path, "included file")
             self._add(model, path, content, below)
 
     def _attach(
@@ -163,27 +165,38 @@ class _Reader:
         _below(path, above)
         below = self._models.get(path)
         if below is None:
-            content = _content(model, path, "attached model")
+            content = self._content(model, path, "attached model")
             below = self.read(path, f"{model.where}: '{path}'", content, above)
         model.attached[path] = below
         model.count.add_model(name, below.count, model.where)
 
+    def _content(self, model: _Model, path: Path, kind: str) -> bytes:
+        uri = self._provided.get(path)
+        return read_resource(uri) if uri else _content(model, path, kind)
+
     def _with_paths(self, model: _Model, text: str, folder: Path) -> str:
         """Return the text of a file with absolute paths for URIs and for documents in archives."""
 
-        def path_of(found: re.Match[str]) -> str:
-            path = resolve(html.unescape(found["uri"]).strip(), folder, self._packages)
+        def path_in(found: re.Match[str]) -> str:
+            uri = html.unescape(found["uri"]).strip()
+            if is_provided(uri):
+                return found.group()
+            path = resolve(uri, folder, self._packages)
             return f"{found['before']}{found['quote']}{html.escape(str(path))}{found['quote']}"
 
         def document_of(found: re.Match[str]) -> str:
             file, is_part = html.unescape(found["file"]), found["tag"] == "include"
+            if is_provided(file):
+                path = Path(path_of(file))
+                self._provided[path] = file
+                return f"{found['before']}{found['quote']}{path}{found['quote']}"
             path = _find(file, *((model.folder, folder) if is_part else (folder, model.folder)))
             real = on_disk(path) if is_part else model_on_disk(path)
             if real == path:
                 return found.group()
             return f"{found['before']}{found['quote']}{html.escape(str(real))}{found['quote']}"
 
-        return _DOCUMENT.sub(document_of, _URI.sub(path_of, text))
+        return _DOCUMENT.sub(document_of, _URI.sub(path_in, text))
 
 
 def without_comments(text: str) -> str:
@@ -241,13 +254,16 @@ def _parsed(model: _Model) -> mujoco.MjSpec:
     attached: dict[tuple[str, str], str] = {}  # files of attached models by kind and name
     for below in model.attached.values():
         for reference in referenced_files(_parsed(below)):
+            if reference.uri:
+                continue
             attached[reference.kind, reference.asset] = str(reference.path)
         model.documents |= below.documents
     folders = {element.attributes.get(key, "") for element in model.elements for key in _FOLDERS}
     for element in model.elements:
         if element.tag == "flexcomp":  # whose file the parser reads
             for file in element.files:
-                for path in (model.path(file, folder) for folder in ("", *folders)):
+                paths = [] if is_provided(file) else [model.path(file, f) for f in ("", *folders)]
+                for path in paths:
                     if os.path.lexists(on_disk(path)):
                         model.documents[str(path)] = _content(model, path, "file")
     # The parser knows suffixes in lower case only.
@@ -290,6 +306,8 @@ def _make_paths_absolute(
         for file in element.files
     }
     for reference in list(referenced_files(spec)):
+        if reference.uri:
+            continue
         path, asset = model.path(str(reference.path)), f"{reference.kind} '{reference.asset}'"
         if (reference.kind, reference.asset) not in own:
             found = (

@@ -73,8 +73,18 @@ def test_an_invalid_library_is_an_error_of_one_line_that_names_it(tmp_path, make
 def test_a_library_that_registers_nothing_is_refused(tmp_path, loaded, monkeypatch):
     monkeypatch.setattr(plugins, "registered_plugins", tuple)
     (tmp_path / "other.so").touch()
-    with pytest.raises(UserInputError, match=r"other.so' registers no engine plugin; it must call"):
+    with pytest.raises(
+        UserInputError,
+        match=r"other.so' registers no engine plugin, resource provider or decoder; it must",
+    ):
         load_plugins(tmp_path)
+
+
+def test_a_library_with_a_decoder_alone_is_loaded(tmp_path, loaded, monkeypatch):
+    monkeypatch.setattr(plugins, "registered_plugins", tuple)
+    (tmp_path / "decoder.so").write_bytes(b"\0mjp_registerDecoder\0")
+    load_plugins(tmp_path)
+    assert loaded == [str(tmp_path / "decoder.so")]
 
 
 def test_child_processes_load_the_same_libraries_in_the_same_order(tmp_path, loaded, monkeypatch):
