@@ -268,3 +268,40 @@ def test_setting_an_option_does_not_change_the_others(perturb: Act) -> None:
     perturbed.simulation.model.opt.density = 3.0  # as in a newly loaded world
     assert not perturbed.set({"physics.gravity": (0.0, 0.0, -1.62)})
     assert (_options(perturbed).density, _options(perturbed).gravity) == (3.0, (0.0, 0.0, -1.62))
+
+
+_SLEEPER = """
+<mujoco>
+  <option timestep="0.002"><flag sleep="enable"/></option>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1"/>
+    <body name="box" pos="9 0 .1"><freejoint/><geom name="cube" type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("physics.gravity", (0.0, 0.0, 5.0)),
+        ("physics.flag.contact", False),
+        ("body.box.gravcomp", 2.0),
+        ("geom.cube.size", (0.2, 0.2, 0.2)),
+    ],
+)
+def test_a_body_that_sleeps_feels_a_change(
+    perturb: Act, tmp_path: Path, parameter: str, value: Any
+) -> None:
+    (tmp_path / "sleeper.xml").write_text(_SLEEPER)
+    scene = tmp_path / "sleeper.yaml"
+    scene.write_text("{world: sleeper.xml, robots: [{name: arm, model: robot.xml}]}")
+    perturbed = perturb(scene)
+    data = perturbed.simulation.data
+    while not (data.tree_asleep >= 0).any():
+        perturbed.step()
+    box = data.body("box")
+    height = box.xpos[2]
+    assert not perturbed.set({parameter: value})
+    perturbed.step(100)
+    assert abs(box.xpos[2] - height) > 0.01
