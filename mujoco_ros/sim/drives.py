@@ -123,8 +123,8 @@ class Drives:
         """
         gains = np.zeros((2, len(self.kp)))
         if len(self._affine_joints):
-            own = self._bias[self._affine_actuators, 1:3].T * -(self._affine_gears**2)
-            np.add.at(gains, (slice(None), self._affine_joints), own)
+            own = self._bias[self._affine_actuators, 1:3] * -(self._affine_gears[:, None] ** 2)
+            np.add.at(gains.T, self._affine_joints, own)
         return gains
 
     def limit_effort(self, joint: int, effort: float) -> None:
