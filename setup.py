@@ -39,13 +39,12 @@ FOLDERS = ENGINE.submodule_search_locations or [] if ENGINE else []
 # Without a compiler the package installs, too: Python does what is compiled here.
 NATIVE = Extension(
     f"{NAME}.native.compiled",
-    [f"{NAME}/native/{part}.c" for part in ("module", "messages", "sender", "steps", "callbacks")],
+    [f"{NAME}/native/{part}.c" for part in ("messages", "sender", "steps", "callbacks")],
     include_dirs=[str(Path(folder) / "include") for folder in FOLDERS],
-    depends=[f"{NAME}/native/plan.h"],
-    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    depends=[f"{NAME}/native/compiled.h"],
     # As in Python, no product is fused with a sum.
     extra_compile_args=["-O2", "-std=gnu11", "-ffp-contract=off", "-Wall", "-Wextra"],
-    py_limited_api=True,
+    py_limited_api=True,  # it uses no header of Python
     optional=True,
 )
 
@@ -113,6 +112,7 @@ if __name__ == "__main__":
                 "replay = mujoco_ros.cli.replay:main",
                 "draw_controller = mujoco_ros.cli.draw_controller:main",
                 "check_robot = mujoco_ros.cli.check_robot:main",
+                "export_moveit_scene = mujoco_ros.cli.export_moveit_scene:main",
                 "export_map = mujoco_ros.cli.export_map:main",
                 "new_extension = mujoco_ros.cli.new_extension:main",
             ],

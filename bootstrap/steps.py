@@ -272,7 +272,7 @@ class Setup:
         self.command([str(self.python), "setup.py", "-q", "build_ext", *folders])
         compiled = list((folder / NATIVE.relative_to(ROOT)).glob("*.so"))
         if not compiled:
-            raise SetupError(f"setup.py compiled nothing in {folder}; is python3-dev installed?")
+            raise SetupError(f"setup.py compiled nothing in {folder}; is a C compiler installed?")
         for library in compiled:  # at once: another set-up of this tree may run
             library.replace(NATIVE / library.name)
 

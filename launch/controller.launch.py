@@ -4,10 +4,11 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+
+from mujoco_ros.wire.launch_files import file_argument, integer_argument, on_exit
 
 BOOLEAN = ["true", "false"]
 
@@ -96,7 +97,9 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         if arguments[name]:
             chosen[name] = ParameterValue(arguments[name] == "true", value_type=bool)
     if arguments["seed"]:
-        chosen["seed"] = ParameterValue(_integer(arguments, "seed"), value_type=int)
+        chosen["seed"] = ParameterValue(integer_argument(arguments, "seed"), value_type=int)
+    given = arguments["params_file"]
+    files = [file_argument(arguments, "params_file")] if given else []
     return [
         Node(
             package="mujoco_ros",
@@ -106,32 +109,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             namespace="",
             arguments=[arguments["controller"]],
             output="screen",
-            parameters=[*_files(arguments["params_file"]), chosen],
-            on_exit=_controller_ended,
+            parameters=[*files, chosen],
+            on_exit=on_exit("the controller", []),
         )
     ]
-
-
-def _controller_ended(
-    event: ProcessExited, context: LaunchContext
-) -> list[LaunchDescriptionEntity]:
-    # Only an exception makes `ros2 launch` exit with an error.
-    if event.returncode != 0 and not context.is_shutdown:
-        raise RuntimeError(f"the controller failed with exit code {event.returncode}")
-    return []
-
-
-def _files(params_file: str) -> list[Path]:
-    if not params_file:
-        return []
-    path = Path(params_file).expanduser()
-    if not path.is_file():
-        raise ValueError(f"params_file:={path} does not exist")
-    return [path]
-
-
-def _integer(arguments: dict[str, str], name: str) -> int:
-    try:
-        return int(arguments[name])
-    except ValueError:
-        raise ValueError(f"{name}:={arguments[name]} is not an integer") from None

@@ -10,6 +10,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from mujoco_ros.wire.launch_files import temporary_folder
 from mujoco_ros.wire.ros_packages import require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
@@ -20,6 +21,7 @@ PACKAGES = (
     "moveit_simple_controller_manager",
 )
 OCTOMAP_PACKAGE = "moveit_ros_perception"
+PLANNING_SCENE_PACKAGE = "moveit_ros_planning"
 
 ARGUMENTS = [
     DeclareLaunchArgument(
@@ -39,6 +41,13 @@ ARGUMENTS = [
         default_value="false",
         choices=["true", "false"],
         description="Whether move_group builds an octomap from the sensors of sensors_3d.yaml.",
+    ),
+    DeclareLaunchArgument(
+        "planning_scene",
+        default_value="false",
+        choices=["true", "false"],
+        description="Whether move_group plans around the world and the objects, where they are at "
+        "the start.",
     ),
 ]
 
@@ -63,24 +72,44 @@ def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     Raises:
         ValueError: A package or a file is missing.
     """
-    needed = (*PACKAGES, *([OCTOMAP_PACKAGE] if _octomap(context) else []))
+    needed = [*PACKAGES]
+    needed += [OCTOMAP_PACKAGE] if _octomap(context) else []
+    needed += [PLANNING_SCENE_PACKAGE] if _planning_scene(context) else []
     require_packages(needed, "moveit.launch.py")
     parameters(_folder(context), octomap=_octomap(context))
     return []
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return move_group, which has the robot_description from the topic of the simulator."""
+    """Return move_group, which has the robot_description from the topic of the simulator.
+
+    Before it, on request, the node that publishes the planning scene, which ends after that.
+    """
     use_sim_time = LaunchConfiguration("use_sim_time").perform(context) == "true"
     given = parameters(_folder(context), octomap=_octomap(context))
-    return [
-        Node(
-            package="moveit_ros_move_group",
-            executable="move_group",
-            output="screen",
-            parameters=[given | {"use_sim_time": use_sim_time}],
-        )
-    ]
+    given["use_sim_time"] = use_sim_time
+    move_group = Node(
+        package="moveit_ros_move_group",
+        executable="move_group",
+        output="screen",
+        parameters=[given],
+    )
+    if not _planning_scene(context):
+        return [move_group]
+    # Imported here so that `ros2 launch --show-args` is fast.
+    from mujoco_ros.cli.export_moveit_scene import scene_text
+
+    text, _ = scene_text(LaunchConfiguration("scene").perform(context))
+    file = temporary_folder() / "world.scene"
+    file.write_text(text, encoding="utf-8")
+    publisher = Node(
+        package=PLANNING_SCENE_PACKAGE,
+        executable="moveit_publish_scene_from_text",
+        output="screen",
+        arguments=["--scene", str(file)],
+        parameters=[given],
+    )
+    return [publisher, move_group]
 
 
 def parameters(folder: Path, *, octomap: bool) -> dict[str, Any]:
@@ -116,6 +145,10 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _folder(context: LaunchContext) -> Path:
     return Path(LaunchConfiguration("moveit_config").perform(context)).expanduser()
+
+
+def _planning_scene(context: LaunchContext) -> bool:
+    return LaunchConfiguration("planning_scene").perform(context) == "true"
 
 
 def _octomap(context: LaunchContext) -> bool:

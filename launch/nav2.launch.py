@@ -1,7 +1,6 @@
 """Start the simulator with Nav2, which localizes a robot on wheels and drives it to goals."""
 
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import List  # noqa: UP035 - launch_ros compares with this one
 
@@ -12,12 +11,12 @@ from launch.actions import (
     OpaqueFunction,
     Shutdown,
 )
-from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from mujoco_ros.wire.launch_files import file_argument, on_exit, temporary_folder
 from mujoco_ros.wire.ros_packages import require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
@@ -114,7 +113,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     nodes["lifecycle_manager"] = "nav2_lifecycle_manager/lifecycle_manager"
     packages = [*(executable.split("/")[0] for executable in nodes.values()), *PLUGINS]
     require_packages(packages, "nav2.launch.py")
-    params_file = _file(arguments, "params_file")
+    params_file = file_argument(arguments, "params_file")
     _check_robots(arguments["scene"])
     if "map_server" in nodes:
         own["map_server"] = {"yaml_filename": str(_map(arguments))}
@@ -146,20 +145,8 @@ def _node(
         output="screen",
         parameters=[p for p in parameters if p],
         remappings=[("/scan", arguments["scan_topic"])],
-        on_exit=_on_exit(name),
+        on_exit=on_exit(name, [Shutdown(reason=f"{name} ended")]),
     )
-
-
-def _on_exit(
-    name: str,
-) -> Callable[[ProcessExited, LaunchContext], list[LaunchDescriptionEntity]]:
-    def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        # Only an exception makes `ros2 launch` exit with an error.
-        if event.returncode != 0 and not context.is_shutdown:
-            raise RuntimeError(f"{name} failed with exit code {event.returncode}")
-        return [Shutdown(reason=f"{name} ended")]
-
-    return ended
 
 
 def _check_robots(scene: str) -> None:
@@ -176,17 +163,10 @@ def _check_robots(scene: str) -> None:
 def _map(arguments: dict[str, str]) -> Path:
     """Return the file of the map; without one, export the scene's."""
     if arguments["map"]:
-        return _file(arguments, "map")
+        return file_argument(arguments, "map")
     from mujoco_ros.cli.export_map import map_of_scene, write_map
 
-    folder = Path(tempfile.mkdtemp(prefix="mujoco_ros_"))
+    folder = temporary_folder()
     description = folder / "map.yaml"
     write_map(map_of_scene(arguments["scene"], heights=SLICE_M), folder / "map.pgm", description)
     return description
-
-
-def _file(arguments: dict[str, str], name: str) -> Path:
-    path = Path(arguments[name]).expanduser()
-    if not path.is_file():
-        raise ValueError(f"{name}:={path} does not exist")
-    return path

@@ -1,7 +1,7 @@
 """Start the simulator with the ros2_control stack of the real robot."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,11 +14,11 @@ from launch.actions import (
     OpaqueFunction,
     Shutdown,
 )
-from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from mujoco_ros.wire.launch_files import file_argument, on_exit
 from mujoco_ros.wire.ros_packages import require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
@@ -121,7 +121,7 @@ def _manager(plan: Plan, use_sim_time: bool) -> Node:
         namespace=plan.namespace or None,
         output="screen",
         parameters=[plan.controllers, {"use_sim_time": use_sim_time}],
-        on_exit=_on_exit("the controller_manager", [Shutdown(reason="its controllers ended")]),
+        on_exit=on_exit("the controller_manager", [Shutdown(reason="its controllers ended")]),
     )
 
 
@@ -132,20 +132,8 @@ def _spawner(plan: Plan) -> Node:
         namespace=plan.namespace or None,
         output="screen",
         arguments=[*plan.active, "--param-file", str(plan.controllers)],
-        on_exit=_on_exit("the spawner of the controllers", []),
+        on_exit=on_exit("the spawner of the controllers", []),
     )
-
-
-def _on_exit(
-    what: str, then: list[LaunchDescriptionEntity]
-) -> Callable[[ProcessExited, LaunchContext], list[LaunchDescriptionEntity]]:
-    def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        # Only an exception makes `ros2 launch` exit with an error.
-        if event.returncode != 0 and not context.is_shutdown:
-            raise RuntimeError(f"{what} failed with exit code {event.returncode}")
-        return then
-
-    return ended
 
 
 def _arguments(context: LaunchContext) -> list[str]:
@@ -180,10 +168,7 @@ def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
 
 def _file(controllers: str, robot: str, model: str) -> Path:
     if controllers:
-        given = Path(controllers).expanduser()
-        if not given.is_file():
-            raise ValueError(f"controllers_file:={given} does not exist")
-        return given
+        return file_argument({"controllers_file": controllers}, "controllers_file")
     found = CONTROLLERS / f"{Path(model).stem}.yaml"
     if not found.is_file():
         shipped = ", ".join(sorted(path.stem for path in CONTROLLERS.glob("*.yaml")))

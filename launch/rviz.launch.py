@@ -1,14 +1,15 @@
 """Start RViz on a running simulator."""
 
-import tempfile
 from pathlib import Path
 
 import yaml
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+
+from mujoco_ros.wire.launch_files import file_argument, temporary_folder
+from mujoco_ros.wire.ros_packages import require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
 
@@ -47,13 +48,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         ValueError: The configuration is invalid or does not exist, or RViz is not installed.
     """
     arguments = {a.name: LaunchConfiguration(a.name).perform(context) for a in ARGUMENTS}
-    try:
-        get_package_prefix("rviz2")
-    except PackageNotFoundError:
-        raise ValueError("RViz needs the ROS package 'rviz2', which is not installed") from None
-    config = Path(arguments["rviz_config"]).expanduser()
-    if not config.is_file():
-        raise ValueError(f"rviz_config:={config} does not exist")
+    require_packages(["rviz2"], "RViz")
+    config = file_argument(arguments, "rviz_config")
     return [
         Node(
             package="rviz2",
@@ -83,8 +79,6 @@ def _for_scene(template: Path, scene: str) -> Path:
     config = filled(content, lay_out(assemble(load_scene(scene))))
     if config == content:
         return template
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", prefix="mujoco_ros_", suffix=".rviz", delete=False
-    ) as file:
-        yaml.safe_dump(config, file, sort_keys=False)
-    return Path(file.name)
+    path = temporary_folder() / "scene.rviz"
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    return path

@@ -13,12 +13,12 @@ from launch.actions import (
     OpaqueFunction,
     Shutdown,
 )
-from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
+from mujoco_ros.wire.launch_files import file_argument, integer_argument, on_exit
 from mujoco_ros.wire.ros_packages import is_installed, require_packages
 
 SHARE = Path(__file__).resolve().parents[1]
@@ -78,7 +78,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "controllers",
         default_value="",
-        description="ros2_control parameter file, whose controllers run in the simulator. Or "
+        description="Parameter file of ros2_control, whose controllers run in the simulator. Or "
         "several controllers like the one of 'controller', as a list: [stand, grasp_reflex]; the "
         "params_file has their robots and joints. Default: the value in the params_file, or none.",
     ),
@@ -192,7 +192,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def _simulator(context: LaunchContext, arguments: dict[str, str]) -> Node:
     parameters: list[Path | dict[str, ParameterValue]] = []
     if arguments["params_file"]:
-        parameters.append(_file(arguments, "params_file"))
+        parameters.append(file_argument(arguments, "params_file"))
     chosen = {"scene": ParameterValue(arguments["scene"], value_type=str)}
     remappings: list[tuple[str, str]] = []
     if arguments["ros2_control"] == "true":
@@ -219,7 +219,7 @@ def _simulator(context: LaunchContext, arguments: dict[str, str]) -> Node:
         steps = arguments["controller_step_by_step"] == "true"
         chosen["controller_step_by_step"] = ParameterValue(steps, value_type=bool)
     if arguments["controller_seed"]:
-        seed = _integer(arguments, "controller_seed")
+        seed = integer_argument(arguments, "controller_seed")
         chosen["controller_seed"] = ParameterValue(seed, value_type=int)
     tf = _tf(arguments)
     if tf is not None:
@@ -236,7 +236,7 @@ def _simulator(context: LaunchContext, arguments: dict[str, str]) -> Node:
         parameters=parameters,
         remappings=remappings,
         ros_arguments=["--log-level", arguments["log_level"]],
-        on_exit=_simulator_ended,
+        on_exit=on_exit("the simulator", [Shutdown(reason="the simulator ended")]),
     )
 
 
@@ -253,13 +253,6 @@ def _tf(arguments: dict[str, str]) -> str | None:
     if links_published:
         return "base"
     return "all" if arguments["rviz"] == "true" else None
-
-
-def _simulator_ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    # Only an exception makes `ros2 launch` exit with an error.
-    if event.returncode != 0 and not context.is_shutdown:
-        raise RuntimeError(f"the simulator failed with exit code {event.returncode}")
-    return [Shutdown(reason="the simulator ended")]
 
 
 def _simulated_states(scene: str) -> list[tuple[str, str]]:
@@ -338,13 +331,6 @@ def _number(arguments: dict[str, str], name: str) -> float:
         raise ValueError(f"{name}:={arguments[name]} is not a number") from None
 
 
-def _integer(arguments: dict[str, str], name: str) -> int:
-    try:
-        return int(arguments[name])
-    except ValueError:
-        raise ValueError(f"{name}:={arguments[name]} is not an integer") from None
-
-
 def _names(arguments: dict[str, str], name: str) -> list[str]:
     from mujoco_ros.model.strict import parse_yaml
 
@@ -369,10 +355,3 @@ def _controllers_file(context: LaunchContext, arguments: dict[str, str]) -> Path
     file = ParameterFile(str(path), allow_substs=True)
     COPIED.append(file)
     return Path(file.evaluate(context))
-
-
-def _file(arguments: dict[str, str], name: str) -> Path:
-    path = Path(arguments[name]).expanduser()
-    if not path.is_file():
-        raise ValueError(f"{name}:={path} does not exist")
-    return path

@@ -48,7 +48,7 @@ from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping import physics_thread
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, RunCells, StepOutcome
 from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
@@ -129,8 +129,8 @@ class Stopwatch:
 
         _replace(
             physics_thread,
-            "run_cells",
-            lambda pace, wake, periods, costs: run_cells(pace, wake, periods, costs, trace),
+            "RunCells",
+            lambda pace, wake, periods, costs: RunCells(pace, wake, periods, costs, trace),
         )
 
         def traced(*arguments: Any, **options: Any) -> Any:

@@ -42,6 +42,7 @@ from mujoco_ros.controllers.ros.controller_settings import (
     controller_settings,
 )
 from mujoco_ros.extensions.ros.extension_rules import extension_components
+from mujoco_ros.model.errors import counted
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.realism_config import load_profiles
@@ -268,7 +269,7 @@ def startup_summary(
             "camera": len(robot.cameras),
             "lidar": len(robot.lidars),
         }
-        listing = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in parts.items() if n]
+        listing = [counted(n, kind) for kind, n in parts.items() if n]
         listing.append(f"{'floating' if robot.bases else 'fixed'} base")
         yield f"{robot.name}: {', '.join(listing)}"
         if robot.unused_sensors:

@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from mujoco_ros.control.events import QueueFullError
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.panel_items import (
     MOST_COLUMNS,
@@ -256,13 +256,13 @@ def _entries(item: DisplayedValue, value: Any) -> list[str]:
     if item.names:
         _check_length(entries, item.names)
     if len(entries) > MOST_COLUMNS:
-        raise UserInputError(f"there are {len(entries)} values; limit {MOST_COLUMNS}")
+        raise UserInputError(f"{counted(len(entries), 'value')}; limit {MOST_COLUMNS}")
     return entries
 
 
 def _check_length(values: Sequence[Any], names: Sequence[str]) -> None:
     if len(values) != len(names):
-        raise UserInputError(f"there are {len(values)} values, for: {', '.join(names)}")
+        raise UserInputError(f"{counted(len(values), 'value')} for: {', '.join(names)}")
 
 
 def _check_settings(group: PanelGroup, title: str) -> None:

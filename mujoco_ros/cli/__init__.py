@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TextIO, cast
 
 from mujoco_ros.cli import terminal
-from mujoco_ros.process.child_process import ONE_THREAD
+from mujoco_ros.process import child_process
 from mujoco_ros.process.end_limit import end_at_signals
 
 _PROGRAMS = {path.stem for path in Path(__file__).parent.glob("[a-z]*.py")}
@@ -35,7 +35,8 @@ def prepare_program() -> None:
     gc.disable()  # until `collect_garbage`; collections take 15 % of the time of the imports
     _open_standard_streams()
     sys.excepthook = _show_error
-    os.environ.update(ONE_THREAD)  # so that results do not depend on the number of processors
+    # So that results do not depend on the number of processors.
+    os.environ.update(child_process.ONE_THREAD)
     # Otherwise MuJoCo imports GLFW, which starts Python again to look for its library.
     os.environ.setdefault("MUJOCO_GL", "off")
     # Message types import rosidl_generator_py, which would import the generator of Python code
@@ -70,7 +71,8 @@ def _show_error(
 def _program() -> str | None:
     """Return the name of the program that imports this package first; None if it is another one."""
     started = Path(sys.argv[0] if sys.argv else "")
-    if str(started) == _RUNPY:  # runpy imports the package of `python -m` before the module
+    # runpy imports the package of `python -m` before the module; a child process imports it itself.
+    if started in (Path(_RUNPY), Path(child_process.__file__)):
         modules = (argument.removeprefix(_RUNPY) for argument in sys.orig_argv)
         names = (
             module.rpartition(".")[2] for module in modules if module.startswith(f"{__package__}.")

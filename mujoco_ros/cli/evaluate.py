@@ -32,7 +32,7 @@ from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_tex
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.evaluation.trials import default_conditions, trial
 from mujoco_ros.extras import require
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.strict import parse_yaml
@@ -134,7 +134,7 @@ def _evaluate(options: argparse.Namespace) -> int:
                 seed for seed in seeds if seed in file.done and dataset.run.lacks(file.done[seed])
             ]
         if options.resume:
-            sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
+            sys.stderr.write(f"kept from {path}: {counted(len(file.done), 'episode')}\n")
         _, complete = run_episodes(
             evaluated,
             left,

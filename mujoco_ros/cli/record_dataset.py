@@ -22,7 +22,7 @@ from mujoco_ros.cli.command_line import fail
 from mujoco_ros.cli.dataset_options import FPS, cameras_text
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal import TerminalKeys, show
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
@@ -65,7 +65,9 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
     except OSError as error:
         return fail(f"'{place}' cannot be written: {error.strerror or error}")
     if options.bag and (count := demonstrations.failures):
-        return fail(f"{count} episodes of the bags were ended or discarded by an error, see above")
+        return fail(
+            f"an error ended or discarded {counted(count, 'episode')} of the bags, see above"
+        )
     return 0
 
 
@@ -263,7 +265,7 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
     except KeyboardInterrupt as error:
         if not options.lerobot.exists():
             raise kept from error
-        written = f"{len(paths)} episodes in {options.lerobot}"
+        written = f"{counted(len(paths), 'episode')} in {options.lerobot}"
     folder.delete()
     show(sys.stdout, f"{written}\n")
 

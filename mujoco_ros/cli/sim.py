@@ -26,10 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # --help needs no ROS.
     from mujoco_ros.bridge.node import MujocoNode
     from mujoco_ros.cli.node_process import run
-    from mujoco_ros.native import messages_type
+    from mujoco_ros.native import library
 
     # The physics thread waits in lockstep anyway, and the native part has a thread that sends.
-    at_once = given_value(ros, "mode") == "lockstep" or messages_type() is not None
+    at_once = given_value(ros, "mode") == "lockstep" or library() is not None
     with serving():  # forks that build the models of clients
         return run(lambda: MujocoNode(ros), ros, sends_at_once=at_once)
 

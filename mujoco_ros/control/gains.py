@@ -8,7 +8,7 @@ from reprlib import repr
 
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.strict import parse_yaml, read_text
 
 LARGEST_GAIN = 1e6
@@ -76,13 +76,15 @@ def _from_text(
     if len(rows) not in (len(required), len(joints)):
         raise UserInputError(
             f"{path}: has {len(rows)} lines of 'kp kd', the robot has {len(required)} motor-driven "
-            f"joints: {', '.join(required)}; and {len(joints)} joints in all"
+            f"joints: {', '.join(required)}; and {counted(len(joints), 'joint')} in all"
         )
     pairs = {}
     names = required if len(rows) == len(required) else joints
     for (number, row), joint in zip(rows, names, strict=True):
         if len(row) != 2:
-            raise UserInputError(f"{path}: line {number}: expected 'kp kd', got {len(row)} values")
+            raise UserInputError(
+                f"{path}: line {number}: expected 'kp kd', got {counted(len(row), 'value')}"
+            )
         where = f"{path}: line {number}"
         pairs[joint] = (_gain(row[0], where), _gain(row[1], where))
     return pairs

@@ -17,6 +17,7 @@ from mujoco_ros.control.joints import (
     check_numbers,
 )
 from mujoco_ros.control.settings import OutOfLimits
+from mujoco_ros.model.errors import counted
 
 _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}
 Values = Sequence[float] | np.ndarray
@@ -58,7 +59,8 @@ def joint_command(
             continue
         if len(field) != len(names):
             raise CommandError(
-                f"{interface} has {len(field)} values for {len(names)} joints; give one for each "
+                f"{interface} has {counted(len(field), 'value')} for "
+                f"{counted(len(names), 'joint')}; give one for each "
                 "(NaN leaves a joint as it is), or none"
             )
         values[row] = field
@@ -148,7 +150,8 @@ def forward_command(
     names = [joints.names[i] for i in chosen]
     if len(data) != len(chosen):
         raise CommandError(
-            f"{len(data)} values for {len(chosen)} joints; the order is: {', '.join(names)}"
+            f"{counted(len(data), 'value')} for {counted(len(chosen), 'joint')}; "
+            f"the order is: {', '.join(names)}"
         )
     indices = np.array(chosen, dtype=np.intp)
     values = np.full((3, len(chosen)), np.nan)

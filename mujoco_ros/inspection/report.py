@@ -99,7 +99,7 @@ class LinkMass:
 def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) -> Urdf | None:
     """Return the URDF of a robot, with xacro expanded; None for another format."""
     path = assembly.config.path(config.model)
-    if path.suffix in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
+    if path.suffix.lower() in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
         return read_urdf(path, part.urdf)
     return None
 
@@ -239,6 +239,8 @@ def inspect(
             urdf = read_robot_urdf(plant.assembly, own, part)
             links = link_masses(plant.model, robot, part, urdf)
             masses = [link.file for link in links if link.file is not None]
+            if urdf is None and any(link.model and link.file is None for link in links):
+                masses = []  # the file has those as masses or densities of shapes
             robots.append(
                 RobotReport(
                     name=robot.name,

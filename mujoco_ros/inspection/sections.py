@@ -8,6 +8,7 @@ from html import escape
 
 from mujoco_ros.inspection.joints import JointEntry
 from mujoco_ros.inspection.report import Report, RobotReport
+from mujoco_ros.model.errors import counted
 
 _MILLI = 1e3
 _NONE = "-"
@@ -71,9 +72,10 @@ def _summary(report: Report) -> Section:
             weight += f" ({robot.file_mass:.4g} kg in the file)"
         topics = sum(bool(sensor.topic) for sensor in robot.sensors)
         lines.append(
-            f"  {robot.base} base, {robot.bodies} bodies, {len(robot.joints)} joints, {weight}; "
+            f"  {robot.base} base, {counted(robot.bodies, 'body')}, "
+            f"{counted(len(robot.joints), 'joint')}, {weight}; "
             f"{topics} of {len(robot.sensors)} sensors and cameras have topics; "
-            f"{len(robot.actuators)} control inputs"
+            f"{counted(len(robot.actuators), 'control input')}"
         )
     lines.append(f"after {report.seconds:g} s without commands: {_standstill(report)}")
     lines.append(str(report.solver))
@@ -99,7 +101,7 @@ def _standstill(report: Report) -> str:
             f"{_MILLI * report.base_speed:.2g} mm/s at the end"
         )
     if report.divergences:
-        parts.append(f"THE SIMULATION DIVERGED, {report.divergences} times")
+        parts.append(f"THE SIMULATION DIVERGED, {counted(report.divergences, 'time')}")
     return "; ".join(parts) or "no driven joint"
 
 
@@ -124,7 +126,7 @@ def _joints(robot: RobotReport, seconds: float, where: str) -> Section:
     ]
     if pd:
         origin = "from the gains file" if robot.has_gains_file else "derived from the inertia"
-        lines.append(f"PD gains of {len(pd)} torque motors are {origin}")
+        lines.append(f"PD gains of {counted(len(pd), 'torque motor')} are {origin}")
     if weak:
         lines.append(f"TOO WEAK for the weight at the start: {', '.join(weak)}")
     header = (

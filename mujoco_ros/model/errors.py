@@ -129,3 +129,10 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> U
 def ambiguous(what: str, candidates: Iterable[str], remedy: str) -> UserInputError:
     """Return the error for a choice, e.g. of an ``"IMU"``, that only a name can decide."""
     return UserInputError(f"several could be the {what}: {', '.join(candidates)}; {remedy}")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with a regular noun, in the singular for 1: ``1 body``, ``2 bodies``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("dy") else f"{number} {noun}s"

@@ -34,6 +34,7 @@ LARGEST_FILE = SizeLimit(1 << 30, of_client=1 << 27)
 """Largest file that is read [byte]."""
 LARGEST_TEXT = SizeLimit(1 << 26, of_client=1 << 21)
 """Largest XML or YAML file that is read [byte]."""
+_LFS = b"version https://git-lfs.github.com/spec/"  # begins a placeholder
 _BLOCK_BYTES = 1 << 16  # smallest number of bytes that is requested at a time
 
 
@@ -161,6 +162,15 @@ def check_access(path: Path, named: str = "") -> None:
         current.add(os.path.realpath(path))
 
 
+def _check_opened(real: str, named: str) -> None:
+    """As `check_access`, of a file that is open; the system has resolved its links."""
+    current = _CURRENT.get()
+    if isinstance(current, _Client):
+        current.check(named, os.path.realpath(real))
+    elif current is not None:
+        current.add(real)
+
+
 def recorded_inputs() -> AbstractContextManager[None]:
     """Record the files that this thread reads in the block, for `is_input`."""
     return _block(set())
@@ -208,6 +218,11 @@ def read_file(
             ) from None
     if first is None and len(content) > limit:
         raise _too_large(path, kind, limit)
+    if content.startswith(_LFS):
+        raise UserInputError(
+            f"{kind} '{path}' is a placeholder of Git LFS; `git lfs pull` in its repository gets "
+            "the content"
+        )
     return content
 
 
@@ -237,12 +252,13 @@ def open_file(path: Path, kind: str = "file") -> int:
     reading. Devices and named pipes are not opened.
     """
     try:
-        check_access(path)
+        if is_for_client():
+            check_access(path)
         # A handle of the path: getting it waits for no writer, and has no effect on a device.
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             found = f"/proc/self/fd/{handle}"
-            check_access(Path(os.readlink(found)), str(path))
+            _check_opened(os.readlink(found), str(path))
             mode = os.fstat(handle).st_mode
             if not stat.S_ISREG(mode):
                 raise MissingFileError(

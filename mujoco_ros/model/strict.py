@@ -239,7 +239,8 @@ def _scalar(kind: type, value: Any, where: str) -> Any:
     if kind is float and type(value) is int and abs(value) < 1 << 1023:
         value = float(value)
     if type(value) is not kind:
-        raise UserInputError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}")
+        quote = "; write it in quotes" if kind is str and type(value) in (int, float, bool) else ""
+        raise UserInputError(f"{where}: expected {_KINDS[kind]}, got {_shown(value)}{quote}")
     if isinstance(value, float) and not math.isfinite(value):
         raise UserInputError(f"{where}: expected a finite number, got {value}")
     return value

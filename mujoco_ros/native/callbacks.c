@@ -1,38 +1,38 @@
-/* Callbacks of the engine that call C functions as hooks, without Python.
-
-   extensions/callbacks.py fills in the gates. A callback serves the model in its gate, and for all
-   others it returns what the engine does without it. */
+// Callbacks of the engine that call C functions as hooks, without Python.
+//
+// extensions/callbacks.py fills in the gates. A callback serves the model in its gate, and for all
+// others it returns what the engine does without it.
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "plan.h"
+#include "compiled.h"
 
-#define LARGEST 1e150 /* as hook_table._LARGEST */
+#define LARGEST 1e150  // as hook_table._LARGEST
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-typedef struct { /* what an extension shares with its hooks */
+typedef struct {  // what an extension shares with its hooks
   int is_enabled;
-  double spent; /* [s] */
+  double spent;  // [s]
 } Cell;
 
-typedef struct { /* a C function as a hook */
+typedef struct {  // a C function as a hook
   void *function;
   Cell *cell;
-  const uint8_t *own;     /* flags of own elements; for arrays, `length` of them for each stage */
-  const uint8_t *present; /* flags of the stages with own elements */
-  double *array, *saved;  /* the array that the hook writes, and space for a copy */
+  const uint8_t *own;      // flags of own elements; for arrays, `length` of them for each stage
+  const uint8_t *present;  // flags of the stages with own elements
+  double *array, *saved;   // the array that the hook writes, and space for a copy
   int64_t length;
 } Entry;
 
-typedef struct {                /* the model that a callback serves, and its hooks */
-  const void *_Atomic model;    /* NULL while it serves none; other threads compare it */
-  const void *data;             /* the state that is stepped */
-  int *busy;                    /* not zero while a method or hook is called */
-  void *slow;                   /* the callback in Python, for other data of the model */
-  void (*report)(int64_t hook, int element, double number); /* a number cannot be used */
+typedef struct {              // the model that a callback serves, and its hooks
+  const void *_Atomic model;  // NULL while it serves none; other threads compare it
+  const void *data;           // the state that is stepped
+  int *busy;                  // not zero while a method or hook is called
+  void *slow;                 // the callback in Python, for other data of the model
+  void (*report)(int64_t hook, int element, double number);  // a number cannot be used
   int64_t count;
   Entry *entries;
 } Gate;
@@ -46,7 +46,7 @@ typedef enum { OTHER_MODEL, OTHER_DATA, OWN } Owner;
 ALWAYS_INLINE Owner enter(Gate *gate, const void *model, const void *data) {
   if (atomic_load_explicit(&gate->model, memory_order_relaxed) != model) return OTHER_MODEL;
   if (gate->data != data) return OTHER_DATA;
-  if (*gate->busy) return OTHER_MODEL; /* a hook evaluates its own model: without hooks */
+  if (*gate->busy) return OTHER_MODEL;  // a hook evaluates its own model: without hooks
   *gate->busy = 1;
   return OWN;
 }
@@ -67,7 +67,7 @@ ALWAYS_INLINE void write_array(Gate *gate, const void *model, void *data, int st
     if (!entry->cell->is_enabled || !entry->present[stage]) continue;
     double start = wall_time(), sum = 0.0;
     const uint8_t *own = entry->own + stage * entry->length;
-    memcpy(entry->saved, entry->array, entry->length * sizeof(double));
+    memcpy(entry->saved, entry->array, (size_t)entry->length * sizeof(double));
     act(entry->function, model, data, stage);
     for (int64_t j = 0; j < entry->length; j++) {
       if (own[j])
@@ -131,9 +131,9 @@ double act_bias(const void *model, void *data, int actuator) {
   return choose_number(&act_bias_gate, model, data, actuator, 0, 0, 0.0);
 }
 
-/* The engine's own rule is evaluated here, also for other models. */
+// The engine's own rule is evaluated here, also for other models.
 Gate contact_filter_gate;
-int64_t contype_at, conaffinity_at; /* where mjModel has the addresses of the masks [bytes] */
+int64_t contype_at, conaffinity_at;  // where mjModel has the addresses of the masks [bytes]
 
 int contact_filter(const void *model, void *data, int first, int second) {
   const int *types = *(const int *const *)((const char *)model + contype_at);

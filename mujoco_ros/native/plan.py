@@ -1,4 +1,4 @@
-"""Tables of addresses, which plan what compiled code does; see plan.h."""
+"""Tables of addresses, which plan what compiled code does; see compiled.h."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ MANY = 1_000
 
 
 class Plan:
-    """A plan in the making: it checks each address, and its tables keep what is there."""
+    """Tables for compiled code: it checks each address, and keeps what is there."""
 
     def __init__(self) -> None:
         self._kept: list[object] = []
@@ -30,17 +30,11 @@ class Plan:
         start: int = array.__array_interface__["data"][0]
         return start + element * array.itemsize
 
-    def object(self, kept: object) -> int:
-        """Return the address of an object of compiled code; 0 for None."""
+    def keep(self, kept: object) -> None:
+        """Keep an object as long as the plan."""
         self._kept.append(kept)
-        return 0 if kept is None else id(kept)
 
-    def table(self, rows: Iterable[Sequence[int]]) -> np.ndarray:
-        """Return a table, which keeps what the plan has the addresses of.  # (rows, columns)"""
-        table = np.array(list(rows), dtype=np.int64).view(_Table)
-        table.kept = self._kept
-        return table
-
-
-class _Table(np.ndarray):
-    kept: list[object]
+    def table(self, rows: Iterable[Sequence[int]]) -> tuple[int, int]:
+        """Return the address of a table, which the plan keeps, and its number of rows."""
+        table = np.array(list(rows), dtype=np.int64)
+        return self.address(table, count=table.size, kind=np.int64), len(table)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan.h"
+#include "compiled.h"
 
 enum { ROOM = 1 << 20 };  // bytes of messages that wait; a longer one is sent by the caller
 

@@ -1,9 +1,9 @@
 // Steps of a simulation: references to controls, the engine's step, sample, messages, shared memory.
 //
-// Python runs what is written in Python: `run` returns when something there is to be done.
+// Python runs what is written in Python: a function returns when something there is to be done.
 // sim/simulation.py has the same steps in Python, with the same results.
 
-#include "plan.h"
+#include "compiled.h"
 
 #if __has_include(<mujoco/mujoco.h>)
 #include <math.h>
@@ -12,12 +12,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-const long ENGINE_VERSION = mjVERSION_HEADER;
+const int ENGINE_VERSION = mjVERSION_HEADER;
 
-// What `run` returns for: nothing more, or what Python does next.
-enum { TAKEN, UNSOLVED, WARNED, PUBLISH, IN_PYTHON };
+// What Python does next, `StepOutcome` there.
+enum { FAILED = -1, TAKEN, UNSOLVED, WARNED, PUBLISH, IN_PYTHON };
 // Numbers of the settings and of the pace, which Python may change between two calls.
 enum { ORIGIN, TIMESTEP, LAST_TIME, IS_AFFECTED, SMALL, LIMIT };
 enum { DUE, PERIOD, CATCH_UP, DROPPED, LAG, LATE, LAST };
@@ -27,14 +26,93 @@ static const double LONGEST_SLEEP_S = 0.01, LONGEST_RUN_S = 0.02;
 
 // ---- rows of the tables -------------------------------------------------------------------------
 
+typedef struct {  // a control that follows the references of a joint
+  double *control;
+  int64_t joint;
+  const double *factors, *offset;
+} Input;
+typedef struct {  // what is counted when it is at its limit
+  const double *force, *range;
+  const mjtBool *is_limited;  // NULL: always
+  int64_t *steps;
+} Limited;
+typedef struct {  // references of a stream that ramp, as in control/streams.py
+  const double *line;  // whether it ramps, whether by one line; its begin, rate and end
+  double *references;
+  int64_t stride, rows, columns;  // of references
+  const mjtBool *owned;           // of each column
+  const double *target, *distance, *begin, *rate;
+} Ramp;
+enum { IS_RAMPING, IS_COMMON, BEGIN, RATE, UNTIL };
+typedef struct {  // topics that are published at the same steps
+  int64_t every;
+  const Messages *messages;  // NULL: Python publishes them
+  const int64_t *is_ready;   // whether its arrays have what Python computes for a run; NULL: always
+  int64_t first, count;      // of its numbers of subscriptions
+  int64_t update, updates;   // the first one and how many
+} Group;
+typedef struct {  // an update of a derived array
+  int64_t *sample;  // number of the last one that it was made for
+  int64_t kind;
+  const double *a, *b, *c, *d;
+  double *to;
+  int64_t count;
+} Update;
+enum { ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE, ADD, MOVE, CARRY };
 typedef struct {
+  const Group *groups;
+  int64_t group_count;
+  const Update *updates;
+  const int64_t *const *subscriptions;
+  const Messages *clock;
+  int64_t clock_every, is_clock_last;
+} Topics;
+typedef struct {  // a row of shared memory
+  double *time;
+  int64_t first, count;  // of its pieces
+} Row;
+typedef struct {
+  void *to;
+  const void *from;
+  int64_t size;
+} Piece;
+typedef struct {
+  volatile int64_t *counter;
+  const Row *rows;
+  int64_t row_count;
+  const Piece *pieces;
+} Sharing;
+typedef struct {
+  double *pace;
+  volatile const int64_t *attention;
+  int64_t *periods, last_period, *costs, last_cost;  // counts by microseconds
+  int64_t *trace, most_traced;  // for measurements: a number of rows, then times of each step
+} Run;
+typedef struct {
+  const Topics *topics;      // NULL: nothing is published
+  const Sharing *sharing;    // NULL: nothing is shared
+  int64_t taken;             // steps that the last call completed
+  const double *references;  // positions, velocities and efforts of all joints
+  int64_t sample;            // number of samples whose messages were due
+  double begun;              // simulated time of the present step
   mjModel *model;
   mjData *data;
-  double *settings, *time;
-  int64_t *seen;  // numbers of the warnings that Python has handled
-  double *present, *sample;
+  const double *settings;
+  double *time;
+  const int64_t *seen;  // numbers of the warnings that Python has handled
+  double *present, *sampled;
   int64_t state_size, components;  // of the state: bytes, and bits of mjtState
-  int64_t joints;                  // fewest columns of references
+  int64_t joints;                  // columns of references
+  const Input *inputs;
+  int64_t input_count;
+  const Limited *limits;
+  int64_t limit_count;
+  const Ramp *ramps;
+  int64_t ramp_count;
+  void (*on_warning)(const char *text);
+  char *error;  // the text of the last one
+  int64_t error_size;
+  // The engine's functions, whose library Python has loaded
   void (*step)(const mjModel *, mjData *);
   void (*get_state)(const mjModel *, const mjData *, mjtNum *, int);
   mjfLogHandler (*set_log_handler)(mjfLogHandler);
@@ -47,107 +125,7 @@ typedef struct {
                         const mjtNum[4]);
   void (*cross)(mjtNum[3], const mjtNum[3], const mjtNum[3]);
   void (*velocity)(const mjModel *, const mjData *, int, int, mjtNum[6], int);
-} Engine;
-typedef struct {  // a control that follows the references of a joint
-  double *control;
-  int64_t joint;
-  const double *factors, *offset;
-} Input;
-typedef struct {  // references of a stream that ramp, as in control/streams.py
-  const double *line;  // whether it ramps, whether by one line; its begin, rate and end
-  double *references;
-  int64_t stride, rows, columns;  // of references
-  const mjtBool *owned;           // of each column
-  const double *target, *distance, *begin, *rate;
-} Ramp;
-enum { IS_RAMPING, IS_COMMON, BEGIN, RATE, UNTIL };
-typedef struct {  // what is counted when it is at its limit
-  const double *force, *range;
-  const mjtBool *is_limited;  // NULL: always
-  int64_t *steps;
-} Limited;
-typedef struct {  // topics that are published at the same steps
-  int64_t every;
-  Messages *messages;       // NULL: Python publishes them
-  const int64_t *is_ready;  // whether its arrays have what Python computes for a run; NULL: always
-  int64_t first, count;     // of its numbers of subscriptions
-  int64_t update, updates;  // the first one and how many
-} Group;
-typedef struct {
-  Messages *messages;
-  int64_t every, is_last;
-} Clock;
-typedef struct {  // an update of a derived array
-  int64_t *sample;  // number of the last one that it was made for
-  int64_t kind;
-  const double *a, *b, *c, *d;
-  double *to;
-  int64_t count;
-} Update;
-enum { ROTATE, RELATE, FACE, COPY, MARK, SUBTRACT, SUBTRACT_ANGLE, ADD, MOVE, CARRY };
-typedef struct {  // a row of shared memory
-  double *time;
-  int64_t first, count;  // of its pieces
-} Row;
-typedef struct {
-  void *to;
-  const void *from;
-  int64_t size;
-} Piece;
-typedef struct {
-  double *pace;
-  volatile const int64_t *attention;
-  int64_t *periods, last_period, *costs, last_cost;  // counts by microseconds
-  int64_t *trace, most_traced;  // for measurements: a number of rows, then times of each step
-} Run;
-
-enum { ENGINE, INPUTS, LIMITS, RAMPS, GROUPS, CLOCK, UPDATES, SUBSCRIPTIONS, COUNTER, ROWS, PIECES,
-       TABLES };
-static const size_t SIZES[TABLES] = {
-    sizeof(Engine), sizeof(Input),  sizeof(Limited),   sizeof(Ramp),      sizeof(Group),
-    sizeof(Clock),  sizeof(Update), sizeof(int64_t *), sizeof(int64_t *), sizeof(Row),
-    sizeof(Piece)};
-
-typedef struct {
-  PyObject_HEAD
-  PyObject *on_warning;
-  double begun;    // simulated time of the present step
-  int64_t sample;  // number of samples whose messages were due
-  char error[2 * sizeof(((mjLogMessage *)0)->subject)];
-  Table tables[TABLES];
 } Steps;
-
-#define ENGINE_OF(self) ((const Engine *)(self)->tables[ENGINE].rows)
-
-static void destroy(Steps *self) {
-  release_tables(self->tables, TABLES);
-  Py_XDECREF(self->on_warning);
-  free_object((PyObject *)self);
-}
-
-// Replace tables, from `first` up to `end`, by those in a tuple.
-static int take(Steps *self, int first, int end, PyObject *tables) {
-  return take_tables(self->tables + first, SIZES + first, end - first, tables);
-}
-
-static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords)) {
-  PyObject *on_warning, *tables;
-  if (!PyArg_ParseTuple(arguments, "OO!", &on_warning, &PyTuple_Type, &tables)) return NULL;
-  allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-  Steps *self = (Steps *)allocate(type, 0);
-  if (self == NULL) return NULL;
-  self->on_warning = Py_NewRef(on_warning);
-  if (take(self, ENGINE, GROUPS, tables) < 0) Py_CLEAR(self);
-  return (PyObject *)self;
-}
-
-static PyObject *set_topics(Steps *self, PyObject *tables) {
-  return take(self, GROUPS, COUNTER, tables) < 0 ? NULL : Py_NewRef(Py_None);
-}
-
-static PyObject *set_sharing(Steps *self, PyObject *tables) {
-  return take(self, COUNTER, TABLES, tables) < 0 ? NULL : Py_NewRef(Py_None);
-}
 
 // ---- a step -------------------------------------------------------------------------------------
 
@@ -159,44 +137,36 @@ static __thread Call *call;  // the innermost one: a hook may step another simul
 
 // Handle messages of the engine: escape from an error, and pass a warning to Python.
 static void handle_log(const mjLogMessage *message) {
-  if (message->level == mjLOG_ERROR) {
-    Steps *steps = call->steps;  // the text is as of the engine's bindings
+  const Steps *self = call->steps;
+  if (message->level == mjLOG_ERROR) {  // the text is as of the engine's bindings
     const char *function = message->func ? message->func : "", *colon = *function ? ": " : "";
-    snprintf(steps->error, sizeof steps->error, "%s%s%s", function, colon, message->subject);
+    snprintf(self->error, (size_t)self->error_size, "%s%s%s", function, colon, message->subject);
     longjmp(call->escape, 1);
   }
-  if (message->level != mjLOG_WARNING) return;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *result = PyObject_CallFunction(call->steps->on_warning, "s", message->subject);
-  if (result == NULL) PyErr_WriteUnraisable(call->steps->on_warning);
-  Py_XDECREF(result);
-  PyGILState_Release(state);
+  if (message->level == mjLOG_WARNING) self->on_warning(message->subject);
 }
 
 // Advance the engine; return whether it reported an error, which is in `self->error`.
 static int step_engine(Steps *self) {
-  const Engine *engine = ENGINE_OF(self);
   Call own, *outer = call;
   own.steps = self;
   call = &own;
-  mjfLogHandler before = engine->set_log_handler(handle_log);
+  mjfLogHandler before = self->set_log_handler(handle_log);
   int failed = setjmp(own.escape);
-  if (!failed) engine->step(engine->model, engine->data);
-  engine->set_log_handler(before);
+  if (!failed) self->step(self->model, self->data);
+  self->set_log_handler(before);
   call = outer;
   return failed;
 }
 
 // Write the controls of references, as `Drives.write` does. Its products of three by three numbers
 // are rounded once for each sum, which fma repeats.
-static void write_controls(const Steps *self, const double *references, Py_ssize_t joints) {
-  const Table *inputs = &self->tables[INPUTS];
-  for (Py_ssize_t i = 0; i < inputs->count; i++) {
-    const Input *input = (Input *)inputs->rows + i;
-    const double *reference = references + input->joint;
+static void write_controls(const Steps *self) {
+  for (const Input *input = self->inputs; input < self->inputs + self->input_count; input++) {
+    const double *reference = self->references + input->joint;
     double control = fma(input->factors[0], reference[0], 0.0);
-    control = fma(input->factors[1], reference[joints], control);
-    control = fma(input->factors[2], reference[2 * joints], control);
+    control = fma(input->factors[1], reference[self->joints], control);
+    control = fma(input->factors[2], reference[2 * self->joints], control);
     control += *input->offset;
     if (control < -LARGEST_CTRL) control = -LARGEST_CTRL;
     if (control > LARGEST_CTRL) control = LARGEST_CTRL;
@@ -205,10 +175,9 @@ static void write_controls(const Steps *self, const double *references, Py_ssize
 }
 
 // Write the references of streams, as `Stream.update` does.
-static void follow_ramps(const Steps *self, double time) {
-  const Table *ramps = &self->tables[RAMPS];
-  for (Py_ssize_t i = 0; i < ramps->count; i++) {
-    const Ramp *ramp = (Ramp *)ramps->rows + i;
+static void follow_ramps(const Steps *self) {
+  double time = self->data->time;
+  for (const Ramp *ramp = self->ramps; ramp < self->ramps + self->ramp_count; ramp++) {
     const double *line = ramp->line;
     if (!line[IS_RAMPING]) continue;
     for (int64_t at = 0; at < ramp->rows * ramp->columns; at++) {
@@ -238,43 +207,46 @@ static int is_solved(const mjData *data, const double *settings) {
   return islands <= mjNISLAND;
 }
 
-// Count what is at its limit, and take the sample.
-static void complete(const Steps *self) {
-  const Table *limits = &self->tables[LIMITS];
-  for (Py_ssize_t i = 0; i < limits->count; i++) {
-    const Limited *limited = (Limited *)limits->rows + i;
-    int is_limited = limited->is_limited == NULL || *limited->is_limited;
-    double force = *limited->force;
-    if (is_limited && (force <= limited->range[0] || force >= limited->range[1])) ++*limited->steps;
-  }
-  const Engine *engine = ENGINE_OF(self);
-  memcpy(engine->sample, engine->present, (size_t)engine->state_size);
-  double origin = engine->settings[ORIGIN], timestep = engine->settings[TIMESTEP];
-  *engine->time = self->begun;
-  // The engine sums timesteps; the rounding errors would show in stamps after minutes.
-  engine->data->time = origin + rint((self->begun + timestep - origin) / timestep) * timestep;
-}
-
-static int finish(const Steps *self) {
-  const Engine *engine = ENGINE_OF(self);
+// Count what is at its limit, and take the sample; return what Python does next.
+int finish_step(Steps *self) {
+  mjData *data = self->data;
   for (int i = 0; i < mjNWARNING; i++)
-    if (engine->data->warning[i].number != engine->seen[i]) return WARNED;
-  complete(self);
+    if (data->warning[i].number != self->seen[i]) return WARNED;
+  for (const Limited *at = self->limits; at < self->limits + self->limit_count; at++) {
+    if (at->is_limited != NULL && !*at->is_limited) continue;
+    if (*at->force <= at->range[0] || *at->force >= at->range[1]) ++*at->steps;
+  }
+  memcpy(self->sampled, self->present, (size_t)self->state_size);
+  *self->time = self->begun;
+  // The engine sums timesteps; the rounding errors would show in stamps after minutes.
+  double origin = self->settings[ORIGIN], timestep = self->settings[TIMESTEP];
+  data->time = origin + rint((self->begun + timestep - origin) / timestep) * timestep;
   return TAKEN;
 }
 
-// Advance by one timestep; return what Python does next, or -1 after an error of the engine.
-static int advance(Steps *self, const double *references, Py_ssize_t joints) {
-  const Engine *engine = ENGINE_OF(self);
-  self->begun = engine->data->time;
-  if (self->begun >= engine->settings[LAST_TIME]) return IN_PYTHON;
-  write_controls(self, references, joints);
-  engine->get_state(engine->model, engine->data, engine->present, (int)engine->components);
-  if (step_engine(self)) return -1;
-  if (engine->settings[IS_AFFECTED] && engine->data->nefc &&
-      !is_solved(engine->data, engine->settings))
+// Advance by one timestep; return what Python does next.
+static int advance(Steps *self, int ramps) {
+  const mjData *data = self->data;
+  if (ramps) follow_ramps(self);
+  self->begun = data->time;
+  if (self->begun >= self->settings[LAST_TIME]) return IN_PYTHON;
+  write_controls(self);
+  self->get_state(self->model, data, self->present, (int)self->components);
+  if (step_engine(self)) return FAILED;
+  if (self->settings[IS_AFFECTED] && data->nefc && !is_solved(data, self->settings))
     return UNSOLVED;
-  return finish(self);
+  return finish_step(self);
+}
+
+// Take steps without messages and shared memory, until something is to be done in Python.
+int take_steps(Steps *self, int64_t most, int ramps) {
+  int outcome = TAKEN;
+  self->taken = 0;
+  while (self->taken < most && outcome == TAKEN) {
+    outcome = advance(self, ramps);
+    self->taken += outcome == TAKEN;
+  }
+  return outcome;
 }
 
 // ---- messages and shared memory -----------------------------------------------------------------
@@ -300,28 +272,28 @@ static void relate(const Update *update) {
 }
 
 // Pose and velocity of a frame (c, d: its pose in a body with pose a, b), as `FrameMotions`.
-static void move(const Engine *engine, const Update *update) {
+static void move(const Steps *self, const Update *update) {
   double *to = update->to, *linear = to + 10, offset[3], turn[3];
-  engine->multiply_pose(to, to + 3, update->a, update->b, update->c, update->d);
-  engine->velocity(engine->model, engine->data, mjOBJ_XBODY, (int)update->count, to + 7, 0);
+  self->multiply_pose(to, to + 3, update->a, update->b, update->c, update->d);
+  self->velocity(self->model, self->data, mjOBJ_XBODY, (int)update->count, to + 7, 0);
   for (int i = 0; i < 3; i++) offset[i] = to[i] - update->a[i];
-  engine->cross(turn, to + 7, offset);
+  self->cross(turn, to + 7, offset);
   for (int i = 0; i < 3; i++) linear[i] += turn[i];
 }
 
 // Motion (pose, linear and angular velocity) of a frame relative to another one, both of `move`.
-static void carry(const Engine *engine, const Update *update) {
+static void carry(const Steps *self, const Update *update) {
   const double *frame = update->a, *base = update->b;
   double *to = update->to, inverse[7], offset[3], turn[3];
-  engine->negate_pose(inverse, inverse + 3, base, base + 3);
-  engine->multiply_pose(to, to + 3, inverse, inverse + 3, frame, frame + 3);
+  self->negate_pose(inverse, inverse + 3, base, base + 3);
+  self->multiply_pose(to, to + 3, inverse, inverse + 3, frame, frame + 3);
   for (int i = 0; i < 3; i++) offset[i] = frame[i] - base[i];
-  engine->cross(turn, base + 7, offset);
+  self->cross(turn, base + 7, offset);
   for (int i = 0; i < 3; i++) turn[i] += base[10 + i];
   for (int i = 0; i < 3; i++) offset[i] = frame[10 + i] - turn[i];
-  engine->rotate(to + 7, offset, inverse + 3);
+  self->rotate(to + 7, offset, inverse + 3);
   for (int i = 0; i < 3; i++) offset[i] = frame[7 + i] - base[7 + i];
-  engine->rotate(to + 10, offset, inverse + 3);
+  self->rotate(to + 10, offset, inverse + 3);
 }
 
 // Difference of angles in [-pi, pi), with the remainder that NumPy computes.
@@ -331,20 +303,20 @@ static double wrap(double difference) {
   return (rest == 0.0 ? 0.0 : rest) - turn / 2;
 }
 
-static void compute(const Engine *engine, const Update *update) {
+static void compute(const Steps *self, const Update *update) {
   double quat[4];
   switch (update->kind) {
     case ROTATE:
-      engine->negate(quat, update->a);
-      engine->rotate(update->to, update->b, quat);
+      self->negate(quat, update->a);
+      self->rotate(update->to, update->b, quat);
       break;
     case RELATE:
       relate(update);
       break;
     case FACE:
       memcpy(update->to, update->a, 3 * sizeof(double));
-      engine->to_quat(quat, update->b);
-      engine->multiply(update->to + 3, quat, update->c);
+      self->to_quat(quat, update->b);
+      self->multiply(update->to + 3, quat, update->c);
       break;
     case COPY:
       memcpy(update->to, update->a, (size_t)update->count * sizeof(double));
@@ -361,76 +333,72 @@ static void compute(const Engine *engine, const Update *update) {
       for (int64_t i = 0; i < update->count; i++) update->to[i] = update->a[i] + update->b[i];
       break;
     case MOVE:
-      move(engine, update);
+      move(self, update);
       break;
     case CARRY:
-      carry(engine, update);
+      carry(self, update);
       break;
   }
 }
 
-static int is_wanted(const Steps *self, const Group *group) {
-  const int64_t *const *numbers = self->tables[SUBSCRIPTIONS].rows;
+static int is_wanted(const Topics *topics, const Group *group) {
   for (int64_t i = 0; i < group->count; i++)
-    if (*numbers[group->first + i]) return 1;
+    if (*topics->subscriptions[group->first + i]) return 1;
   return 0;
 }
 
-// Send messages; return what Python does next.
-static int send(Messages *messages, int64_t nanoseconds, int sending) {
-  if (!fill_messages(messages, nanoseconds)) return PUBLISH;
-  send_messages(messages, sending);
-  return TAKEN;
+// Make the updates of derived arrays that no other group has made for this sample.
+static void update_arrays(const Steps *self, const Group *group) {
+  const Update *update = self->topics->updates + group->update, *end = update + group->updates;
+  for (; update < end; update++) {
+    if (*update->sample == self->sample) continue;
+    compute(self, update);
+    *update->sample = self->sample;
+  }
 }
 
 // Send the messages that are due, as `Publishers.publish`; return what Python does next.
 static int publish(Steps *self, int sending) {
-  const Engine *engine = ENGINE_OF(self);
-  const Group *groups = self->tables[GROUPS].rows, *end = groups + self->tables[GROUPS].count;
-  const Clock *clock = self->tables[CLOCK].rows;
-  const Update *updates = self->tables[UPDATES].rows;
-  if (clock == NULL) return TAKEN;  // nothing is published
-  double time = *engine->time, steps = time - engine->settings[ORIGIN];
-  int64_t number = (int64_t)rint(steps / engine->settings[TIMESTEP]);
-  int64_t nanoseconds = (int64_t)rint(time * 1e9);
-  int is_due = 0, outcome = TAKEN;
+  const Topics *topics = self->topics;
+  if (topics == NULL) return TAKEN;
+  const Group *groups = topics->groups, *end = groups + topics->group_count;
+  double steps = *self->time - self->settings[ORIGIN];
+  int64_t number = (int64_t)rint(steps / self->settings[TIMESTEP]);
+  int64_t nanoseconds = (int64_t)rint(*self->time * 1e9);
+  int is_due = 0, is_valid = 1;
   for (const Group *group = groups; group < end; group++) {
     if (number % group->every) continue;
     is_due = 1;
     int is_ready = group->messages != NULL && (group->is_ready == NULL || *group->is_ready);
-    if (!is_ready && is_wanted(self, group)) return PUBLISH;
+    if (!is_ready && is_wanted(topics, group)) return PUBLISH;
   }
-  int has_clock = clock->every ? number % clock->every == 0 : is_due;
+  int has_clock = topics->clock_every ? number % topics->clock_every == 0 : is_due;
   ++self->sample;
-  if (has_clock && !clock->is_last) outcome = send(clock->messages, nanoseconds, sending);
-  for (const Group *group = groups; group < end && outcome == TAKEN; group++) {
-    if (number % group->every || group->messages == NULL || !is_wanted(self, group)) continue;
-    for (int64_t i = group->update; i < group->update + group->updates; i++) {
-      if (*updates[i].sample == self->sample) continue;  // another group needs it, too
-      compute(engine, updates + i);
-      *updates[i].sample = self->sample;
-    }
-    outcome = send(group->messages, nanoseconds, sending);
+  if (has_clock && !topics->is_clock_last)
+    is_valid = send_messages(topics->clock, nanoseconds, sending);
+  for (const Group *group = groups; group < end && is_valid; group++) {
+    if (number % group->every || group->messages == NULL || !is_wanted(topics, group)) continue;
+    update_arrays(self, group);
+    is_valid = send_messages(group->messages, nanoseconds, sending);
   }
-  if (has_clock && clock->is_last && outcome == TAKEN)
-    outcome = send(clock->messages, nanoseconds, sending);
+  if (has_clock && topics->is_clock_last && is_valid)
+    is_valid = send_messages(topics->clock, nanoseconds, sending);
   if (has_clock || is_due) wake_sender();
-  return outcome;
+  return is_valid ? TAKEN : PUBLISH;
 }
 
 // Write the next row of the shared memory, as `SharedStateWriter`.
 static void share(const Steps *self) {
-  if (!self->tables[ROWS].count) return;
-  volatile int64_t *counter = *(int64_t **)self->tables[COUNTER].rows;
-  int64_t count = *counter + 1;
-  const Row *row = (Row *)self->tables[ROWS].rows + count % self->tables[ROWS].count;
-  const Piece *pieces = (Piece *)self->tables[PIECES].rows + row->first;
+  const Sharing *sharing = self->sharing;
+  if (sharing == NULL) return;
+  int64_t count = *sharing->counter + 1;
+  const Row *row = sharing->rows + count % sharing->row_count;
+  const Piece *piece = sharing->pieces + row->first, *end = piece + row->count;
   atomic_thread_fence(memory_order_release);  // a reader of this row sees the counter first
-  *row->time = *ENGINE_OF(self)->time;
-  for (int64_t i = 0; i < row->count; i++)
-    memcpy(pieces[i].to, pieces[i].from, (size_t)pieces[i].size);
+  *row->time = *self->time;
+  for (; piece < end; piece++) memcpy(piece->to, piece->from, (size_t)piece->size);
   atomic_thread_fence(memory_order_release);
-  *counter = count;
+  *sharing->counter = count;
 }
 
 // ---- steps in real time -------------------------------------------------------------------------
@@ -473,11 +441,12 @@ static void trace(const Run *run, double stamp, const double times[4]) {
   memcpy((int64_t(*)[6])(run->trace + 1) + (*run->trace)++, row, sizeof row);
 }
 
-static int run_steps(Steps *self, const Run *run, const double *references, Py_ssize_t joints,
-                     int ramps, int64_t most, int64_t *steps) {
+// Step, publish and share in real time, until something is to be done in Python.
+int run_steps(Steps *self, int64_t most, int ramps, const Run *run) {
   double begun = wall_time(), dropped = run->pace[DROPPED];
   int outcome = TAKEN, is_next_due = 0;
-  while (*steps < most && !*run->attention && outcome == TAKEN) {
+  self->taken = 0;
+  while (self->taken < most && !*run->attention && outcome == TAKEN) {
     double times[4] = {wall_time()};
     // Python checks from time to time what changes without a command, while no step is due.
     if ((times[0] - begun > LONGEST_RUN_S && !is_next_due) || run->pace[DROPPED] != dropped) break;
@@ -490,96 +459,21 @@ static int run_steps(Steps *self, const Run *run, const double *references, Py_s
     is_next_due = 0;
     count_duration(run->periods, run->last_period, times[0] - run->pace[LAST]);
     run->pace[LAST] = times[0];
-    if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
-    outcome = advance(self, references, joints);
+    outcome = advance(self, ramps);
     times[1] = wall_time();
     if (outcome == TAKEN) outcome = publish(self, run->pace[PERIOD] ? IN_TIME : WAITING);
     times[2] = times[3] = wall_time();
     if (outcome == TAKEN) {
       share(self);
-      ++*steps;
+      ++self->taken;
       times[3] = wall_time();
       count_duration(run->costs, run->last_cost, times[3] - times[0]);
     }
-    if (outcome == TAKEN || outcome == PUBLISH) trace(run, *ENGINE_OF(self)->time, times);
+    if (outcome == TAKEN || outcome == PUBLISH) trace(run, *self->time, times);
   }
   return outcome;
 }
 
-// Take the references, three numbers for each joint.
-static int take_references(const Steps *self, PyObject *array, Table *references) {
-  if (take_table(references, array, 3 * sizeof(double)) < 0) return -1;
-  if (references->count >= ENGINE_OF(self)->joints) return 0;
-  PyErr_SetString(PyExc_ValueError, "references are three numbers for each joint");
-  release_tables(references, 1);
-  return -1;
-}
-
-static PyObject *fail(const Steps *self) {
-  PyErr_SetString(PyExc_RuntimeError, self->error);
-  return NULL;
-}
-
-static PyObject *run_method(Steps *self, PyObject *arguments) {
-  PyObject *array, *row;
-  long long most;
-  int ramps, outcome = -1;
-  int64_t steps = 0;
-  Table run, references;
-  if (!PyArg_ParseTuple(arguments, "OLOp", &array, &most, &row, &ramps) ||
-      take_references(self, array, &references) < 0)
-    return NULL;
-  int fails = take_table(&run, row, sizeof(Run));
-  if (!fails) {
-    PyThreadState *thread = PyEval_SaveThread();
-    outcome = run_steps(self, run.rows, references.rows, references.count, ramps, most, &steps);
-    PyEval_RestoreThread(thread);
-    release_tables(&run, 1);
-  }
-  release_tables(&references, 1);
-  if (outcome >= 0) return Py_BuildValue("iL", outcome, (long long)steps);
-  return fails ? NULL : fail(self);
-}
-
-static PyObject *step_method(Steps *self, PyObject *arguments) {
-  PyObject *array;
-  long long most;
-  int ramps, outcome = TAKEN;
-  int64_t steps = 0;
-  Table references;
-  if (!PyArg_ParseTuple(arguments, "OLp", &array, &most, &ramps) ||
-      take_references(self, array, &references) < 0)
-    return NULL;
-  PyThreadState *thread = PyEval_SaveThread();
-  while (steps < most && outcome == TAKEN) {
-    if (ramps) follow_ramps(self, ENGINE_OF(self)->data->time);
-    outcome = advance(self, references.rows, references.count);
-    steps += outcome == TAKEN;
-  }
-  PyEval_RestoreThread(thread);
-  release_tables(&references, 1);
-  return outcome < 0 ? fail(self) : Py_BuildValue("iL", outcome, (long long)steps);
-}
-
-static PyObject *finish_method(Steps *self, PyObject *Py_UNUSED(none)) {
-  return PyLong_FromLong(finish(self));
-}
-
-static PyMethodDef METHODS[] = {
-    {"set_topics", (PyCFunction)set_topics, METH_VARARGS, NULL},
-    {"set_sharing", (PyCFunction)set_sharing, METH_VARARGS, NULL},
-    {"step", (PyCFunction)step_method, METH_VARARGS, NULL},
-    {"finish", (PyCFunction)finish_method, METH_NOARGS, NULL},
-    {"run", (PyCFunction)run_method, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static PyType_Slot SLOTS[] = {
-    {Py_tp_new, create}, {Py_tp_dealloc, destroy}, {Py_tp_methods, METHODS}, {0, NULL}};
-static PyType_Spec SPEC = {"mujoco_ros.native.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT, SLOTS};
-
-PyObject *new_steps_type(void) { return PyType_FromSpec(&SPEC); }
-
 #else  // as in an isolated build: the steps are in Python
-const long ENGINE_VERSION = 0;
-PyObject *new_steps_type(void) { return Py_NewRef(Py_None); }
+const int ENGINE_VERSION = 0;
 #endif

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.model.output_files import OutputFile
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.strict import parse_yaml, read_yaml
@@ -172,7 +172,7 @@ class RecordedTopic:
 def listed(counts: Counter[str]) -> str:
     """Return numbers of messages by topic as text."""
     topics = ", ".join(f"{count} of '{name}'" for name, count in sorted(counts.items()))
-    return f"{counts.total()} messages ({topics})"
+    return f"{counted(counts.total(), 'message')} ({topics})"
 
 
 @dataclass(kw_only=True)

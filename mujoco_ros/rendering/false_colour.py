@@ -2,7 +2,6 @@
 
 import colorsys
 
-import cv2
 import numpy as np
 
 _NEAR, _FAR = 255, 40
@@ -42,6 +41,8 @@ def number_colours(numbers: np.ndarray) -> np.ndarray:
 
 
 def _painted(levels: np.ndarray) -> np.ndarray:
+    import cv2  # needs 20 MB, and few topics need it
+
     painted = cv2.applyColorMap(levels, cv2.COLORMAP_VIRIDIS)
     return np.ascontiguousarray(painted[..., ::-1])
 

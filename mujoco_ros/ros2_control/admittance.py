@@ -11,6 +11,7 @@ import numpy as np
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import POSITION, VELOCITY, check_numbers
 from mujoco_ros.control.settings import setting
+from mujoco_ros.model.errors import counted
 from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
@@ -154,7 +155,7 @@ class AdmittanceController(Controller):
         found = np.full((2, len(joints)), np.nan)
         for row, kind, numbers in zip(found, _KINDS, values, strict=True):
             if len(numbers) not in (0, len(joints)):
-                raise CommandError(f"{len(numbers)} {kind}s for {len(joints)} joints")
+                raise CommandError(f"{len(numbers)} {kind}s for {counted(len(joints), 'joint')}")
             if len(numbers):
                 row[:] = numbers
                 check_numbers(row, kind, joints, nan=False)

@@ -9,6 +9,7 @@ from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joint_command import Values
 from mujoco_ros.control.joints import EFFORT, POSITION, VELOCITY, check_numbers
 from mujoco_ros.control.settings import setting
+from mujoco_ros.model.errors import counted
 from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
@@ -55,8 +56,8 @@ class ForwardCommandController(Controller):
         names = self.command_interfaces
         if len(values) != len(names):
             raise CommandError(
-                f"{len(values)} values for {len(names)} interfaces; the order is: "
-                f"{', '.join(names)}"
+                f"{counted(len(values), 'value')} for {counted(len(names), 'interface')}; "
+                f"the order is: {', '.join(names)}"
             )
         checked = np.array(values, dtype=float)
         check_numbers(checked, "command", names, nan=False, kind="interface")

@@ -8,7 +8,7 @@ import numpy as np
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.control.settings import setting
-from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.errors import counted, unknown
 from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
@@ -87,6 +87,9 @@ def interface_values(
     found: dict[str, float] = {}
     for group, own, numbers in zip(groups, names, values, strict=True):
         if len(own) != len(numbers):
-            raise CommandError(f"'{group}' has {len(numbers)} values for {len(own)} interfaces")
+            raise CommandError(
+                f"'{group}' has {counted(len(numbers), 'value')} for "
+                f"{counted(len(own), 'interface')}"
+            )
         found |= {f"{group}/{name}": number for name, number in zip(own, numbers, strict=True)}
     return found

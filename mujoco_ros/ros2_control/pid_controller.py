@@ -8,7 +8,7 @@ import numpy as np
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.control.settings import setting
-from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.errors import counted, unknown
 from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
@@ -87,7 +87,9 @@ class PidController(Controller):
         for at, numbers in enumerate((values, rates)):
             if len(numbers) and at * count < len(found):
                 if len(numbers) != len(columns):
-                    raise CommandError(f"{len(numbers)} values for {len(columns)} dof_names")
+                    raise CommandError(
+                        f"{counted(len(numbers), 'value')} for {len(columns)} dof_names"
+                    )
                 for name, number in zip(columns, numbers, strict=True):
                     found[at * count + self.dofs.index(name)] = number
         check_numbers(found, "value", self.reference_interfaces, nan=True, kind="reference")

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.joints import POSITION, ControlledJoints
+from mujoco_ros.model.robot.actuators import tendon_dofs
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.controlled_joints import is_drivable
 
@@ -33,33 +34,40 @@ def suggest_gripper(model: mujoco.MjModel, robot: RobotLayout, joints: Controlle
 
 def find_grippers(model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints) -> list[str]:
     """Return the names of tendons with a position servo, else of driven joints that others follow,
-    else of joints with the name of a gripper; none of a hand with more of them."""
+    else of joints with the name of a gripper.
+
+    None of a hand with more of them, and none of several hands: a scene names one gripper.
+    """
     for candidates in (
         _tendons(model, robot),
         _leaders(model, robot, joints),
         _named(robot, joints),
     ):
-        if found := list(dict.fromkeys(candidates)):
-            return found if len(found) <= _MOST else []
+        if found := dict(candidates):
+            parents = model.body_parentid[model.jnt_bodyid[list(found.values())]]
+            hands = set(model.body_weldid[parents].tolist())
+            return list(found) if len(found) <= _MOST and len(hands) == 1 else []
     return []
 
 
-def _tendons(model: mujoco.MjModel, robot: RobotLayout) -> Iterator[str]:
+def _tendons(model: mujoco.MjModel, robot: RobotLayout) -> Iterator[tuple[str, int]]:
     for tendon in range(model.ntendon):
-        name = model.tendon(tendon).name
-        if name.startswith(robot.prefix) and is_drivable(model, tendon):
-            yield name.removeprefix(robot.prefix)
+        name, dofs = model.tendon(tendon).name, tendon_dofs(model, tendon)
+        if name.startswith(robot.prefix) and dofs.size and is_drivable(model, tendon):
+            yield name.removeprefix(robot.prefix), model.dof_jntid[dofs[0]]
 
 
-def _leaders(model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints) -> Iterator[str]:
+def _leaders(
+    model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints
+) -> Iterator[tuple[str, int]]:
     for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
         for index in np.flatnonzero(robot.joints.ids == model.eq_obj2id[row]):
             name = joints.names[index]
             if POSITION in joints.interfaces[index] and not _OTHER.search(name):
-                yield name
+                yield name, robot.joints.ids[index]
 
 
-def _named(robot: RobotLayout, joints: ControlledJoints) -> Iterator[str]:
+def _named(robot: RobotLayout, joints: ControlledJoints) -> Iterator[tuple[str, int]]:
     for index, name in enumerate(robot.joints.names):
         if _NAME.search(name) and POSITION in joints.interfaces[index]:
-            yield name
+            yield name, robot.joints.ids[index]

@@ -13,7 +13,7 @@ from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.stepping.compiled_steps import Updates
+from mujoco_ros.sim.stepping.compiled_topics import Updates
 
 Poses: TypeAlias = "Sample | mujoco.MjData"
 """What has the poses of bodies and cameras."""

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Literal
 
 import mujoco
@@ -15,7 +14,6 @@ from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import SceneConfig
-from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, write_options
 from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
@@ -27,17 +25,10 @@ from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
 from mujoco_ros.sim.state.state_vector import wake
 from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome
+from mujoco_ros.sim.stepping.plant_steps import PlantSteps, StepTimes
 from mujoco_ros.sim.wrenches import ExternalWrenches
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
-
-_BAD = (
-    mujoco.mjtWarning.mjWARN_BADQPOS,
-    mujoco.mjtWarning.mjWARN_BADQVEL,
-    mujoco.mjtWarning.mjWARN_BADQACC,
-    mujoco.mjtWarning.mjWARN_BADCTRL,
-)
-_ROUNDING = 1e-6  # fraction of a timestep, far above the rounding errors of summed times
 
 
 class DivergenceError(RuntimeError):
@@ -94,18 +85,11 @@ class Simulation:
         self._sensor_noise, self._default_realism = sensor_noise, realism
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
-        self._timestep = 0.0
         self.sent: References
         """What the drives have: not the references if the buses of robots are imperfect."""
         self._feedback: JointFeedback
-        self._warnings_seen = np.zeros(mujoco.mjtWarning.mjNWARNING, dtype=np.int64)
-        self.compiled: CompiledSteps | None = None
-        """The steps in C, where they are possible."""
-        self.origin = 0.0
-        """Time of step zero, less than a timestep [s]; the time of a step follows from its number.
-
-        A sum of timesteps would accumulate rounding errors.
-        """
+        self.times = StepTimes()
+        """Times of the steps."""
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
         self._use(self._build_plant(assembly, None))
         self.wrenches = ExternalWrenches(self.model, self.data)
@@ -190,11 +174,10 @@ class Simulation:
         self.plant.present.configure()
         self.plant.newton.configure()
         timestep = float(option.timestep)
-        if timestep == self._timestep:
-            self._compile()
+        if timestep == self.times.timestep:
+            self._steps.configure()
             return
-        self._timestep = timestep
-        self._last_time = END_OF_TIME_S - timestep
+        self.times.timestep = timestep
         self._align(float(self.data.time))
         for control in self.controls:
             control.timestep = timestep
@@ -211,17 +194,17 @@ class Simulation:
     @property
     def step_number(self) -> int:
         """Step number of the last sample, from time zero, in steps of the current timestep."""
-        return round((self.time - self.origin) / self._timestep)
+        return self.times.number(self.time)
 
     @property
     def next_step_number(self) -> int:
         """Step number of the next sample."""
-        return round((float(self.data.time) - self.origin) / self._timestep)
+        return self.times.number(float(self.data.time))
 
     @property
     def is_at_end_of_time(self) -> bool:
         """Whether the next step would lead beyond ROS time."""
-        return bool(self.data.time >= self._last_time)
+        return bool(self.data.time >= self.times.end)
 
     def set_time(self, time: float) -> None:
         """Set only the simulated time [s]; the next step begins at it."""
@@ -240,10 +223,7 @@ class Simulation:
         """
         if not self.prepare_step():
             return False
-        if self.compiled is not None:
-            is_valid = self.complete_step(self.compiled.step(self.sent.values)[0])
-        else:
-            is_valid = self._step_in_python()
+        is_valid = self._steps.step(self.sent) or self._recover()
         if is_valid and self.plant.is_measured:
             self.plant.measure()
         return is_valid
@@ -279,7 +259,7 @@ class Simulation:
     def prepare_step(self) -> bool:
         """Update the inputs of the engine; return whether there is a step to take."""
         plant, time = self.plant, self.data.time
-        if time >= self._last_time:
+        if time >= self.times.end:
             self.paused = True  # before a step after which stamps would be negative
             self.engine_messages.append(
                 "the simulated time is at the end of ROS time, 2^31 s, and the simulation is "
@@ -294,28 +274,10 @@ class Simulation:
         plant.extensions.note_step()
         return True
 
-    def _step_in_python(self) -> bool:
-        """Advance by one timestep, as the compiled step; return as `step`."""
-        plant, data = self.plant, self.data
-        time = data.time
-        self.drives.write(self.sent, self._ctrl)
-        plant.present.read()
-        # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
-        if plant.newton.is_staged:
-            plant.sense()
-        plant.newton.step(data, plant.present.state)
-        if (self._warnings != self._warnings_seen).any() and self._diverged():
-            self._recover(time)
-            return False
-        if plant.newton.is_staged:
-            plant.copy_sensed()
-        plant.saturation.count()
-        plant.sample.state[:] = plant.present.state
-        self._time[0] = time
-        # The engine sums timesteps; the rounding errors would show in stamps after minutes.
-        origin, timestep = self.origin, self._timestep
-        data.time = origin + round((time + timestep - origin) / timestep) * timestep
-        return True
+    @property
+    def compiled(self) -> CompiledSteps | None:
+        """The steps in C, where they are possible."""
+        return self._steps.compiled
 
     @property
     def can_be_compiled(self) -> bool:
@@ -330,24 +292,11 @@ class Simulation:
 
     def note_idle_steps(self) -> None:
         """Follow compiled steps of `idle_steps`, of which at least one began."""
-        assert self.compiled is not None
-        self._feedback.update_controls(self.compiled.begun)
+        self._feedback.update_controls(self._steps.begun)
 
     def complete_step(self, outcome: int) -> bool:
         """Do what a compiled step leaves to Python, by its `StepOutcome`; return as `step`."""
-        if outcome == StepOutcome.TAKEN:
-            return True
-        plant, compiled = self.plant, self.compiled
-        assert compiled is not None
-        if outcome == StepOutcome.UNSOLVED:
-            plant.newton.check(mujoco.mj_step, self.data, plant.present.state)
-            outcome = compiled.finish()
-        if outcome == StepOutcome.WARNED:
-            if self._diverged():
-                self._recover(compiled.begun)
-                return False
-            compiled.finish()  # the warning is now handled
-        return True
+        return self._steps.complete(outcome) or self._recover()
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
         """Return to the initial state: positions, gains, references, constraints, noise.
@@ -386,7 +335,7 @@ class Simulation:
     def note_state(self) -> None:
         """Make the current state the last valid one, to which a divergence returns."""
         self.plant.note_state()
-        self._warnings_seen[:] = self._warnings
+        self._steps.note_warnings()
 
     def emit(self, event: Event) -> None:
         """Add an event; in the physics thread."""
@@ -415,14 +364,9 @@ class Simulation:
         self.references, self.controls = plant.references, plant.controls
         self.sent = plant.references
         self.sample = plant.sample
-        # The attributes of MjData are slow to read.
-        self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number
         plant.bind()
         self._feedback = JointFeedback(plant.data, plant.layout.robots, plant.controls)
-        self._planned = None
-        with suppress(LookupError):
-            warn = self.engine_messages.append
-            self._planned = CompiledSteps(plant, self._time, self._warnings_seen, warn)
+        self._steps = PlantSteps(plant, self.times, self._time, self.engine_messages.append)
         self._options_changed()
 
     def set_current_sample(self, time: float, *, origin: float | None = None) -> None:
@@ -434,38 +378,26 @@ class Simulation:
         self.note_state()
         self._feedback.read()
         if origin is not None:
-            self.origin = origin
-            self._compile()
+            self.times.origin = origin
+            self._steps.configure()
 
     def _align(self, time: float) -> None:
-        """Count steps from the first time that is a whole number of steps before `time` [s]."""
-        whole = round(time / self._timestep) * self._timestep
-        near = abs(time - whole) < _ROUNDING * self._timestep
-        self.origin = 0.0 if near else time % self._timestep
-        self._compile()
+        """Let the next step begin at a time [s]."""
+        self.times.align(time)
+        self._steps.configure()
 
-    def _compile(self) -> None:
-        """Use compiled steps where they are possible, with the present options."""
-        planned = self._planned
-        self.compiled = planned if planned is not None and planned.applies else None
-        if self.compiled is not None:
-            self.compiled.configure(self.origin, self._last_time)
-
-    def _diverged(self) -> bool:
-        bad = any(self._warnings[kind] > self._warnings_seen[kind] for kind in _BAD)
-        self._warnings_seen[:] = self._warnings
-        return bad
-
-    def _recover(self, time: float) -> None:
-        """Handle divergence; `sample` still holds the last valid state."""
+    def _recover(self) -> bool:
+        """Handle divergence; `sample` still holds the last valid state. Returns False."""
+        time = self._steps.begun
         self.divergences += 1
         if self.on_divergence == "shutdown":
             raise DivergenceError(f"the simulation diverged at {time:.4f} s")
         if self.on_divergence == "pause":
             self.plant.revert()
             self.data.time = time  # later than the sample: no stamp is repeated
-            self._warnings_seen[:] = self._warnings
+            self._steps.note_warnings()
             self.paused = True
         else:
             # The clock continues: a jump back would make every TF listener drop its buffer.
             self.reset(time=time + self.model.opt.timestep)
+        return False

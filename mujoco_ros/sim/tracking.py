@@ -6,7 +6,7 @@ import numpy as np
 
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.compiled_steps import Updates
+from mujoco_ros.sim.stepping.compiled_topics import Updates
 
 
 class PositionCommands:

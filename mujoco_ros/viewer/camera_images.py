@@ -5,7 +5,6 @@ from collections.abc import Collection, Hashable, Mapping
 from threading import Lock
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -15,9 +14,8 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
 
-_QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
+_QUALITY = 82  # of JPEG
 _IN_SCENE = 320  # largest width of images in the scene [px]
-_FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 
 class Picture(NamedTuple):
@@ -105,7 +103,11 @@ class EncodedImages:
 
 def encoded(pixels: np.ndarray, *, lossless: bool) -> Picture:
     """Return an RGB image as PNG or JPEG.  # (h, w, 3) uint8"""
-    suffix, options = (".png", _FAST) if lossless else (".jpg", _QUALITY)
+    import cv2  # needs 20 MB, and few pages show images
+
+    suffix, options = ".jpg", [cv2.IMWRITE_JPEG_QUALITY, _QUALITY]
+    if lossless:
+        suffix, options = ".png", [cv2.IMWRITE_PNG_COMPRESSION, 1]
     is_written, content = cv2.imencode(suffix, np.ascontiguousarray(pixels[..., ::-1]), options)
     if not is_written:
         raise RuntimeError(f"an image of {pixels.shape} cannot be encoded")

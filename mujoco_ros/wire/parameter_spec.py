@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
-from mujoco_ros.model.errors import shortened
+from mujoco_ros.model.errors import counted, shortened
 
 # Without a dot, YAML 1.1 reads it as text; so do `ros2 param set` and `ros2 param load`.
 _EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
@@ -128,7 +128,7 @@ class ParameterSpec:
             return f"it is one of {', '.join(self.choices)}"
         kind = _KINDS[type(self.default)][1]
         if self.length:
-            kind = f"a list of {self.length} numbers"
+            kind = f"a list of {counted(self.length, 'number')}"
         if isinstance(self.default, str):
             kind = f"a text of at most {self.longest} characters, without control characters"
         if self.low is None:

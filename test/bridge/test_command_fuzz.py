@@ -251,7 +251,7 @@ def test_invalid_streamed_commands_are_refused(fuzzed: Fuzzed) -> None:
         "joint_commands: position of joint 'left_shoulder_pitch' is inf",
         "joint_commands: joint 'tail' not found",
         "joint_commands: joint 'waist_yaw' is named twice",
-        "joint_commands: velocity has 1 values for 33 joints",
+        "joint_commands: velocity has 1 value for 33 joints",
         "position_controller/commands: 3 values for 33 joints",
         "effort_controller/commands: effort of joint 'left_shoulder_yaw' is nan",
         "velocity_controller/commands: 0 values for 33 joints",

@@ -256,8 +256,8 @@ def test_a_value_is_one_row_and_each_alternative_another(item, value, wanted):
 @pytest.mark.parametrize(
     ("item", "value", "message"),
     [
-        (DisplayedValue("V", "m", "", ("x", "y")), 1.0, "there are 1 values, for: x, y"),
-        (DisplayedValue("V", "m"), [0.0] * 33, "there are 33 values; limit 32"),
+        (DisplayedValue("V", "m", "", ("x", "y")), 1.0, "1 value for: x, y"),
+        (DisplayedValue("V", "m"), [0.0] * 33, "33 values; limit 32"),
         (ChoiceField("C", "object", "m"), "box", "alternatives are 'box', not a list of texts"),
         (ChoiceField("C", "object", "m"), [1], r"alternatives are \[1\], not a list of texts"),
     ],

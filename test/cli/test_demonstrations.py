@@ -35,7 +35,7 @@ def test_episodes_become_a_dataset_that_repeats_exactly(tmp_path, capsys):
     assert main([*command, *options, "--episodes", "1"]) == 0
     (episode,) = json.loads((folder / DESCRIPTION).read_text())["episodes"]
     assert episode["seed"] == 1000000
-    written = f"1 episodes, {episode['frames']} frames in {folder}"
+    written = f"1 episode, {episode['frames']} frames in {folder}"
     assert written in capsys.readouterr().out
     assert not list(output.glob("demonstrations*")), "the files of the episodes are deleted"
     assert main([*command, "--replay", str(folder)]) == 0

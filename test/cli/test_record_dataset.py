@@ -162,7 +162,7 @@ def test_an_episode_of_a_bag_that_a_gap_ends_is_in_the_exit_code(
     for _ in range(2):
         command = [*_command(dataset, _bag(tmp_path / "bag", messages)), "--resume"]
         assert main(command) == 1
-        assert "1 episodes of the bags were ended or discarded" in capsys.readouterr().err
+        assert "an error ended or discarded 1 episode of the bags" in capsys.readouterr().err
         assert list(_episodes(dataset).values()) == [pytest.approx(74, abs=1)]
         shutil.rmtree(tmp_path / "bag")
 

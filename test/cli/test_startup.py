@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mujoco_ros import cli
+from mujoco_ros.process import child_process
 from mujoco_ros.process.child_process import ONE_THREAD
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,6 +161,16 @@ def test_the_program_is_found_by_its_command(arguments, expected, monkeypatch):
     assert cli._program() == expected
 
 
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [("mujoco_ros.cli.viewer", "viewer"), ("mujoco_ros.controllers.planning.worker", None)],
+)
+def test_the_program_of_a_child_process_is_found(module, expected, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [child_process.__file__, "1", module])
+    monkeypatch.setattr(sys, "orig_argv", child_process.python_command(module))
+    assert cli._program() == expected
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_error(closed, tmp_path):
     run = " ".join(command("draw_controller", str(TABLE)))
@@ -220,6 +231,19 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
         for count in ("1", "4")
     }
     assert len(outputs) == 1
+
+
+def test_the_viewer_loads_no_clients_of_other_servers():
+    code = (
+        "import sys; from mujoco_ros.cli.viewer import import_server; import_server(); "
+        "print(*sys.modules); import requests"  # by others, it can be imported
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    modules = done.stdout.split()
+    assert "engineio" in modules
+    assert not {"aiohttp", "requests"} & set(modules)
 
 
 def test_programs_do_not_load_the_library_of_windows(tmp_path):

@@ -112,7 +112,7 @@ def test_an_invalid_yaml_file_is_one_clear_error(gains, text, message):
     [
         ("1 2\n3 4\n", r"has 2 lines of 'kp kd', the robot has 3 motor-driven joints: hip, knee"),
         ("1 2\n3 4\n5 6\n7 8\n9 10\n", r"has 5 lines.* 3 motor-driven .*; and 4 joints in all"),
-        ("1 2\n3\n5 6\n", r"line 2: expected 'kp kd', got 1 values"),
+        ("1 2\n3\n5 6\n", r"line 2: expected 'kp kd', got 1 value"),
         ("1 2\n# knee\n3 4 5\n5 6\n", r"line 3: expected 'kp kd', got 3 values"),
         ("1 2\n3 x\n5 6\n", r"line 2: expected a number, got 'x'"),
         ("1 2\n3 4\n5 -6\n", r"line 3: a gain must be from 0 to 1e\+06"),

@@ -91,8 +91,8 @@ def test_zero_is_a_value():
         ([], {"position": []}, "the command names no joints", JointError),
         (["a", "x"], {"position": [0, 0]}, "joint 'x' not found; there are: a, b", JointError),
         (["a", "a"], {"position": [0, 0]}, "joint 'a' is named twice", JointError),
-        (["a", "b"], {"position": [0]}, "position has 1 values for 2 joints; give", CommandError),
-        (["a"], {"effort": [0, 1]}, "effort has 2 values for 1 joints; give", CommandError),
+        (["a", "b"], {"position": [0]}, "position has 1 value for 2 joints; give", CommandError),
+        (["a"], {"effort": [0, 1]}, "effort has 2 values for 1 joint; give", CommandError),
         (
             ["a", "b"],
             {"effort": [0, 0]},
@@ -153,7 +153,7 @@ def test_a_forward_command_is_for_all_joints_with_its_interface_in_model_order(
 
 @pytest.mark.parametrize("data", [[], [1.0], [1.0] * 3])
 def test_the_error_for_a_forward_command_of_the_wrong_length_names_the_order(data):
-    with pytest.raises(CommandError, match=f"{len(data)} values for 2 joints; the order is: a, b"):
+    with pytest.raises(CommandError, match=r"values? for 2 joints; the order is: a, b"):
         forward("position", data)
 
 

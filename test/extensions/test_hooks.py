@@ -25,7 +25,7 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.native import messages_type
+from mujoco_ros.native import library
 from mujoco_ros.sim.simulation import Simulation
 
 ROBOT = """<mujoco><worldbody><body name="link" pos="0 0 2"><joint name="hinge" axis="0 1 0"/>
@@ -307,7 +307,7 @@ class _Native(Extension):
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How the engine calls C functions: with and without a C compiler."""
     if request.param == "c":
-        if messages_type() is None:
+        if library() is None:
             pytest.skip("the native part is not compiled: no C compiler")
     else:
         monkeypatch.setattr(hook_table, "c_callback", lambda _kind: None)

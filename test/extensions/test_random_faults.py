@@ -18,7 +18,7 @@ from mujoco_ros.extensions import extension_set, hook_table
 from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.scene.config import scene_from_text
-from mujoco_ros.native import messages_type
+from mujoco_ros.native import library
 from mujoco_ros.sim.simulation import Simulation
 
 FAULTS = int(os.environ.get("EXTENSION_FAULTS", "800"))
@@ -92,7 +92,7 @@ def test_random_faults_of_c_functions_end_nothing_and_publish_no_nan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, integrator: str, path: str
 ) -> None:
     if path == "c":
-        if messages_type() is None:
+        if library() is None:
             pytest.skip("the native part is not compiled: no C compiler")
     else:
         monkeypatch.setattr(hook_table, "c_callback", lambda _kind: None)

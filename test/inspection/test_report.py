@@ -105,6 +105,18 @@ def test_masses_name_their_origin(pendulum):
     assert robot.file_mass == pytest.approx(5 + MASS)
 
 
+def test_an_mjcf_with_masses_of_shapes_has_no_other_total(tmp_path):
+    body = '<body name="{}" pos="{} 0 0"><joint name="{}"/>{}<geom size=".1" mass="2"/></body>'
+    inertial = '<inertial mass="3" pos="0 0 0" diaginertia="1 1 1"/>'
+    path = tmp_path / "two.xml"
+    for more, total in (("", None), (inertial, 6)):
+        bodies = body.format("a", 0, "i", inertial) + body.format("b", 1, "j", more)
+        path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+        _, robot = robot_of(path)
+        assert robot.mass == pytest.approx(6 if total else 5)
+        assert robot.file_mass == total
+
+
 def test_a_mass_that_differs_from_the_file_is_marked(tmp_path):
     path = tmp_path / "bounded.xml"
     path.write_text(

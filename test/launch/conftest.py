@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXECUTABLES = (
     "controller_manager/ros2_control_node",
     "controller_manager/spawner",
+    "moveit_ros_move_group/move_group",
+    "moveit_ros_planning/moveit_publish_scene_from_text",
     "mujoco_ros/controller",
     "mujoco_ros/record",
     "mujoco_ros/sim",
@@ -38,6 +40,9 @@ EMPTY_PACKAGES = (
     "joint_state_broadcaster",
     "joint_state_topic_hardware_interface",
     "joint_trajectory_controller",
+    "moveit_kinematics",
+    "moveit_planners_ompl",
+    "moveit_simple_controller_manager",
     "nav2_navfn_planner",
     "nav2_regulated_pure_pursuit_controller",
     "parallel_gripper_controller",
@@ -108,7 +113,9 @@ class Launch:
         found: dict[str, list[Started]] = {}
         for file in files:
             name, note = file.name.split(".")[0], json.loads(file.read_text())
-            parameters = [yaml.safe_load(text) for text in note["parameters"]]
+            # launch_ros writes lists as tuples of Python, with a tag that ROS ignores.
+            texts = (text.replace("!!python/tuple", "") for text in note["parameters"])
+            parameters = [yaml.safe_load(text) for text in texts]
             found.setdefault(name, []).append(Started(name, note["argv"], parameters))
         return found
 

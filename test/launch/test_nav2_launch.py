@@ -38,6 +38,7 @@ def test_on_a_map_amcl_localizes_the_rover(ros2_launch, stand_ins):
     description = Path(own(started["map_server"][0])["yaml_filename"])
     assert (description.parent / yaml.safe_load(description.read_text())["image"]).is_file()
     assert launch.interrupt() == 0
+    assert not description.parent.exists()
     assert launch.processes() == []
 
 

@@ -50,7 +50,7 @@ WITHOUT_KEY = {
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
 """Modules of ROS packages, without those of messages whose names end as usual."""
-NOT_INSTALLED = {"moveit_ros_move_group"}
+NOT_INSTALLED = {"moveit_ros_move_group", "moveit_ros_planning"}
 """Packages of launch files that are too large to be installed for all users."""
 DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
@@ -197,6 +197,18 @@ def test_launch_files_compile_and_describe_themselves(file):
     assert "generate_launch_description" in functions
 
 
+def test_every_argument_of_a_launch_file_is_described_by_sentences():
+    texts = {}
+    for file in LAUNCH_FILES:
+        for call in ast.walk(ast.parse(file.read_text())):
+            if getattr(getattr(call, "func", None), "id", "") == "DeclareLaunchArgument":
+                given = {keyword.arg: keyword.value for keyword in call.keywords}
+                name = f"{file.name} {ast.unparse(call.args[0])}"
+                texts[name] = ast.literal_eval(given["description"])
+    assert texts
+    assert {n: t for n, t in texts.items() if not (t[0].isupper() and t.endswith("."))} == {}
+
+
 def test_setup_agrees_with_the_package(setup_arguments):
     package = parse_package(str(ROOT / "package.xml"))
     assert setup_arguments["name"] == package.name
@@ -236,7 +248,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     )
     assert set(scripts) == {
         *("sim", "cameras", "viewer", "export_log", "export_map", "export_urdf"),
-        *("fit", "record", "replay", "new_extension"),
+        *("export_moveit_scene", "fit", "record", "replay", "new_extension"),
         *("check_robot", "controller", "draw_controller", "evaluate", "import_policy"),
     }
     for target in scripts.values():

@@ -57,8 +57,6 @@ def test_it_has_its_own_arguments_and_those_of_the_simulator():
     assert {n: a for n, a in arguments.items() if n in simulator and n != "scene"} == {
         n: a for n, a in simulator.items() if n != "scene"
     }
-    for name, (_, _, description) in arguments.items():
-        assert description[0].isupper(), name
 
 
 def test_it_starts_the_simulator_and_ros2_control(ros2_launch, stand_ins):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.model.errors import UserInputError, shortened, unknown
+from mujoco_ros.model.errors import UserInputError, counted, shortened, unknown
 
 
 def test_short_messages_stay_as_they_are():
@@ -46,3 +46,8 @@ def test_a_message_as_a_whole_is_limited():
 def test_a_message_that_was_shortened_stays_the_same():
     once = shortened(f"'{'k' * 1000}' and {'l' * 1000} " + "word " * 2000)
     assert shortened(once) == once
+
+
+def test_one_is_counted_in_the_singular():
+    assert [counted(n, "IMU") for n in (0, 1, 2)] == ["0 IMUs", "1 IMU", "2 IMUs"]
+    assert [counted(n, "body") for n in (1, 2)] == ["1 body", "2 bodies"]

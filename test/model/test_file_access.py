@@ -124,6 +124,14 @@ def test_a_large_file_is_not_read(inside):
     assert read_file(inside / "large", first=4) == bytes(4)
 
 
+def test_a_placeholder_of_git_lfs_is_named_as_such(inside):
+    path = inside / "arm.stl"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n")
+    for first in (None, 84):
+        with pytest.raises(UserInputError, match=r"arm\.stl' is a placeholder of Git LFS"):
+            read_file(path, "mesh", first=first)
+
+
 def test_a_file_whose_size_is_unknown_is_read_up_to_the_limit():
     with pytest.raises(UserInputError, match="is too large: at most 10 bytes"):
         read_file(Path("/proc/self/status"), largest=SizeLimit(10, of_client=10))

@@ -1,7 +1,6 @@
 """The native part, compiled apart from the package."""
 
 import subprocess
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +18,8 @@ def compile_native(tmp_path: Path) -> Compile:
     def compiled(compiler: str, *options: str) -> Path:
         library = tmp_path / "compiled.so"
         sources = sorted(map(str, Path(native.__file__).parent.glob("*.c")))
-        command = [compiler, "-std=gnu11", "-DPy_LIMITED_API=0x030B0000", "-shared", "-fPIC"]
-        command += [f"-I{sysconfig.get_path('include')}", *options, "-o", str(library), *sources]
+        command = [compiler, "-std=gnu11", "-shared", "-fPIC", *options]
+        command += ["-o", str(library), *sources]
         subprocess.run([*command, "-lm"], check=True)
         return library
 

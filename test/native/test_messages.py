@@ -8,23 +8,24 @@ import numpy as np
 import pytest
 from simulators import WAIT_LIMIT_S
 
-from mujoco_ros.native import Sending, flush, last_rejection, messages_type
+from mujoco_ros.native import Sending, flush, last_rejection, library
+from mujoco_ros.native.messages import CompiledMessages
 from mujoco_ros.native.plan import Plan
 
 
 @pytest.fixture
-def messages() -> type:
-    """The compiled class."""
-    kind = messages_type()
-    if kind is None:
+def compiled() -> ctypes.CDLL:
+    """The compiled functions."""
+    functions = library()
+    if functions is None:
         pytest.skip("the native part is not compiled: no C compiler")
-    return kind
+    return functions
 
 
 class Planned:
     """A plan with two numbers, a stamp and a duration in a buffer of 48 bytes."""
 
-    def __init__(self, kind: type, elapsed: float) -> None:
+    def __init__(self, compiled: ctypes.CDLL, elapsed: float) -> None:
         plan, buffer = Plan(), np.zeros(48, np.uint8)
         self.values, self.elapsed = np.array([1.5, -2.25]), np.array([elapsed])
         self.buffer = buffer
@@ -33,17 +34,17 @@ class Planned:
             return plan.address(buffer, offset, 8, np.uint8)
 
         numbers = [(plan.address(self.values), at(8), 0), (plan.address(self.values, 1), at(16), 3)]
-        self.messages = kind(
-            plan.table(numbers),
-            plan.table([(at(0),)]),
-            plan.table([(plan.address(self.elapsed), at(24))]),
-            plan.table([]),
-            plan.table([(0, 0, 0)]),
+        self.messages = CompiledMessages(
+            compiled,
+            plan,
+            numbers=numbers,
+            stamps=[(at(0),)],
+            durations=[(plan.address(self.elapsed), at(24))],
         )
 
 
-def test_numbers_stamps_and_durations_are_written(messages: type) -> None:
-    planned = Planned(messages, -1.25)
+def test_numbers_stamps_and_durations_are_written(compiled: ctypes.CDLL) -> None:
+    planned = Planned(compiled, -1.25)
     buffer = planned.buffer
     planned.messages.fill(-7, 999_999_999)
     assert buffer[:8].view("<i4").tolist() == [-7, 999_999_999]
@@ -58,9 +59,9 @@ def test_numbers_stamps_and_durations_are_written(messages: type) -> None:
 
 
 @pytest.mark.parametrize("elapsed", [np.nan, np.inf, -np.inf, 2.0**31, 1e12])
-def test_a_duration_without_a_value_is_an_error(messages: type, elapsed: float) -> None:
+def test_a_duration_without_a_value_is_an_error(compiled: ctypes.CDLL, elapsed: float) -> None:
     with pytest.raises(ValueError, match="a duration is not a number"):
-        Planned(messages, elapsed).messages.fill(0, 0)
+        Planned(compiled, elapsed).messages.fill(0, 0)
 
 
 class _Array(ctypes.Structure):
@@ -101,12 +102,12 @@ class Middleware:
 
 
 def serialized(
-    kind: type, middleware: Middleware, buffer: np.ndarray, size: int
-) -> tuple[Any, np.ndarray]:
+    compiled: ctypes.CDLL, middleware: Middleware, buffer: np.ndarray, size: int
+) -> tuple[CompiledMessages, np.ndarray]:
     """Return messages of publishers 1, 2, 3, which has no subscription, and 0; and their losses."""
     plan, lost = Plan(), np.zeros(4, dtype=np.int64)
     some, none = np.array([1]), np.array([0])
-    table = plan.table(
+    rows = [
         (
             publisher,
             plan.address(count, kind=np.int64),
@@ -115,18 +116,18 @@ def serialized(
             size,
         )
         for at, (publisher, count) in enumerate([(1, some), (2, some), (3, none), (0, some)])
-    )
-    empty = [plan.table([]) for _ in range(3)]
-    return kind(*empty, table, plan.table([middleware.functions])), lost
+    ]
+    messages = CompiledMessages(compiled, plan, messages=rows, functions=middleware.functions)
+    return messages, lost
 
 
 @pytest.mark.parametrize("sending", Sending)
 def test_messages_with_subscriptions_are_sent_and_rejected_ones_counted(
-    messages: type, sending: Sending
+    compiled: ctypes.CDLL, sending: Sending
 ) -> None:
     middleware, buffer = Middleware(), np.arange(48, dtype=np.uint8)
-    filled, lost = serialized(messages, middleware, buffer, 8)
-    filled.send(sending)
+    filled, lost = serialized(compiled, middleware, buffer, 8)
+    filled.publish(0, 0, sending)
     if sending != Sending.AT_ONCE:
         buffer[:] = 0  # as for the next step
         flush()
@@ -136,13 +137,13 @@ def test_messages_with_subscriptions_are_sent_and_rejected_ones_counted(
     assert last_rejection() == "out of memory"
 
 
-def test_messages_wait_for_a_busy_middleware_or_are_lost(messages: type) -> None:
+def test_messages_wait_for_a_busy_middleware_or_are_lost(compiled: ctypes.CDLL) -> None:
     size, count = 40_000, 100
     middleware, buffer = Middleware(), np.zeros(4 * size, dtype=np.uint8)
-    filled, lost = serialized(messages, middleware, buffer, size)
+    filled, lost = serialized(compiled, middleware, buffer, size)
     middleware.accepts.clear()
     for _ in range(count):
-        filled.send(Sending.IN_TIME)
+        filled.publish(0, 0, Sending.IN_TIME)
     assert not middleware.sent
     missing = int(lost.sum())
     assert count < missing < 2 * count  # two times a megabyte have room
@@ -153,26 +154,18 @@ def test_messages_wait_for_a_busy_middleware_or_are_lost(messages: type) -> None
     assert lost.sum() == missing + rejected
     for number in range(count):
         buffer[:] = number
-        filled.send(Sending.WAITING)
-    filled.send(Sending.AT_ONCE)
+        filled.publish(0, 0, Sending.WAITING)
+    filled.publish(0, 0, Sending.AT_ONCE)
     assert len(middleware.sent) == 4 * count - missing + 2
     numbers = [data[0] for publisher, data in middleware.sent[-2 * count - 2 :] if publisher == 1]
     assert numbers == [*range(count), count - 1]
 
 
-def test_messages_are_sent_before_their_buffer_is_freed(messages: type) -> None:
+def test_messages_are_sent_before_their_buffer_is_freed(compiled: ctypes.CDLL) -> None:
     middleware = Middleware()
-    filled, _ = serialized(messages, middleware, np.full(48, 7, dtype=np.uint8), 8)
+    filled, _ = serialized(compiled, middleware, np.full(48, 7, dtype=np.uint8), 8)
     middleware.accepts.clear()
-    filled.send(Sending.WAITING)
+    filled.publish(0, 0, Sending.WAITING)
     threading.Timer(0.05, middleware.accepts.set).start()
     del filled
     assert [data for _, data in middleware.sent] == [bytes([7] * 8)] * 2
-
-
-@pytest.mark.parametrize(("wrong", "columns"), [(0, 4), (2, 3), (3, 9), (4, 2)])
-def test_a_table_with_other_columns_is_an_error(messages: type, wrong: int, columns: int) -> None:
-    tables = [Plan().table([]) for _ in range(5)]
-    tables[wrong] = Plan().table([(0,) * columns])
-    with pytest.raises(ValueError, match="not the table of a plan"):
-        messages(*tables)

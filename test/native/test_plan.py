@@ -40,31 +40,32 @@ def test_other_or_scattered_numbers_are_an_error(array: np.ndarray) -> None:
         Plan().address(array)
 
 
-def test_a_table_keeps_the_arrays_that_it_points_to() -> None:
+def test_a_plan_keeps_the_arrays_that_its_tables_point_to() -> None:
     plan, array = Plan(), np.zeros(3).view(type("Referred", (np.ndarray,), {}))
     alive = ref(array)
-    table = plan.table([(plan.address(array),)])
-    del plan, array
+    address, count = plan.table([(plan.address(array),)])
+    del array
     gc.collect()
+    assert count == 1
+    assert list((ctypes.c_double * 3).from_address(ctypes.c_int64.from_address(address).value)) == [
+        *(0.0, 0.0, 0.0)
+    ]
     assert alive() is not None
-    del table
+    del plan
     gc.collect()
     assert alive() is None
 
 
 _SANITIZED = """
 import sys
-from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
-name, path, *tests = "mujoco_ros.native.compiled", *sys.argv[1:]
-spec = spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
-module = module_from_spec(spec)
-spec.loader.exec_module(module)
-sys.modules[name] = module
-sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--numprocesses=0", *tests]))
+from mujoco_ros import native
+
+library = native.load(sys.argv[1])
+native._library = lambda: library
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--numprocesses=0", *sys.argv[2:]]))
 """
 
 

@@ -88,7 +88,7 @@ def test_the_parts_of_a_gpio_message_must_fit():
     assert interface_values(["g"], [["x", "y"]], [[1.0, 2.0]]) == {"g/x": 1.0, "g/y": 2.0}
     with pytest.raises(CommandError, match="1 interface_values for 2 interface_groups"):
         interface_values(["g", "h"], [["x"]], [[1.0]])
-    with pytest.raises(CommandError, match="'g' has 1 values for 2 interfaces"):
+    with pytest.raises(CommandError, match="'g' has 1 value for 2 interfaces"):
         interface_values(["g"], [["x", "y"]], [[1.0]])
 
 

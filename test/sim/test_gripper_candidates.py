@@ -51,3 +51,9 @@ def test_the_log_suggests_what_moves_like_a_gripper(
     scene.write_text(f"robots: [{{name: g, model: g.xml, gripper: {name}}}]")
     Simulation(load_scene(str(scene)))
     assert "gripper" not in caplog.text
+
+
+def test_no_gripper_is_suggested_for_two_hands(caplog):
+    caplog.set_level(logging.INFO)
+    Simulation(load_scene("humanoid"))
+    assert "gripper" not in caplog.text

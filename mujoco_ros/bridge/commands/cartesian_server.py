@@ -12,7 +12,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.cartesian import CartesianCommand, CommandKind, cartesian_command
 from mujoco_ros.control.events import CommandError, CommandSource
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.wire.conversions import nanoseconds, xyz
 from mujoco_ros.wire.names import parameter_prefix
@@ -81,7 +81,9 @@ class CartesianServer(CommandServer):
         ]
         with self._rejections.refusing(topic):
             if len(values) != 6:
-                raise CommandError(f"{len(values)} values; give 3 [N/m] and then 3 [Nm/rad]")
+                raise CommandError(
+                    f"{counted(len(values), 'value')}; give 3 [N/m] and then 3 [Nm/rad]"
+                )
             result = self._node.set_parameters_atomically(parameters)
             if not result.successful:
                 raise CommandError(result.reason)

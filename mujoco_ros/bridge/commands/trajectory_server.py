@@ -36,6 +36,7 @@ from mujoco_ros.control.trajectory.trajectory import (
     tolerances,
     trajectory,
 )
+from mujoco_ros.model.errors import counted
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.sim.command_queue import NANOSECOND, epoch_of
@@ -71,8 +72,8 @@ def point_arrays(message: JointTrajectory) -> PointArrays:
                     continue
                 if len(field) != joints:
                     raise CommandError(
-                        f"point {i} has {len(field)} {name} for {joints} joints; give one for "
-                        "each, or none"
+                        f"point {i} has {len(field)} {name} for {counted(joints, 'joint')}; give "
+                        "one for each, or none"
                     )
                 values[row, i] = field
                 given[row, i] = True

@@ -11,7 +11,7 @@ from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.actuator_controls import Control, joints_of_actuators
@@ -33,7 +33,8 @@ def array_values(controls: tuple[Control, ...], data: Sequence[float]) -> np.nda
     names = [controls[row].name for row in rows]
     if len(data) != len(names):
         raise UserInputError(
-            f"{len(data)} values, but there are {len(names)} actuators: {', '.join(names)}"
+            f"{counted(len(data), 'value')} for {counted(len(names), 'actuator')}: "
+            f"{', '.join(names)}"
         )
     values = np.full(len(controls), np.nan)
     for row, name, value in zip(rows, names, data, strict=True):
@@ -73,8 +74,8 @@ def named_values(
         if interfaces != [CTRL] or len(numbers) != 1:
             listing = ", ".join(f"'{interface}'" for interface in interfaces) or "none"
             raise UserInputError(
-                f"actuator '{name}' takes 1 value of the interface '{CTRL}', got {len(numbers)} "
-                f"values of {listing}"
+                f"actuator '{name}' takes 1 value of the interface '{CTRL}', got "
+                f"{counted(len(numbers), 'value')} of {listing}"
             )
         _check(name, numbers[0])
         values[index[name]] = numbers[0]

@@ -4,22 +4,20 @@ import copy
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.native import Sending, flush, messages_type
+from mujoco_ros.native import Sending, flush, library
+from mujoco_ros.native.messages import CompiledMessages
 from mujoco_ros.native.plan import Plan
 from mujoco_ros.rclpy_ext.raw_publishing import publish_functions
 from mujoco_ros.sim.command_queue import epoch_label
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import MessageTemplate
-
-if TYPE_CHECKING:
-    from mujoco_ros.native.compiled import Messages
 
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
@@ -217,13 +215,11 @@ class Batch:
 
     def publish(self, sec: int, nanosec: int, sending: Sending = Sending.WAITING) -> None:
         """Fill every message, and publish it if its topic has a subscription."""
-        self._fill(sec, nanosec)
-        self._send(sending)
-
-    def _send(self, sending: Sending) -> None:
         compiled = self.compiled
         if compiled is not None:
-            compiled.send(sending)
+            compiled.publish(sec, nanosec, sending)
+        else:
+            self._fill(sec, nanosec)
         for publisher, view in self._parts:
             if publisher.subscriptions and (compiled is None or publisher.handle is None):
                 publisher.send(view.tobytes())
@@ -241,10 +237,10 @@ def _compiled(
     arrays: Mapping[str, np.ndarray],
     publishers: Sequence[TopicPublisher],
     owner: Batch,
-) -> "Messages | None":
+) -> CompiledMessages | None:
     """Return the compiled form of a layout, if any; its publishers stay open as long as `owner`."""
-    kind, functions = messages_type(), publish_functions()
-    if kind is None or functions is None:
+    native, functions = library(), publish_functions()
+    if native is None or functions is None:
         return None
     handles = [publisher.handle for publisher in publishers]
     opened = ExitStack()
@@ -260,22 +256,26 @@ def _compiled(
     def target(offset: int, size: int = 8) -> int:
         return plan.address(buffer, offset, size, np.uint8)
 
-    numbers = plan.table(
-        (source(number), target(at, 4 if is_single else 8), 2 * is_single + (number.sign < 0))
-        for number, at, is_single in layout.numbers
+    return CompiledMessages(
+        native,
+        plan,
+        numbers=(
+            (source(number), target(at, 4 if is_single else 8), 2 * is_single + (number.sign < 0))
+            for number, at, is_single in layout.numbers
+        ),
+        stamps=((target(at),) for at in layout.stamps),
+        durations=((source(number), target(at)) for number, at in layout.durations),
+        messages=(
+            (
+                0 if handle is None else handle.pointer,
+                plan.address(publisher.sent_by_compiled, kind=np.int64),
+                plan.address(publisher.lost_by_compiled, kind=np.int64),
+                target(start, end - start),
+                end - start,
+            )
+            for publisher, handle, (start, end) in zip(
+                publishers, handles, layout.messages, strict=True
+            )
+        ),
+        functions=functions,
     )
-    stamps = plan.table((target(at),) for at in layout.stamps)
-    durations = plan.table((source(number), target(at)) for number, at in layout.durations)
-    messages = plan.table(
-        (
-            0 if handle is None else handle.pointer,
-            plan.address(publisher.sent_by_compiled, kind=np.int64),
-            plan.address(publisher.lost_by_compiled, kind=np.int64),
-            target(start, end - start),
-            end - start,
-        )
-        for publisher, handle, (start, end) in zip(
-            publishers, handles, layout.messages, strict=True
-        )
-    )
-    return kind(numbers, stamps, durations, messages, plan.table([functions]))

@@ -29,7 +29,7 @@ from mujoco_ros.sim.kinematics import (
     RelativePoses,
 )
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.compiled_steps import Updates
+from mujoco_ros.sim.stepping.compiled_topics import Updates
 from mujoco_ros.sim.tracking import PositionCommands, Tracking
 from mujoco_ros.wire.parameter_spec import WrenchSign
 

@@ -14,7 +14,7 @@ from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, CONTACTS, JOINT_REFERENCES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
-from mujoco_ros.sim.stepping.compiled_steps import CompiledTopics, Updates
+from mujoco_ros.sim.stepping.compiled_topics import CompiledTopics, Updates
 
 _APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
 _AT_TICKS = 0  # in place of a number of steps: only at ticks of the lockstep

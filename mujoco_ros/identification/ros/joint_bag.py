@@ -10,7 +10,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.identification.joint_record import LARGEST_DURATION_S, JointRecord, check_record
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.recording.ros.bag_reader import BagReader
 
 _STATES = "joint_states"
@@ -95,7 +95,9 @@ class _Samples:
         for own, given in zip(row, fields, strict=True):
             numbers = np.asarray(given, dtype=float)
             if len(numbers) not in (0, len(names)):
-                raise UserInputError(f"{where}: {len(numbers)} values for {len(names)} joints")
+                raise UserInputError(
+                    f"{where}: {counted(len(numbers), 'value')} for {counted(len(names), 'joint')}"
+                )
             if np.isinf(numbers).any() or (np.abs(numbers) > 1e9).any():
                 raise UserInputError(f"{where}: a value is infinite or beyond 1e9")
             if len(numbers):

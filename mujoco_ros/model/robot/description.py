@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import package_directory, share_directory
@@ -69,7 +69,7 @@ def descriptions(
         path, pose = config.path(source), robot_config.pose
         if text is not None and not source:
             urdf = text
-        elif robot_config.urdf or text is not None or path.suffix == ".urdf":
+        elif robot_config.urdf or text is not None or path.suffix.lower() == ".urdf":
             urdf = _with_resolved_meshes(path, text, robot.name, config.package_folders)
         else:
             pose = PoseConfig()
@@ -78,7 +78,7 @@ def descriptions(
             if not urdf:
                 urdf = _exported(assembly, robot, partial(mesh_uri, share=share))
                 exported.append((model, urdf))
-            name = escape(robot.name, {'"': "&quot;"})
+            name = escape(robot.name)
             urdf = urdf.replace(f'name="{_ANY_NAME}"', f'name="{name}"', 1)
         found.append(_description(urdf, robot, pose))
     return found

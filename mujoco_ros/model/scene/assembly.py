@@ -74,7 +74,7 @@ def assemble(config: SceneConfig) -> Assembly:
     """
     for folder in config.plugins:
         load_plugins(config.path(folder))
-    if config.robots and config.path(config.robots[0].model).suffix == ".mjb":
+    if config.robots and config.path(config.robots[0].model).suffix.lower() == ".mjb":
         assembly = _binary(config)
     else:
         assembly = _merged(config)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.extras import require
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
 from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.reading import computed_once
@@ -223,7 +223,7 @@ def _cached_parts(
                 return [file[key] for key in file.files]
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             _LOGGER.warning("'%s' cannot be read, and is made again", path)
-    _LOGGER.info("%s: convex decomposition of %d triangles", progress, len(mesh.faces))
+    _LOGGER.info("%s: convex decomposition of %s", progress, counted(len(mesh.faces), "triangle"))
     began = time.monotonic()
     parts = _decompose(mesh, option)
     took = time.monotonic() - began

@@ -268,9 +268,9 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
         raise errors.UserInputError(
             f"'{scene}' is no xacro file, so it takes no arguments ({', '.join(arguments)})"
         )
-    if path.suffix in (".yaml", ".yml"):
+    if path.suffix.lower() in (".yaml", ".yml"):
         return read_scene(path, overlays)
-    if path.suffix in (*MODEL_SUFFIXES, XACRO_SUFFIX):
+    if path.suffix.lower() in (*MODEL_SUFFIXES, XACRO_SUFFIX):
         name = _robot_name(path)
         robot = RobotConfig(name=name, model=str(path), base=base, xacro_args=dict(arguments))
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
@@ -284,7 +284,7 @@ def _robot_name(path: Path) -> str:
     """Return the name in a model file, or else the name of the file or its folder."""
     stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
     candidates = [stem, path.resolve().parent.name]
-    if path.suffix not in (".mjb", XACRO_SUFFIX):  # a xacro file may compute the name
+    if path.suffix.lower() not in (".mjb", XACRO_SUFFIX):  # a xacro file may compute the name
         header = read_file(path, "model file", first=HEADER_CHARACTERS).decode(errors="replace")
         candidates.insert(0, root_element(header)[1])
     names = [to_name(name).removesuffix("_scene") for name in candidates]

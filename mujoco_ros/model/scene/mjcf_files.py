@@ -27,6 +27,7 @@ from mujoco_ros.model.scene import limits
 from mujoco_ros.model.scene.asset_snapshot import referenced_files
 from mujoco_ros.model.scene.config import NO_FOLDER
 from mujoco_ros.model.scene.mjcf_checks import Copies, ElementCount, check_numbers, may_be_special
+from mujoco_ros.model.urdf.importing.mesh_file import embed_mesh
 from mujoco_ros.model.uri import resolve
 
 ENGINE_ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
@@ -53,12 +54,13 @@ def read_mjcf(path: Path, where: str, packages: Mapping[str, Path] | None = None
     """Read an MJCF file; the paths in the spec are absolute, `packages` are for URIs."""
     note_file(path)
     content = read_file(path, "model file", largest=LARGEST_TEXT)
-    return _parsed(_Reader(packages).read(path, where, content, ()))
+    return _with_meshes(_parsed(_Reader(packages).read(path, where, content, ())))
 
 
 def read_mjcf_text(text: str, where: str) -> mujoco.MjSpec:
     """Read the text of an MJCF, as `read_mjcf` a file; it includes none, and paths are absolute."""
-    return _parsed(_Reader(None).read(NO_FOLDER / "model.xml", where, text.encode(), ()))
+    model = _Reader(None).read(NO_FOLDER / "model.xml", where, text.encode(), ())
+    return _with_meshes(_parsed(model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +250,25 @@ def _parsed(model: _Model) -> mujoco.MjSpec:
                 for path in (model.path(file, folder) for folder in ("", *folders)):
                     if os.path.lexists(on_disk(path)):
                         model.documents[str(path)] = _content(model, path, "file")
+    # The parser knows suffixes in lower case only.
+    main = str(model.name.with_suffix(model.name.suffix.lower()))
+    documents = {main: model.documents[str(model.name)]} | model.documents
     try:
         with mujoco.MjVfs() as files:
-            for name, document in model.documents.items():
+            for name, document in documents.items():
                 files[name] = document
-            spec = mujoco.MjSpec.from_file(str(model.name), vfs=files)
+            spec = mujoco.MjSpec.from_file(main, vfs=files)
     except ENGINE_ERRORS as error:
         raise engine_error(model.where, error) from error
     _make_paths_absolute(spec, model, attached)
+    return spec
+
+
+def _with_meshes(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """Convert the meshes of formats that MuJoCo does not read; a missing file is reported later."""
+    for mesh in spec.meshes:
+        if mesh.file and Path(mesh.file).is_file():
+            embed_mesh(mesh, Path(mesh.file))
     return spec
 
 

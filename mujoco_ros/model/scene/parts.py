@@ -84,7 +84,7 @@ def _edit(
     model: ImportedUrdf, robot: RobotConfig, config: SceneConfig, where: str, path: Path
 ) -> bool:
     """Change the model of a robot by the options of a scene; return whether its base was freed."""
-    spec, is_urdf = model.spec, path.suffix in (".urdf", XACRO_SUFFIX)
+    spec, is_urdf = model.spec, path.suffix.lower() in (".urdf", XACRO_SUFFIX)
     is_freed = _edit_base(model, robot, where, path)
     has_rollers = _mount_rollers(model, robot)
     edits = (
@@ -278,21 +278,21 @@ def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None
 
 def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> ImportedUrdf:
     """Read an MJCF or URDF file; an MJCF needs nothing beside its spec."""
-    if path.suffix == XACRO_SUFFIX:
+    if path.suffix.lower() == XACRO_SUFFIX:
         raise UnsupportedFormatError(
             f"{owner}: '{path}' is a xacro file, which only a robot of the start scene can have"
         )
-    if path.suffix == ".mjb":
+    if path.suffix.lower() == ".mjb":
         raise UnsupportedFormatError(
             f"{owner}: '{path}' is a compiled model, which can only run alone; "
             "name its MJCF or URDF to merge it with others"
         )
-    if path.suffix not in MODEL_SUFFIXES:
+    if path.suffix.lower() not in MODEL_SUFFIXES:
         raise UnsupportedFormatError(
             f"{owner}: '{path}' is not a model; it must be one of {', '.join(MODEL_SUFFIXES)}"
         )
     check_file(path, f"{owner}: model file")
-    if path.suffix == ".urdf":
+    if path.suffix.lower() == ".urdf":
         note_file(path)
         return _import_urdf(path, packages=packages)
     return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))

@@ -68,11 +68,11 @@ def _model_files(collection: str) -> Iterator[Path]:
     except (metadata.PackageNotFoundError, ValueError):
         files = []
     for file in files:
-        if file.suffix in (".urdf", ".xml") and _is_model(path := Path(str(file.locate()))):
+        if file.suffix.lower() in (".urdf", ".xml") and _is_model(path := Path(str(file.locate()))):
             yield path.resolve()
     for folder in _cached(collection):
         for path in folder.rglob("*"):
-            if path.suffix in (".urdf", ".xml") and _is_model(path):
+            if path.suffix.lower() in (".urdf", ".xml") and _is_model(path):
                 yield path
 
 
@@ -93,7 +93,7 @@ def cached_collections() -> tuple[Path, Path]:
 
 
 def _is_model(path: Path) -> bool:
-    if path.suffix == ".urdf":
+    if path.suffix.lower() == ".urdf":
         return path.is_file()
     try:
         header = read_file(path, first=_HEADER_CHARACTERS).decode(errors="replace")

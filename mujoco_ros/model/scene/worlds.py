@@ -134,7 +134,7 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
             name=assembly.config.name, uri="", description="", tags=("text", *robots)
         )
     path = scene_path(reference)
-    if path.suffix == XACRO_SUFFIX:
+    if path.suffix.lower() == XACRO_SUFFIX:
         uri, header = path.as_uri(), header_comment(read_text(path))
         return WorldDescription(name=path.stem, uri=uri, description=header, tags=("model",))
     return describe_world(path)
@@ -143,7 +143,7 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
 def load_world(reference: str) -> Assembly:
     """Load a scene or model, given as for `load_scene`; a model without joints has no robot."""
     config = _allowed_for_clients(load_scene(reference))
-    if config.merged or Path(config.robots[0].model).suffix == ".mjb":
+    if config.merged or Path(config.robots[0].model).suffix.lower() == ".mjb":
         return _assemble(config)
     part = part_from_file(Path(config.robots[0].model), name=config.name)
     has_joints = part.spec is not None and bool(part.spec.joints)
@@ -216,7 +216,9 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
                 f"there are more than {_MAX_ENTRIES} files and folders below '{folder}'; name a "
                 "subfolder"
             )
-        found = (path for path in sorted(entries) if path.suffix in suffixes and path.is_file())
+        found = (
+            path for path in sorted(entries) if path.suffix.lower() in suffixes and path.is_file()
+        )
         return list(islice(found, _MAX_FILES))
     except OSError as error:
         raise UserInputError(f"'{folder}' cannot be read: {error.strerror}") from error
@@ -225,12 +227,12 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 def describe_world(path: Path) -> WorldDescription:
     """Describe the scene or model of a file, without reading its meshes."""
     uri = shipped_uri(path) or named(path).as_uri()
-    if path.suffix == ".mjb":
+    if path.suffix.lower() == ".mjb":
         return WorldDescription(name=path.stem, uri=uri, description="", tags=("model",))
-    if path.suffix not in (*_SCENE_SUFFIXES, *MODEL_SUFFIXES):
+    if path.suffix.lower() not in (*_SCENE_SUFFIXES, *MODEL_SUFFIXES):
         raise UserInputError(f"'{path}' is not a world: it must be .yaml, .xml, .urdf or .mjb")
     text = read_text(path)
-    if path.suffix in _SCENE_SUFFIXES:
+    if path.suffix.lower() in _SCENE_SUFFIXES:
         tags: tuple[str, ...] = ("scene", *(robot.name for robot in read_scene(path).robots))
     elif root_element(text)[0] in ("mujoco", "robot"):
         tags = ("model",)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 from mujoco_ros.recording.demonstrations import lerobot_program
 from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
 
@@ -95,7 +95,7 @@ def write_dataset(
         (unfinished / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
         os.rename(unfinished, folder)
     frames = sum(episode["frames"] for episode in written)
-    return f"{len(written)} episodes, {frames} frames in {folder}"
+    return f"{counted(len(written), 'episode')}, {counted(frames, 'frame')} in {folder}"
 
 
 def _send_episode(child: "_Child", path: Path, layout: dict[str, Any]) -> int:

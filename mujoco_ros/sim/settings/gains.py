@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import LARGEST_GAIN, Gains, load_gains
+from mujoco_ros.model.errors import counted
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
@@ -183,10 +184,10 @@ def configured_gains(
             kp[columns][servo], kd[columns][servo] = gains.kp[servo], gains.kd[servo]
         elif servo.size:
             _LOG.warning(
-                "robot '%s' has no gains file: PD gains of its %d torque motors are derived from "
-                "their inertias, for a bandwidth of %g Hz and a damping ratio of %g",
+                "robot '%s' has no gains file: PD gains of its %s are derived from "
+                "the inertia, for a bandwidth of %g Hz and a damping ratio of %g",
                 robot.name,
-                servo.size,
+                counted(servo.size, "torque motor"),
                 BANDWIDTH_HZ,
                 DAMPING_RATIO,
             )

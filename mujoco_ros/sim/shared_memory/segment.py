@@ -6,6 +6,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import zstandard
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.sample import Sample
@@ -62,6 +63,7 @@ _MAGIC_AT, _GENERATION, _METADATA, _MODEL, _ROW, _EDITS, _PAST, _PAST_ROW = rang
 _COUNT, _EDITED, _PAST_COUNT = 8, 9, 10  # in another cache line: only these change
 _HEADER = 16  # words
 _LINE = 8  # words
+_LEVEL = 1  # of compression: 11 ms for the humanoid, 7.4 MB, of which 1.7 MB remain
 
 
 class SharedSegment:
@@ -106,20 +108,18 @@ class SharedSegment:
         `metadata` is as in the header of a state log; `row` and `past_row` are lengths in words.
         """
         text = json.dumps(metadata).encode()
-        binary, edits = int(mujoco.mj_sizeModel(model)), len(gather(model))
+        binary, edits = _compressed(model), len(gather(model))
         past_row = _padded(past_row)
         past = history.capacity(past_row)
         words = _HEADER + SLOTS * _padded(row) + _padded(edits) + past * past_row
-        block = MemoryBlock.create(8 * words + len(text) + binary)
+        block = MemoryBlock.create(8 * words + len(text) + len(binary))
         header = block.integers
-        header[_GENERATION], header[_METADATA], header[_MODEL] = generation, len(text), binary
+        header[_GENERATION], header[_METADATA], header[_MODEL] = generation, len(text), len(binary)
         header[_ROW], header[_EDITS] = row, edits
         header[_PAST], header[_PAST_ROW] = past, past_row
         segment = cls(block)
         begin = segment._metadata_at
-        block.memory[begin : begin + len(text)] = text
-        buffer = np.frombuffer(block.memory, np.uint8, binary, begin + len(text))
-        mujoco.mj_saveModel(model, None, buffer)
+        block.memory[begin : begin + len(text) + len(binary)] = text + binary
         header[_MAGIC_AT] = _MAGIC
         return segment
 
@@ -142,9 +142,17 @@ class SharedSegment:
         """Return a copy of the model."""
         begin = self._metadata_at + self.integers[_METADATA]
         try:
-            return read_model(self.block.memory[begin : begin + self.integers[_MODEL]])
-        except (ValueError, mujoco.FatalError) as error:
+            binary = self.block.memory[begin : begin + self.integers[_MODEL]]
+            return read_model(zstandard.decompress(binary))
+        except (ValueError, zstandard.ZstdError, mujoco.FatalError) as error:
             raise UserInputError(f"the shared model cannot be read: {error}") from error
+
+
+def _compressed(model: mujoco.MjModel) -> bytes:
+    """Return the binary of a model, compressed: the boxes around meshes alone are megabytes."""
+    binary = np.empty(int(mujoco.mj_sizeModel(model)), np.uint8)
+    mujoco.mj_saveModel(model, None, binary)
+    return zstandard.compress(binary.data, _LEVEL)
 
 
 def _padded(words: int) -> int:

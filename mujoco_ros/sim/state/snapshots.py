@@ -56,7 +56,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         joints=simulation.joints,
         state=state_vector(model, data),
         time=float(data.time),
-        origin=simulation.origin,
+        origin=simulation.times.origin,
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
         gains=simulation.plant.gains.save_state(),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.file_access import open_file
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
@@ -95,7 +95,7 @@ class LogSegment:
     def summary(self) -> str:
         """Number of rows, scene and time span, as text."""
         span = f" from {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
-        return f"{len(self)} rows of '{self.scene}'{span}"
+        return f"{counted(len(self), 'row')} of '{self.scene}'{span}"
 
     def row(self, index: int) -> dict[str, np.ndarray]:
         """Return one row by field, without reading the others."""

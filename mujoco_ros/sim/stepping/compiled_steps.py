@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -10,11 +9,13 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.scene.engine_plugins import ENGINE
-from mujoco_ros.native import steps_type
+from mujoco_ros.native import steps_library
+from mujoco_ros.native.messages import CompiledMessages
 from mujoco_ros.native.plan import Plan
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.segment import Copies
 from mujoco_ros.sim.state.state_vector import INTEGRATION
+from mujoco_ros.sim.stepping.compiled_topics import CompiledTopics
 
 _FUNCTIONS = (
     "mj_step",
@@ -29,13 +30,16 @@ _FUNCTIONS = (
     "mju_cross",
     "mj_objectVelocity",
 )
-"""The engine's functions, in the order of ``Engine`` in steps.c."""
+"""The engine's functions, in the order of ``Steps`` in steps.c."""
+_TOPICS, _SHARING, _TAKEN, _REFERENCES = 0, 1, 2, 3  # words of ``Steps`` that change
+_LONGEST_ERROR = 2048  # bytes
 _TRACED = 6  # numbers of a traced step
 
 
 class StepOutcome(IntEnum):
     """What is to be done in Python after a step, as in steps.c."""
 
+    FAILED = -1  # raise an error of the engine
     TAKEN = 0  # nothing
     UNSOLVED = 1  # check the solver, then `finish`
     WARNED = 2  # handle a warning of the engine, then `finish`
@@ -60,15 +64,21 @@ class CompiledSteps:
         Raises:
             LookupError: There are none: nothing was compiled, or the engine is another one.
         """
-        kind = steps_type(mujoco.mj_version())
-        if kind is None:
+        compiled = steps_library(mujoco.mj_version())
+        if compiled is None:
             raise LookupError("nothing was compiled for this engine")
         self._plant, plan = plant, Plan()
+        self._plans: dict[int, Plan] = {}  # of the topics, and of what is shared
         # Numbers that change: origin, timestep, last time, and what the check of the solver needs
         self._settings = np.zeros(6)
+        self._error = ctypes.create_string_buffer(_LONGEST_ERROR)
+        self._warn = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(
+            lambda text: warn(text.decode(errors="replace"))
+        )
         before, sample = plant.present.components, plant.sample.state
-        inputs = plant.drives.compiled_inputs(plan, plant.data.ctrl)
-        engine = (
+        streams = [control.streams for control in plant.controls]
+        row = (
+            *(0, 0, 0, 0, 0, 0),  # topics, sharing, steps taken, references, and what C writes
             *(plant.model._address, plant.data._address),
             plan.address(self._settings, count=6),
             plan.address(time),
@@ -76,24 +86,23 @@ class CompiledSteps:
             plan.address(before, count=before.size),
             plan.address(sample, count=before.size),
             *(before.nbytes, INTEGRATION, len(plant.joints.names)),
-            *_addresses(),
+            *plan.table(plant.drives.compiled_inputs(plan, plant.data.ctrl)),
+            *plan.table(plant.saturation.compiled_limits(plan)),
+            *plan.table(row for each in streams for row in each.compiled_ramps(plan)),
+            *(_address(self._warn), ctypes.addressof(self._error), _LONGEST_ERROR),
+            *_engine_functions(),
         )
-        limits = plant.saturation.compiled_limits(plan)
-        ramps = [row for control in plant.controls for row in control.streams.compiled_ramps(plan)]
-        self._compiled = kind(warn, tuple(map(plan.table, ([engine], inputs, limits, ramps))))
-        self.finish: Callable[[], int] = self._compiled.finish
-        """Complete a step that was checked, or had a warning; returns a `StepOutcome`."""
+        self._plan, self._row = plan, np.array(row, dtype=np.int64)
+        self._address = plan.address(self._row, count=len(row), kind=np.int64)
+        self._references: np.ndarray | None = None  # those of the last call
+        self._take_steps, self._run_steps = compiled.take_steps, compiled.run_steps
+        self._finish_step = compiled.finish_step
 
     @property
     def applies(self) -> bool:
         """Whether the options of the model permit compiled steps."""
         plant = self._plant
         return not (plant.newton.is_staged or plant.present.carries)
-
-    @property
-    def begun(self) -> float:
-        """Time at which the present step began [s]."""
-        return float(self._plant.present.components[0])
 
     def step(
         self, references: np.ndarray, most: int = 1, *, ramps: bool = False
@@ -111,20 +120,18 @@ class CompiledSteps:
         Raises:
             mujoco.FatalError: The engine reported an error.
         """
-        try:
-            return self._compiled.step(references, most, ramps)
-        except RuntimeError as error:
-            raise mujoco.FatalError(str(error)) from None
+        self._refer(references)
+        return self._outcome(self._take_steps(self._address, most, ramps))
 
     def run(
-        self, references: np.ndarray, most: int, cells: np.ndarray, *, ramps: bool
+        self, references: np.ndarray, most: int, cells: "RunCells", *, ramps: bool
     ) -> tuple[int, int]:
         """Step, publish and share in real time, until something is to be done in Python.
 
         Args:
             references: As of `References`.
             most: Largest number of steps.
-            cells: From `run_cells`.
+            cells: What is read and counted.
             ramps: Whether the references of streams follow the ramps that they show.
 
         Returns:
@@ -133,10 +140,30 @@ class CompiledSteps:
         Raises:
             mujoco.FatalError: The engine reported an error.
         """
-        try:
-            return self._compiled.run(references, most, cells, ramps)
-        except RuntimeError as error:
-            raise mujoco.FatalError(str(error)) from None
+        self._refer(references)
+        return self._outcome(self._run_steps(self._address, most, ramps, cells.address))
+
+    def finish(self) -> int:
+        """Complete a step that was checked, or had a warning; returns a `StepOutcome`."""
+        outcome: int = self._finish_step(self._address)
+        return outcome
+
+    def _refer(self, references: np.ndarray) -> None:
+        """Let the steps follow these references."""
+        if references is not self._references:
+            count = 3 * len(self._plant.joints.names)
+            self._row[_REFERENCES] = Plan().address(references, count=count)
+            self._references = references
+
+    def _outcome(self, outcome: int) -> tuple[int, int]:
+        if outcome == StepOutcome.FAILED:
+            raise mujoco.FatalError(self._error.value.decode(errors="replace"))
+        return outcome, int(self._row[_TAKEN])
+
+    def _set(self, word: int, plan: Plan, row: Sequence[int]) -> None:
+        """Let the steps follow a plan, whose root is `row`."""
+        self._row[word] = plan.table([row])[0]
+        self._plans[word] = plan  # the one before is freed
 
     def share(
         self,
@@ -159,8 +186,8 @@ class CompiledSteps:
                 size = arrays[0].size
                 addresses = [plan.address(each, count=size, kind=np.uint8) for each in arrays]
                 pieces.append((*addresses, size))
-        counters = plan.table([(plan.address(np.asarray(counter), kind=np.int64),)])
-        self._compiled.set_sharing(counters, plan.table(planned), plan.table(pieces))
+        count = plan.address(np.asarray(counter), kind=np.int64)
+        self._set(_SHARING, plan, (count, *plan.table(planned), plan.table(pieces)[0]))
 
     def configure(self, origin: float, last_time: float) -> None:
         """Follow changed options; `origin` and `last_time` are as of `Simulation` [s]."""
@@ -170,8 +197,8 @@ class CompiledSteps:
 
     def publish(
         self,
-        groups: Sequence["CompiledTopics"],
-        clock: Any,
+        groups: Sequence[CompiledTopics],
+        clock: CompiledMessages,
         clock_every: int,
         *,
         clock_last: bool,
@@ -193,168 +220,62 @@ class CompiledSteps:
             own = [row for each in group.updates for row in each.rows(plan)]
             ready = 0 if group.ready is None else plan.address(group.ready, kind=np.int64)
             parts = len(subscriptions), len(numbers), len(updates), len(own)
-            rows.append((group.every, plan.object(group.messages), ready, *parts))
+            rows.append((group.every, _messages(plan, group.messages), ready, *parts))
             subscriptions += numbers
             updates += own
-        self._compiled.set_topics(
-            plan.table(rows),
-            plan.table([(plan.object(clock), clock_every, clock_last)]),
-            plan.table(updates),
-            plan.table(subscriptions),
-        )
+        tables = *plan.table(rows), plan.table(updates)[0], plan.table(subscriptions)[0]
+        self._set(_TOPICS, plan, (*tables, _messages(plan, clock), clock_every, clock_last))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompiledTopics:
-    """Topics that are published at the same steps."""
+class RunCells:
+    """What `CompiledSteps.run` reads and counts."""
 
-    every: int  # steps from one message to the next
-    messages: Any  # the compiled messages; None if Python publishes them
-    ready: np.ndarray | None  # not 0 for a run that Python has prepared; None if it never has to
-    updates: "Sequence[Updates]"  # of derived arrays
-    subscriptions: Sequence[np.ndarray]  # numbers of subscriptions.  # (1,) each
-
-
-class _Kind(IntEnum):
-    """What an update does, as in steps.c."""
-
-    ROTATE = 0
-    RELATE = 1
-    FACE = 2
-    COPY = 3
-    MARK = 4
-    SUBTRACT = 5
-    SUBTRACT_ANGLE = 6
-    ADD = 7
-    MOVE = 8
-    CARRY = 9
-
-
-_Place = tuple[np.ndarray, int]
-"""An array, and how many of its numbers are read or written."""
-
-
-class Updates:
-    """Updates of derived arrays, in C, in the order in which they are added.
-
-    All arrays are views that stay valid, C-contiguous and of float64. What several groups of topics
-    need is computed once for a sample.
-    """
-
-    def __init__(self) -> None:
-        # Also the number of the last sample that each was made for, which compiled code writes
-        self._added: list[tuple[np.ndarray, _Kind, tuple[_Place, ...], _Place, int]] = []
-
-    def rotate(self, quat: np.ndarray, vector: np.ndarray, to: np.ndarray) -> None:
-        """Write a vector in a frame whose orientation is a quaternion.  # (4,), (3,), (3,)"""
-        self._add(_Kind.ROTATE, ((quat, 4), (vector, 3)), (to, 3))
-
-    def relate(
+    def __init__(
         self,
-        parent: tuple[np.ndarray, np.ndarray],
-        child: tuple[np.ndarray, np.ndarray],
-        to: np.ndarray,
+        pace: np.ndarray,
+        attention: np.ndarray,
+        periods: np.ndarray,
+        costs: np.ndarray,
+        trace: np.ndarray | None = None,
     ) -> None:
-        """Write the pose of a child, position and quaternion, in its parent.  # (3,), (4,), (7,)"""
-        places = (parent[0], 3), (parent[1], 4), (child[0], 3), (child[1], 4)
-        self._add(_Kind.RELATE, places, (to, 7))
+        """Take the arrays.
 
-    def face(
-        self, position: np.ndarray, matrix: np.ndarray, turn: np.ndarray, to: np.ndarray
-    ) -> None:
-        """Write the pose of a matrix turned by a quaternion.  # (3,), (9,), (4,), (7,)"""
-        places = (position, 3), (matrix, 9), (turn, 4)
-        self._add(_Kind.FACE, places, (to, 7))
-
-    def copy(self, values: np.ndarray, to: np.ndarray) -> None:
-        """Copy all numbers."""
-        self._add(_Kind.COPY, ((values, to.size),), (to, to.size), to.size)
-
-    def mark(self, farthest: np.ndarray, to: np.ndarray) -> None:
-        """Write +inf to a distance that is out of range.  # (1,), (1,)"""
-        self._add(_Kind.MARK, ((farthest, 1),), (to, 1))
-
-    def subtract(
-        self, desired: np.ndarray, actual: np.ndarray, to: np.ndarray, *, angles: bool
-    ) -> None:
-        """Write a difference, of angles without full turns.  # (1,), (1,), (1,)"""
-        kind = _Kind.SUBTRACT_ANGLE if angles else _Kind.SUBTRACT
-        self._add(kind, ((desired, 1), (actual, 1)), (to, 1))
-
-    def add(self, first: np.ndarray, second: np.ndarray, to: np.ndarray) -> None:
-        """Write a sum."""
-        count = to.size
-        self._add(_Kind.ADD, ((first, count), (second, count)), (to, count), count)
-
-    def move(
-        self,
-        body: int,
-        pose: tuple[np.ndarray, np.ndarray],
-        frame: tuple[np.ndarray, np.ndarray],
-        to: np.ndarray,
-    ) -> None:
-        """Write the motion in the world of a frame with a pose in a body that has a pose.
-
-        A pose is position and quaternion, a motion a pose, angular and linear velocity.  # (13,)
+        Args:
+            pace: `Pacer.numbers` and the wall time at which the last step began [s].  # (7,)
+            attention: As `CommandQueue.attention`.  # (1,)
+            periods: Counts of periods by microseconds, longer ones in the last.  # (n,)
+            costs: As `periods`, of the time that steps take.  # (n,)
+            trace: Number of traced steps, then begin, end of the engine's step and of publishing
+                [ns], stamp [ns], late steps, and end of sharing [ns] for each; None for no trace.
         """
-        places = (pose[0], 3), (pose[1], 4), (frame[0], 3), (frame[1], 4)
-        self._add(_Kind.MOVE, places, (to, 13), body)
-
-    def carry(self, frame: np.ndarray, base: np.ndarray, to: np.ndarray) -> None:
-        """Write pose, linear and angular velocity of a motion relative to another one.  # (13,)"""
-        self._add(_Kind.CARRY, ((frame, 13), (base, 13)), (to, 13))
-
-    def _add(self, kind: _Kind, places: tuple[_Place, ...], to: _Place, count: int = 0) -> None:
-        self._added.append((np.zeros(1, dtype=np.int64), kind, places, to, count))
-
-    def rows(self, plan: Plan) -> list[tuple[int, ...]]:
-        """Return the rows of ``Update`` in steps.c."""
-        rows = []
-        for sample, kind, places, (to, size), count in self._added:
-            addresses = [plan.address(array, count=own) for array, own in places]
-            addresses += [0] * (4 - len(places))
-            at = plan.address(to, count=size)
-            rows.append((plan.address(sample, kind=np.int64), kind, *addresses, at, count))
-        return rows
+        self._plan = plan = Plan()
+        row = [plan.address(pace, count=7), plan.address(attention, kind=np.int64)]
+        for counts in (periods, costs):
+            row += plan.address(counts, count=counts.size, kind=np.int64), counts.size - 1
+        traced = (0, 0)
+        if trace is not None:
+            traced = plan.address(trace, kind=np.int64), (trace.size - 1) // _TRACED
+        self.address = plan.table([(*row, *traced)])[0]
+        """Address of the ``Run`` of steps.c."""
 
 
-def run_cells(
-    pace: np.ndarray,
-    attention: np.ndarray,
-    periods: np.ndarray,
-    costs: np.ndarray,
-    trace: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the table for `CompiledSteps.run`.
-
-    Args:
-        pace: `Pacer.numbers` and the wall time at which the last step began [s].  # (7,)
-        attention: As `CommandQueue.attention`.  # (1,)
-        periods: Counts of periods by microseconds, longer ones in the last.  # (n,)
-        costs: As `periods`, of the time that steps take.  # (n,)
-        trace: Number of traced steps, then begin, end of the engine's step and of publishing [ns],
-            stamp [ns], late steps, and end of sharing [ns] for each; None for no trace.
-    """
-    plan = Plan()
-    counts = [
-        (plan.address(array, count=array.size, kind=np.int64), array.size - 1)
-        for array in (periods, costs)
-    ]
-    traced = (0, 0)
-    if trace is not None:
-        traced = plan.address(trace, kind=np.int64), (trace.size - 1) // _TRACED
-    pace_at, attention_at = plan.address(pace, count=7), plan.address(attention, kind=np.int64)
-    return plan.table([(pace_at, attention_at, *counts[0], *counts[1], *traced)])
+def _messages(plan: Plan, messages: CompiledMessages | None) -> int:
+    """Return the address of messages, which the plan keeps."""
+    plan.keep(messages)
+    return 0 if messages is None else messages.address
 
 
-def _addresses() -> list[int]:
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _engine_functions() -> list[int]:
     """Return the addresses of the engine's functions.
 
     Raises:
         LookupError: One is missing.
     """
     try:
-        functions = [ctypes.cast(getattr(ENGINE, name), ctypes.c_void_p) for name in _FUNCTIONS]
+        return [_address(getattr(ENGINE, name)) for name in _FUNCTIONS]
     except AttributeError as error:
         raise LookupError(str(error)) from error
-    return [function.value or 0 for function in functions]

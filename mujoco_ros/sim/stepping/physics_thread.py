@@ -11,7 +11,7 @@ import numpy as np
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping.compiled_steps import StepOutcome, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import RunCells, StepOutcome
 from mujoco_ros.sim.stepping.real_time import Histogram, LowPriority, Pacer, RealTimePriority
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
@@ -138,10 +138,10 @@ class PhysicsThread:
         self._cost = Histogram()
         # Of compiled steps: the pace with the begin of the last step, and what a single step needs
         self._pace = np.zeros(len(pacer.numbers()) + 1)
-        self._cells = run_cells(
+        self._cells = RunCells(
             self._pace, simulation.commands.attention, self._period.counts, self._cost.counts
         )
-        self._single = run_cells(self._pace * 0.0, *np.zeros((3, 1), dtype=np.int64))
+        self._single = RunCells(self._pace * 0.0, *np.zeros((3, 1), dtype=np.int64))
         self._steps, self._waited_s = 0, 0.0  # since the last status
         self._since = 0.0
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
@@ -240,7 +240,7 @@ class PhysicsThread:
             if outcome != StepOutcome.TAKEN:
                 self._complete(outcome)
 
-    def _run_compiled(self, most: int, cells: np.ndarray, *, ramps: bool) -> tuple[int, int]:
+    def _run_compiled(self, most: int, cells: RunCells, *, ramps: bool) -> tuple[int, int]:
         """Take compiled steps; return the `StepOutcome`, and the number of complete steps."""
         simulation = self._simulation
         compiled = simulation.compiled

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import cv2
 import mujoco
 import numpy as np
 
@@ -68,10 +67,14 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     """Return the corners of the convex polygon around points, counterclockwise.  # (n, 2)"""
     if not len(points):
         return np.zeros((0, 2))
+    import cv2  # needs 20 MB, and few pages show the balance
+
     return np.asarray(cv2.convexHull(points.astype(np.float32)).reshape(-1, 2).astype(float))
 
 
 def inside(hull: np.ndarray, point: np.ndarray) -> bool:
     """Return whether a point is in a convex polygon of three or more corners."""
+    import cv2
+
     place = float(point[0]), float(point[1])
     return len(hull) > 2 and cv2.pointPolygonTest(hull.astype(np.float32), place, False) >= 0

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import parse_qs
 
-from websockets.datastructures import Headers
-from websockets.http11 import Request, Response
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import SizeLimit, read_file
@@ -56,31 +56,25 @@ class AccessTokens:
 
     def role(self, headers: Headers, cookie: str) -> Role | None:
         """Return the role of the token in the cookie of a request; None without a valid one."""
-        given = ";".join(headers.get_all("Cookie")).split(";")
+        given = ";".join(headers.getlist("cookie")).split(";")
         cookies = (cookie.strip().partition("=") for cookie in given)
         roles = [self._role_of(value) for name, _, value in cookies if name == cookie]
         return next(filter(None, roles), None)
 
-    def login(self, request: Request, cookie: str) -> Response | None:
+    def login(self, connection: HTTPConnection, cookie: str) -> Response | None:
         """Return the response to a link with a token: the page without it, and the cookie.
 
         A browser that has control keeps it when it opens a read-only link.
         """
-        path, _, query = request.path.partition("?")
-        try:
-            token = parse_qs(query).get(_QUERY, [""])[0]
-        except ValueError:
-            return None
-        role = self._role_of(token)
+        role = self._role_of(connection.query_params.get(_QUERY, ""))
         if role is None:
             return None
-        page = path if _PAGE.fullmatch(path) else "/"
-        headers = Headers({"Location": page, "Content-Length": "0"})
-        if role is Role.WATCH and self.role(request.headers, cookie) is Role.CONTROL:
-            return Response(303, "See Other", headers, b"")
-        attributes = f"Path=/; Max-Age={_YEAR_S}; HttpOnly; SameSite=Lax"
-        headers["Set-Cookie"] = f"{cookie}={token}; {attributes}"
-        return Response(303, "See Other", headers, b"")
+        path = connection.scope["path"]
+        response = RedirectResponse(path if _PAGE.fullmatch(path) else "/", 303)
+        if role is Role.CONTROL or self.role(connection.headers, cookie) is not Role.CONTROL:
+            token = self.tokens[role]
+            response.set_cookie(cookie, token, max_age=_YEAR_S, httponly=True, samesite="lax")
+        return response
 
     def link(self, url: str, role: Role) -> str:
         """Return a link to a page with the token of a role."""

@@ -5,8 +5,8 @@ import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from websockets.datastructures import Headers
-from websockets.http11 import Request, Response
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, Response
 
 from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.page.page_address import PageAddress
@@ -51,30 +51,32 @@ class PageGuard:
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
-        headers = Headers(
-            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        )
-        if reason := self._address.refusal(headers):
-            await _respond(scope, send, _text(403, f"{reason}\n"))
-            return
-        role: Role | None = Role.CONTROL
-        tokens = self._address.tokens
-        if tokens is not None:
-            query = scope["query_string"].decode("latin-1")
-            path = scope["path"] + (f"?{query}" if query else "")
-            login = tokens.login(Request(path, headers), self._address.cookie)
-            if login is not None:
-                await _respond(scope, send, login)
-                return
-            role = tokens.role(headers, self._address.cookie)
-        if role is None:
-            await _respond(scope, send, _text(401, _NO_TOKEN))
-            return
-        scope[ROLE] = Role.WATCH if scope["path"] == WATCH_PAGE else role
+        answer = self._answer(HTTPConnection(scope))
         if scope["type"] == "websocket":
-            await self._application(scope, receive, send)
+            if answer is not None:
+                await send({"type": "websocket.close", "code": 1008, "reason": ""})  # becomes a 403
+            else:
+                await self._application(scope, receive, send)
+        elif answer is not None:
+            answer.headers.update(_HARDENING)
+            await answer(scope, receive, send)
         else:
             await self._application(scope, receive, _Hardened(send))
+
+    def _answer(self, connection: HTTPConnection) -> Response | None:
+        """Return the response to a request that is not passed on; note the role of another one."""
+        if reason := self._address.refusal(connection.headers):
+            return _text(403, f"{reason}\n")
+        role: Role | None = Role.CONTROL
+        tokens, cookie = self._address.tokens, self._address.cookie
+        if tokens is not None:
+            if (login := tokens.login(connection, cookie)) is not None:
+                return login
+            role = tokens.role(connection.headers, cookie)
+        if role is None:
+            return _text(401, _NO_TOKEN)
+        connection.scope[ROLE] = Role.WATCH if connection.scope["path"] == WATCH_PAGE else role
+        return None
 
 
 class _Hardened:
@@ -114,16 +116,4 @@ def _is_page(headers: list[tuple[bytes, bytes]]) -> bool:
 
 
 def _text(status: int, text: str) -> Response:
-    headers = Headers({"Content-Type": "text/plain; charset=utf-8", "Connection": "close"})
-    return Response(status, "", headers, text.encode())
-
-
-async def _respond(scope: Scope, send: Send, response: Response) -> None:
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008, "reason": ""})  # becomes a 403
-        return
-    pairs = [*response.headers.raw_items(), *_HARDENING.items()]
-    kept = [(n.lower().encode(), v.encode()) for n, v in pairs if n.lower() != "content-length"]
-    kept.append((b"content-length", str(len(response.body)).encode()))
-    await send({"type": "http.response.start", "status": response.status_code, "headers": kept})
-    await send({"type": "http.response.body", "body": bytes(response.body)})
+    return PlainTextResponse(text, status, {"Connection": "close"})

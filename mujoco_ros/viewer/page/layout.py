@@ -76,7 +76,8 @@ class Layout:
         self._browser: LiveElement
         for number, place in enumerate(self._places):
             place.number = number
-        self._bar = TopBar(session, title, self.layouts(), Search(session, self))
+        search = Search(session, self.titles, self.layouts, self.open, self.find)
+        self._bar = TopBar(session, title, self.layouts(), search)
         self.time_bar: TimeBar  # the bar below the scene
 
     @property

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from websockets.datastructures import Headers
+from starlette.datastructures import Headers
 
 from mujoco_ros.viewer.page.access import AccessTokens
 from mujoco_ros.viewer.page.listening import address_of, listen, obstacle, own_name
@@ -65,7 +65,7 @@ class PageAddress:
 
     def refusal(self, headers: Headers) -> str:
         """Return the reason to reject a request; empty to accept it."""
-        hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self._is_own(hosts[0]):
             return f"{', '.join(hosts) or 'an empty name'} is not a name of this server"
         if any(origin.partition("://")[2] != hosts[0] for origin in origins):

@@ -89,7 +89,7 @@ class Session:
         self.is_hidden = False  # whether the browser shows another tab
         self._absent_since = time.monotonic() + _LOADING_S  # which a page is before it is loaded
         self._new_until = time.monotonic() + _ABSENT_S  # the last page is closed after this loads
-        self._has_connected = False
+        self.has_connected = False  # whether a browser has ever connected to it
         client.on_connect(self._note_connection)
         self._refused_at = -math.inf
         self._had_control = self._has_left = False  # it has lost control because it was absent
@@ -166,10 +166,12 @@ class Session:
     @property
     def is_loading(self) -> bool:
         """Whether the browser has not connected yet."""
-        return not self._has_connected and time.monotonic() < self._new_until + _LOADING_S
+        return not self.has_connected and time.monotonic() < self._new_until + _LOADING_S
 
     def _note_connection(self) -> None:
-        self._has_connected = True
+        if not self.has_connected:
+            self._new_until = time.monotonic() + _ABSENT_S
+        self.has_connected = True
 
     def _close(self) -> None:
         _SESSIONS.pop(self.client.id, None)

@@ -7,6 +7,8 @@ from nicegui.element import Element
 
 from mujoco_ros.viewer.page import widgets
 
+_MOST = 6  # tabs in two rows of a panel
+
 
 def tab(label: str, select: Callable[[], object], *, is_selected: bool = False) -> widgets.Widget:
     """Create a tab; set `selected`."""
@@ -16,12 +18,13 @@ def tab(label: str, select: Callable[[], object], *, is_selected: bool = False) 
     return created
 
 
-def tabs(
-    name: str, labels: Sequence[str], selected: str, choose: Callable[[str], object]
-) -> Element:
-    """Create tabs of which one is selected; arrow keys move between them."""
+def tabs(name: str, labels: Sequence[str], selected: str, choose: Callable[[str], object]) -> None:
+    """Create tabs of which one is selected, which arrow keys move between; of many, a list."""
+    if len(labels) > _MOST:
+        with widgets.line(name):
+            widgets.choice(name, labels, selected, choose, watch=True)
+        return
     with Element("div").classes("tabs") as created:
         created._props |= {"role": "tablist", "aria-label": name}
         for label in labels:
             tab(label, partial(choose, label), is_selected=label == selected)
-    return created

@@ -6,14 +6,12 @@ from functools import partial
 from nicegui import ui
 from nicegui.element import Element
 
-from mujoco_ros.viewer.clients import PAUSED, PLAYING
 from mujoco_ros.viewer.page import key_help, popups, widgets
 from mujoco_ros.viewer.page.panel import Panel
+from mujoco_ros.viewer.page.run_button import TONES, RunButton
 from mujoco_ros.viewer.page.search import Search
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.ros.run_state import run_status
 
-_TONES = {PLAYING: "good", PAUSED: "warning"}
 _MOST_STATES = 4  # of controllers
 _SCRIPTED = {
     "present": ("Present", "Large text, and no panels but this bar; again to return"),
@@ -40,17 +38,13 @@ class TopBar(Panel):
         self._title, self._layouts, self._search = title, layouts, search
         self.menu: Element  # where the layout adds entries of panels
 
-    @property
-    def _status(self) -> str:
-        return run_status(self.clients.simulation, paused=self.state.paused)
-
     def build(self) -> None:
         """Create the bar."""
         self._heading = widgets.text(strong=True, tag="h1")
         self._state = widgets.text().classes("badge")
         self._time = widgets.figure()
-        self._run = widgets.button("Pause", self._play_or_pause, is_safe=True)
-        self._controllers = widgets.text(tone="muted").classes("controllers wide-only")
+        self._run = RunButton(self.session)
+        self._controllers = widgets.text(tone="muted").classes("controllers")
         with Element("div").classes("taking"):
             self._build_control()
         self._search.build()
@@ -66,16 +60,13 @@ class TopBar(Panel):
 
     def refresh(self) -> None:
         """Show the present state and who has control."""
-        status, session = self._status, self.session
+        status = self._run.status
         if (title := self._title()) != self._heading.state["text"]:
             self._heading.set(text=title)
             ui.page_title(title)
-        self._state.set(text=status or "no response", tone=_TONES.get(status, "bad"))
+        self._state.set(text=status or "no response", tone=TONES.get(status, "bad"))
         self._time.set(text=f"{self.state.peek()[0]:.2f} s")
-        is_paused = status == PAUSED
-        name = "Play" if is_paused else "Pause"
-        self._run.set(text=name, tip="Space")
-        self._run.enable(session.can_control or not is_paused)
+        self._run.refresh()
         states = [
             f"{each.name} is {each.state}"
             for each in self.clients.controllers.known.values()
@@ -84,12 +75,6 @@ class TopBar(Panel):
         more = [f"{len(states) - _MOST_STATES} more"] if len(states) > _MOST_STATES else []
         self._controllers.set(text=" · ".join([*states[:_MOST_STATES], *more]), hidden=not states)
         self._refresh_control()
-
-    def _play_or_pause(self) -> None:
-        if self._status != PAUSED:
-            self.clients.simulation.pause()
-        elif self.session.can_control:
-            self.clients.simulation.play()
 
     def _build_control(self) -> None:
         slot, session = self.session.control, self.session

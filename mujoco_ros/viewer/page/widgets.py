@@ -210,12 +210,15 @@ def slider(
     step: float = 0.01,
     late: bool = False,
     tip: str = "",
+    shown_unit: str = "",
 ) -> Slider:
     """Create a slider; `change` gets numbers while the user moves it, at most 25 a second.
 
-    With `late` it gets only the number at the end of a motion.
+    With `late` it gets only the number at the end of a motion. The unit is read out; what is shown
+    is `shown_unit`.
     """
-    shown = {"name": name, "low": low, "high": high, "unit": unit, "digits": digits}
+    units = {"unit": unit, "shownUnit": shown_unit}
+    shown = {"name": name, "low": low, "high": high, "digits": digits, **units}
     options, state = (
         {**shown, "late": late, "step": step},
         {"value": format_decimals(value, digits)},

@@ -99,6 +99,7 @@ def _index(owner: Any, element: str) -> int:
 
 
 _GRAPH_S = 1.0  # period in which topics are searched [s]
+_INSPECTED_S = 2.0  # how long a topic is received after its fields were last asked for
 _DEPTH = 1000  # messages of a topic that may wait: a second at 1 kHz
 _MOST_SAMPLES = 50_000  # samples that wait for `take`; the oldest of more are dropped
 _LARGEST = 1 << 20  # larger messages, as images and point clouds, are not read [bytes]
@@ -125,8 +126,8 @@ class FieldSubscriber:
         self._endpoints, self._now = endpoints, now
         self._kinds: Mapping[str, str] = {}
         self._watched: Mapping[str, Sequence[str]] = {}
-        self._inspected = ""
-        self._paths: tuple[str, Sequence[str]] | None = None  # of the inspected topic
+        self._inspected: dict[str, float] = {}  # until when topics are inspected [s]
+        self._paths: dict[str, Sequence[str]] = {}  # of inspected topics
         self._inputs: dict[str, _Input] = {}
         self._samples: deque[FieldSample] = deque(maxlen=_MOST_SAMPLES)
         self._search_at = -inf
@@ -136,16 +137,16 @@ class FieldSubscriber:
         """Return the topics with messages of a type, as ``sensor_msgs/msg/BatteryState``."""
         return [topic for topic in self.topics if self._kinds.get(topic) == kind]
 
-    def inspect(self, topic: str) -> Sequence[str] | None:
+    def inspect(self, topic: str, now: float) -> Sequence[str] | None:
         """Return the paths of the numeric fields of a topic; None until a message has arrived.
 
-        The topic is subscribed until another one is inspected, or none, with an empty name.
+        The topic is subscribed for a while from now on, monotonic [s].
         """
-        if topic != self._inspected:
-            self._inspected = topic
+        is_new = topic not in self._inspected
+        self._inspected[topic] = now + _INSPECTED_S
+        if is_new:
             later(self._endpoints.node, self._match)
-        paths = self._paths
-        return paths[1] if paths is not None and paths[0] == topic else None
+        return self._paths.get(topic)
 
     def watch(self, keys: Collection[FieldKey]) -> None:
         """Receive all messages with these fields, and no others."""
@@ -161,10 +162,18 @@ class FieldSubscriber:
         return [samples.popleft() for _ in range(len(samples))]
 
     def tick(self, now: float) -> None:
-        """Search topics when due; `now` is monotonic [s]."""
-        if now < self._search_at:
-            return
-        self._search_at = now + _GRAPH_S
+        """Search topics when due, and inspect no longer than wanted; `now` is monotonic [s]."""
+        ended = [topic for topic, end in list(self._inspected.items()) if end < now]
+        for topic in ended:
+            del self._inspected[topic]
+            self._paths.pop(topic, None)
+        if now >= self._search_at:
+            self._search_at = now + _GRAPH_S
+            self._search()
+        elif ended:
+            self._match()
+
+    def _search(self) -> None:
         node = self._endpoints.node
         found = dict(sorted(node.get_topic_names_and_types()))
         self._kinds = {name: self._kind(name, kinds) for name, kinds in found.items()}
@@ -178,7 +187,7 @@ class FieldSubscriber:
         return kinds[0]
 
     def _match(self) -> None:
-        wanted = {*self._watched, *([self._inspected] if self._inspected else [])}
+        wanted = {*self._watched, *self._inspected}
         for topic, known in list(self._inputs.items()):
             if topic not in wanted or self._kinds.get(topic) != known.kind:
                 self._endpoints.close(self._inputs.pop(topic).subscription)
@@ -209,12 +218,12 @@ class FieldSubscriber:
         known = self._inputs.get(topic)
         if known is None or len(serialized) > _LARGEST:
             return
-        must_list = topic == self._inspected and (self._paths is None or self._paths[0] != topic)
+        must_list = topic in self._inspected and topic not in self._paths
         if not known.reads and not must_list:
             return
         message = deserialize_message(serialized, known.message)
         if must_list:
-            self._paths = topic, numeric_paths(message)
+            self._paths[topic] = numeric_paths(message)
         if known.reads:
             values = {path: read(message) for path, read in known.reads.items()}
             self._samples.append(FieldSample(topic, message_time(message, self._now()), values))

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cv2
 import mujoco
 import numpy as np
 
@@ -92,6 +91,8 @@ def _draw(job: PictureJob, resources: mujoco.MjrContext) -> bytes:
     scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
     mujoco.mjr_render(rectangle, scene, resources)
     mujoco.mjr_readPixels(pixels, None, rectangle, resources)
+    import cv2  # needs 20 MB, and few pages ask for pictures
+
     # OpenGL begins with the lowest row, and OpenCV's files have blue first.
     is_written, content = cv2.imencode(
         ".jpg", pixels[::-1, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, _QUALITY]

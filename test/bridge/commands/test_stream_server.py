@@ -144,7 +144,7 @@ _WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "too short": (
         {"names": ARM[:2], "position": [0.5, 0.5], "effort": [0.5]},
-        "effort has 1 values for 2 joints",
+        "effort has 1 value for 2 joints",
     ),
     "infinite": (
         {"names": ARM[:2], "effort": [0.5, -_INF]},

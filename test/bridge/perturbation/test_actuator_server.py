@@ -106,8 +106,8 @@ def test_nan_leaves_a_control_unchanged(perturb: Act, hand: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ((1.0,), "1 values, but there are 2 actuators: pull, hold"),
-        ((1.0, 2.0, 3.0), "3 values, but there are 2 actuators: pull, hold"),
+        ((1.0,), "1 value for 2 actuators: pull, hold"),
+        ((1.0, 2.0, 3.0), "3 values for 2 actuators: pull, hold"),
         ((1.0, 1e10), "1e+10 for actuator 'hold' is beyond 1e+09"),
         ((float("-inf"), 1.0), "-inf for actuator 'pull' is beyond 1e+09"),
     ],
@@ -185,7 +185,7 @@ def _message(names: Sequence[str], *values: tuple[list[str], list[float]]) -> Dy
         (_message(["pull"]), "1 joint_names, but 0 interface_values; give one for each"),
         (
             _message(["pull"], (["position"], [1.0])),
-            "actuator 'pull' takes 1 value of the interface 'ctrl', got 1 values of 'position'",
+            "actuator 'pull' takes 1 value of the interface 'ctrl', got 1 value of 'position'",
         ),
         (
             _message(["pull"], (["ctrl"], [])),

@@ -22,7 +22,7 @@ from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.model.scene.assembly import assemble_part
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.native import flush, steps_type
+from mujoco_ros.native import flush, steps_library
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
@@ -60,7 +60,7 @@ class Sent:
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
     sent = Sent()
     functions = template_publisher.publish_functions()
-    if functions is None or steps_type(mujoco.mj_version()) is None:
+    if functions is None or steps_library(mujoco.mj_version()) is None:
         pytest.skip("the native part is not compiled: no C compiler")
     replaced = (sent.address, *functions[1:])
     monkeypatch.setattr(template_publisher, "publish_functions", lambda: replaced)

@@ -29,7 +29,7 @@ from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, trans
 from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.native import messages_type
+from mujoco_ros.native import library
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import write, write_times
@@ -78,7 +78,7 @@ def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[
 def _implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "in Python":
         monkeypatch.setenv("MUJOCO_ROS_NATIVE", "0")
-    elif messages_type() is None:
+    elif library() is None:
         pytest.skip("the native part is not compiled: no C compiler")
 
 

@@ -182,7 +182,7 @@ def test_the_command_continues_with_the_missing_episodes(tmp_path, capsys, monke
     assert main([*arguments, "--resume"]) == 0
     assert asked == [[0, 1, 2, 3], [2, 3]]
     printed = capsys.readouterr()
-    assert f"2 episodes of {tmp_path / EPISODES} are kept" in printed.err
+    assert f"kept from {tmp_path / EPISODES}: 2 episodes" in printed.err
     assert "4 of 4 succeeded" in printed.out
     assert "**4 of 4** succeeded" in (tmp_path / "report.md").read_text(encoding="utf-8")
     with pytest.raises(SystemExit):

@@ -4,7 +4,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import mujoco
+import numpy as np
 import pytest
+import trimesh
 
 from mujoco_ros.model.errors import MissingAssetError, ParseError, UserInputError
 from mujoco_ros.model.file_access import FileAccess
@@ -68,6 +70,30 @@ def test_the_result_equals_that_of_the_parser(folder, access):
         str(folder / "meshes" / "a.obj"),
         str(folder / "sub" / "own" / "a.obj"),
     ]
+
+
+@pytest.mark.parametrize("kind", ["stl_ascii", "stl", "ply", "off", "glb"])
+def test_meshes_that_the_engine_does_not_read_are_converted(folder, access, caplog, kind):
+    caplog.set_level("INFO")
+    box = trimesh.creation.box((1.0, 2.0, 3.0))
+    if kind == "stl":
+        while len(box.faces) <= 200_000:
+            box = box.subdivide()
+    name = f"box.{kind.removesuffix('_ascii')}"
+    box.export(folder / "sub" / "own" / name, file_type=kind)
+    sub = (folder / "sub" / "sub.xml").read_text()
+    (folder / "sub" / "sub.xml").write_text(
+        sub.replace('name="m" file="a.obj"', f'file="{name}" scale=".1 .1 .1"')
+    )
+    body = (folder / "sub" / "body.xml").read_text()
+    (folder / "sub" / "body.xml").write_text(body.replace('mesh="m"', 'mesh="box"'))
+    with access.for_client():
+        model = read_mjcf(folder / "main.xml", "main").compile()
+    mesh = model.mesh("s_box")
+    assert model.mesh_facenum[mesh.id] == len(box.faces)
+    (geom,) = np.flatnonzero(model.geom_dataid == mesh.id)
+    np.testing.assert_allclose(np.sort(model.geom_aabb[geom, 3:]), [0.05, 0.1, 0.15], rtol=1e-5)
+    assert ("triangles, more than the 200000" in caplog.text) == (kind == "stl")
 
 
 def test_paths_are_absolute_also_with_stripped_paths(folder):

@@ -13,7 +13,8 @@ from mujoco_ros.model.errors import (
     UserInputError,
 )
 from mujoco_ros.model.pose import PoseConfig
-from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
 
 BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
@@ -139,3 +140,12 @@ def test_space_a_declaration_and_long_comments_may_precede_the_model_of_a_text()
     body = "<mujoco><worldbody><body name='b'><geom size='.1'/></body></worldbody></mujoco>"
     part = part_from_text(header + body, name="x")
     assert [each.name for each in part.spec.bodies] == ["world", "b"]
+
+
+@pytest.mark.parametrize(("suffix", "text"), [("XML", HINGED), ("URDF", URDF), ("Urdf", URDF)])
+def test_the_suffix_of_a_model_may_be_in_upper_case(tmp_path, suffix, text) -> None:
+    (tmp_path / f"robot.{suffix}").write_text(text)
+    assert assemble(load_scene(str(tmp_path / f"robot.{suffix}"))).model.njnt == 1
+    scene = tmp_path / "scene.YAML"
+    scene.write_text(f"robots: [{{name: r, model: robot.{suffix}}}]")
+    assert assemble(load_scene(str(scene))).model.njnt == 1

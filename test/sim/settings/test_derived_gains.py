@@ -94,10 +94,11 @@ def run(simulation: Simulation, seconds: float) -> np.ndarray:
     return positions
 
 
-def test_a_joint_has_the_stated_bandwidth_and_damping_for_its_inertia(load):
+def test_a_joint_has_the_stated_bandwidth_and_damping_for_its_inertia(load, caplog):
     kp, kd = gains(load(PENDULUM.format(damping=0, child="")), "rod")
     assert kp == pytest.approx(PENDULUM_INERTIA * RATE**2, rel=1e-9)
     assert kd == pytest.approx(2 * PENDULUM_INERTIA * RATE, rel=1e-9)
+    assert "PD gains of its 1 torque motor are" in caplog.text
 
 
 def test_the_inertia_is_the_largest_that_the_joint_carries(load):

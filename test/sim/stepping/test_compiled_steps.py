@@ -11,7 +11,7 @@ import pytest
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome, run_cells
+from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, RunCells, StepOutcome
 from mujoco_ros.sim.stepping.real_time import Histogram, Pacer
 
 
@@ -45,7 +45,7 @@ def test_warnings_belong_to_the_simulation_whose_hook_steps_another_one() -> Non
 def run(simulation: Simulation, pace: np.ndarray, steps: int, trace: np.ndarray) -> np.ndarray:
     """Take compiled steps; return the counts of their periods."""
     periods, costs, attention = Histogram(), Histogram(), np.zeros(1, dtype=np.int64)
-    cells = run_cells(pace, attention, periods.counts, costs.counts, trace)
+    cells = RunCells(pace, attention, periods.counts, costs.counts, trace)
     compiled = simulation.compiled
     assert isinstance(compiled, CompiledSteps)
     values, taken = simulation.references.values, 0
@@ -86,7 +86,7 @@ def test_ten_thousand_steps_leave_no_memory_and_collect_no_garbage() -> None:
     simulation = compiled_simulation()
     pace = np.array([*Pacer(0.001, factor=0.0).numbers(), 0.0])
     counts = np.zeros((2, 8), dtype=np.int64)
-    cells = run_cells(pace, np.zeros(1, dtype=np.int64), *counts)
+    cells = RunCells(pace, np.zeros(1, dtype=np.int64), *counts)
     compiled, values = simulation.compiled, simulation.references.values
     assert isinstance(compiled, CompiledSteps)
     compiled.run(values, 10, cells, ramps=True)

@@ -221,14 +221,12 @@ class FakeFields:
     paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
     samples: list[FieldSample] = field(default_factory=list)
     watched: tuple[FieldKey, ...] = ()
-    inspected: str = ""
     kinds: dict[str, str] = field(default_factory=dict)
 
     def of_type(self, kind: str) -> Sequence[str]:
         return [topic for topic, each in self.kinds.items() if each == kind]
 
-    def inspect(self, topic: str) -> Sequence[str] | None:
-        self.inspected = topic
+    def inspect(self, topic: str, _now: float) -> Sequence[str] | None:
         return self.paths.get(topic)
 
     def watch(self, keys: Collection[FieldKey]) -> None:

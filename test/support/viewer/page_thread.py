@@ -53,6 +53,7 @@ class PageThread:
 
         def is_over() -> bool:
             self.check()
+            self._loop.call_soon_threadsafe(self._end_unused_pages)
             return not (self.server._layouts or self.server._scene.links)
 
         eventually(is_over, lambda: "a page of the test is still open")
@@ -64,6 +65,12 @@ class PageThread:
         assert not self._thread.is_alive(), "the server has not ended"
         if self._failure is not None:
             raise self._failure
+
+    def _end_unused_pages(self) -> None:
+        """End the pages that their browser has closed before it connected."""
+        for session, _layout in list(self.server._layouts.values()):
+            if not session.has_connected:
+                session.client.delete()
 
     def _serve(self, state: StillState) -> None:
         try:

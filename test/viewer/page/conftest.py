@@ -70,14 +70,23 @@ def failures() -> Iterator[list[str]]:
     assert found == [], "\n".join(found)
 
 
+@pytest.fixture(scope="session")
+def kept_tab(tabs, served) -> Any:
+    """A tab that stays open: it keeps the process of pages, with its compiled scripts."""
+    page = tabs.new_page()
+    page.goto(f"{served.address.url}page/page.css")
+    return page
+
+
 @pytest.fixture
-def url(served, tabs, state, clients, failures, monkeypatch) -> Iterator[str]:
+def url(served, tabs, kept_tab, state, clients, failures, monkeypatch) -> Iterator[str]:
     """The address of the page that shows `state` and sends requests to `clients`."""
     monkeypatch.setattr(scene, "script", _script)
     served.show(state, clients)
     yield served.address.url
     for page in tabs.pages:
-        page.close()
+        if page is not kept_tab:
+            page.close()
     served.wait_for_the_end_of_pages()
     served.server.shared.close()
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from websockets.datastructures import Headers
-from websockets.http11 import Request, Response
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.page.access import AccessTokens, Role
@@ -31,8 +32,10 @@ def address() -> Iterator[PageAddress]:
 
 
 def login(tokens: AccessTokens, path: str, cookie: str = "") -> Response | None:
-    headers = Headers({"Cookie": cookie} if cookie else {})
-    return tokens.login(Request(path, headers), COOKIE)
+    path, _, query = path.partition("?")
+    headers = Headers({"Cookie": cookie} if cookie else {}).raw
+    scope = {"type": "http", "path": path, "query_string": query.encode(), "headers": headers}
+    return tokens.login(HTTPConnection(scope), COOKIE)
 
 
 def test_only_the_own_cookie_with_a_valid_token_gives_a_role(tokens):
@@ -53,7 +56,7 @@ def test_a_link_sets_a_cookie_and_leads_to_the_page_without_the_token(tokens, pa
     assert (response.status_code, response.headers["Location"]) == (303, page)
     cookie, _, attributes = response.headers["Set-Cookie"].partition(";")
     assert "HttpOnly" in attributes
-    assert "SameSite=Lax" in attributes
+    assert "SameSite=lax" in attributes
     assert tokens.role(Headers({"Cookie": cookie}), COOKIE) is Role.CONTROL
 
 

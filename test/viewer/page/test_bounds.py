@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mujoco_ros.viewer.page import bounded_protocol
+from mujoco_ros.viewer.page import server as page_server
 from mujoco_ros.viewer.page.access import AccessTokens, Role
 from mujoco_ros.viewer.page.compression import Compression
 from mujoco_ros.viewer.page.guard import ROLE, PageGuard
@@ -155,6 +156,20 @@ def test_connections_without_a_request_end(served, monkeypatch):
         with socket.create_connection(("127.0.0.1", port), timeout=30.0) as connection:
             connection.sendall(sent)
             assert _has_ended(connection)
+
+
+def test_requests_without_a_browser_keep_no_page_out(served, tabs, url, monkeypatch):
+    monkeypatch.setattr(page_server, "_MOST_PAGES", 2)
+    for _ in range(3):
+        connection = HTTPConnection("127.0.0.1", served.address.port, timeout=60.0)
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 200
+        connection.close()
+    for status in (200, 200, 503):
+        page = tabs.new_page()
+        assert page.goto(url).status == status
+        if status == 200:
+            page.wait_for_function("window.did_handshake")
 
 
 def test_silent_connections_keep_no_page_out(served):

@@ -1,15 +1,20 @@
 """Control of pages: one at a time has it."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from eventually import eventually
+from nicegui import ui
+from nicegui.client import Client
 from playwright.sync_api import expect
 
 from mujoco_ros.viewer.control_slot import ControlSlot
 from mujoco_ros.viewer.page import session as sessions
+from mujoco_ros.viewer.page.access import Role
+from mujoco_ros.viewer.page.session import Session, Shared
 
 _HIDE = """() => {
     Object.defineProperty(document, "hidden", { value: true, configurable: true });
@@ -106,6 +111,24 @@ def test_a_page_loses_control_while_it_is_hidden(short_absence, page, another_pa
 def test_a_page_that_is_loaded_again_keeps_control(page):
     page.reload()
     expect(simulation(page).get_by_role("button", name="Reset all")).to_be_enabled()
+
+
+def test_a_page_that_takes_long_to_load_takes_control_from_the_page_that_it_replaces(
+    state, clients, monkeypatch
+):
+    shared = Shared(state, clients, lambda _seconds: None)
+    monkeypatch.setattr(sessions, "_ABSENT_S", 0.0)  # it loads for longer
+    before, after = (Session(shared, Client(ui.page("/")), Role.CONTROL) for _ in range(2))
+    before.has_connected = True
+    assert shared.control.owner is before
+    monkeypatch.setattr(sessions, "_ABSENT_S", 600.0)
+    after.client.tab_id = "tab"  # NiceGUI's mark of a connection
+    for connected in after.client.connect_handlers:
+        after.client.safe_invoke(connected)
+    after.follow_control(time.monotonic())
+    assert shared.control.owner is after
+    for each in (before, after):
+        each.client.delete()
 
 
 def test_a_closed_page_releases_control(short_absence, tabs, url, another_page):

@@ -60,13 +60,15 @@ def test_a_key_that_is_held_acts_once_but_for_arrows(page, scene, state, clients
 
 
 def test_keys_in_a_window_do_not_act_on_the_simulation(page, scene, clients):
+    field = page.get_by_role("combobox", name="Search for", include_hidden=True)
+    field.wait_for(state="attached")  # the page is loaded
     page.keyboard.press("Control+k")
-    page.keyboard.type("log")
-    found = page.get_by_role("button", name="panel: Log")
-    expect(found).to_be_visible()
-    page.keyboard.press("ArrowDown")
-    expect(found).to_be_focused()
-    page.keyboard.press("Backspace")
+    page.keyboard.type("logg")
+    for key in ("ArrowDown", "Backspace", "ArrowUp"):
+        page.keyboard.press(key)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("log")
+    expect(page.get_by_role("option", name="panel: Log", selected=True)).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("Minus")
     eventually(lambda: acts(clients), lambda: clients.calls)

@@ -60,8 +60,9 @@ def test_the_bar_does_not_wrap(page, clients, served, width, height, rows):
         clients.controllers.known[name] = ControllerInfo(name=name, state="walking to the goal")
     page.set_viewport_size({"width": width, "height": height})
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    expect(bar(page).get_by_text("/walker is walking to the goal")).to_be_visible()
     row = bar(page).get_by_role("button", name="Pause").bounding_box()["height"]
-    assert bar(page).bounding_box()["height"] < (rows + 0.7) * row
+    assert bar(page).bounding_box()["height"] < (rows + 0.6) * row
     assert bar(page).evaluate("(bar) => bar.scrollWidth - bar.clientWidth") <= 0
 
 
@@ -69,31 +70,32 @@ def test_the_search_finds_panels_joints_topics_and_commands(page, state, clients
     clients.fields.topics = ("/left/wrist_wrench",)
     page.keyboard.press("Control+k")
     window = page.get_by_role("dialog", name="Search")
-    field = window.get_by_role("textbox", name="Search for")
+    field = window.get_by_role("combobox", name="Search for")
     expect(field).to_be_focused()
     field.fill("wrist_2")
-    found = window.get_by_role("button", name="joint: wrist_2_joint")
+    found = window.get_by_role("option", name="joint: wrist_2_joint")
     expect(found).to_be_visible()
     field.fill("wrench")
-    expect(window.get_by_role("button", name="topic: /left/wrist_wrench")).to_be_visible()
+    expect(window.get_by_role("option", name="topic: /left/wrist_wrench")).to_be_visible()
     field.fill("inspect")
-    expect(window.get_by_role("button", name="panel: Inspector")).to_be_visible()
+    expect(window.get_by_role("option", name="panel: Inspector")).to_be_visible()
     field.press("Enter")
     expect(page.get_by_role("tabpanel", name="Inspector")).to_be_visible()
     page.keyboard.press("Control+k")
     expect(field).to_be_focused()
     field.fill("command pause")
-    expect(window.get_by_role("button", name="command: Pause")).to_be_visible()
-    expect(window.get_by_role("button", name="panel: Inspector")).to_be_hidden()
-    page.keyboard.press("ArrowDown")
-    expect(window.get_by_role("button", name="command: Pause")).to_be_focused()
-    page.keyboard.press("Enter")
+    expect(window.get_by_role("option", name="command: Pause")).to_be_visible()
+    expect(window.get_by_role("option", name="panel: Inspector")).to_be_hidden()
+    field.press("Enter")
     eventually(lambda: clients.called("pause") == [()], lambda: clients.calls)
     expect(window).to_be_hidden()
     page.set_viewport_size({"width": 1280, "height": 320})
     page.keyboard.press("Control+k")
     field.fill("wrist_3")
-    expect(window.get_by_role("button", name="joint: wrist_3_joint")).to_be_visible()
+    expect(window.get_by_role("option", name="joint: wrist_3_joint")).to_be_visible()
+    page.keyboard.press("ArrowUp")
+    selected = window.get_by_role("option", selected=True)
+    expect(selected).to_have_text(["joint: wrist_3_joint"])
     field.press("Enter")
     joints = page.get_by_role("tabpanel", name="Robots", exact=True)
     expect(joints.get_by_role("rowheader", name="wrist_3_joint")).to_be_in_viewport(ratio=1)
@@ -116,14 +118,33 @@ def test_a_narrow_page_has_one_column_with_all_tabs(page):
     expect(page.get_by_role("region", name="Bottom panels").get_by_role("tab")).to_have_count(2)
 
 
+def test_a_browser_may_forbid_storage(tabs, url):
+    page, errors = tabs.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(
+        """for (const name of ["localStorage", "sessionStorage"])
+          Object.defineProperty(window, name, { configurable: true,
+            get() { throw new DOMException("forbidden", "SecurityError"); } });"""
+    )
+    page.goto(url)
+    bar(page).get_by_text("More", exact=True).click()
+    for theme in ("light", "dark"):
+        bar(page).get_by_role("button", name="Theme").click()
+        page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+        bar(page).get_by_text("More", exact=True).click()
+    page.get_by_role("separator", name="Size of the left panels").press("ArrowRight")
+    expect(bar(page).get_by_text("playing")).to_be_visible()
+    assert errors == []
+
+
 def test_names_from_ros_are_text(page, clients):
     info = ControllerInfo(name=HOSTILE, state=HOSTILE)
     clients.controllers.known["/x"] = info
     clients.fields.topics = (f"/{HOSTILE}",)
     expect(bar(page).get_by_text(f"{HOSTILE} is {HOSTILE}")).to_be_visible()
     page.keyboard.press("Control+k")
-    page.get_by_role("textbox", name="Search for").fill("onerror")
-    expect(page.get_by_role("button", name=f"topic: /{HOSTILE}")).to_be_visible()
+    page.get_by_role("combobox", name="Search for").fill("onerror")
+    expect(page.get_by_role("option", name=f"topic: /{HOSTILE}")).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
     assert page.title() == "arm"
 

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from websockets.datastructures import Headers
+from starlette.datastructures import Headers
 
 from mujoco_ros.viewer.page.page_address import PageAddress
 
@@ -57,7 +57,7 @@ def test_a_request_of_another_site_is_rejected(address, host, origin):
 
 
 def test_a_request_with_two_hosts_is_rejected(address):
-    both = Headers([("Host", "localhost"), ("Host", "evil.example")])
+    both = Headers(raw=[(b"host", b"localhost"), (b"host", b"evil.example")])
     assert "evil.example" in address.refusal(both)
 
 

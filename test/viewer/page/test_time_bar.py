@@ -114,7 +114,8 @@ def test_a_read_only_page_cannot_change_the_time(past, read_only_page):
     expect(read_only_page.get_by_role("slider", name="Past states")).to_be_disabled()
     expect(read_only_page.get_by_text("the state of 1.500 s")).to_be_visible()
     read_only_page.keyboard.press("Escape")
-    read_only_page.wait_for_timeout(300)
+    read_only_page.keyboard.press("Space")  # what the page says to it comes later
+    expect(read_only_page.get_by_text("This page is read-only")).to_be_visible()
     assert past.shown is not None
 
 

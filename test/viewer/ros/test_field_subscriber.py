@@ -51,6 +51,11 @@ def point(x: float) -> PointStamped:
     return message
 
 
+def inspect(fields, topic: str):
+    """Return the paths of the fields of a topic, as a page that shows them does."""
+    return fields.inspect(topic, time.monotonic())
+
+
 def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
     publisher = ros_node.create_publisher(PointStamped, TOPIC, QoSProfile(depth=300))
     assert until(lambda: TOPIC in fields.topics)
@@ -76,12 +81,24 @@ def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
 
 def test_the_fields_of_an_inspected_topic_are_those_of_a_message(fields, until, ros_node):
     publisher = ros_node.create_publisher(PointStamped, TOPIC, 10)
-    assert fields.inspect(TOPIC) is None
-    assert until(lambda: publisher.publish(point(1.0)) or fields.inspect(TOPIC))
-    assert "point.z" in fields.inspect(TOPIC)
+    assert inspect(fields, TOPIC) is None
+    assert until(lambda: publisher.publish(point(1.0)) or inspect(fields, TOPIC))
+    assert "point.z" in inspect(fields, TOPIC)
     assert fields.take_samples() == [], "nothing is watched"
-    fields.inspect("")
+    fields.tick(time.monotonic() + 60.0)
     assert until(lambda: publisher.get_subscription_count() == 0)
+
+
+def test_pages_inspect_topics_at_the_same_time(fields, until, ros_node):
+    topics = TOPIC, f"{TOPIC}_of_hand"
+    publishers = [ros_node.create_publisher(PointStamped, topic, 10) for topic in topics]
+
+    def all_known() -> bool:
+        for publisher in publishers:
+            publisher.publish(point(1.0))
+        return None not in [inspect(fields, topic) for topic in topics]
+
+    assert until(all_known)
 
 
 def test_a_topic_has_the_type_that_is_published(fields, until, ros_node):
@@ -92,9 +109,9 @@ def test_a_topic_has_the_type_that_is_published(fields, until, ros_node):
         kinds = ["geometry_msgs/msg/Point", "geometry_msgs/msg/PointStamped"]
         assert until(lambda: (TOPIC, kinds) in ros_node.get_topic_names_and_types())
         assert until(lambda: TOPIC in fields.topics)
-        fields.inspect(TOPIC)
-        assert until(lambda: publisher.publish(point(1.0)) or fields.inspect(TOPIC))
-        assert "point.z" in fields.inspect(TOPIC)
+        inspect(fields, TOPIC)
+        assert until(lambda: publisher.publish(point(1.0)) or inspect(fields, TOPIC))
+        assert "point.z" in inspect(fields, TOPIC)
 
 
 def test_a_topic_that_this_process_has_with_another_type_is_logged_and_does_not_affect_others(

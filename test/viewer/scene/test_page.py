@@ -47,20 +47,15 @@ VIEWS = {
     "humanoid": View("humanoid"),
     "humanoid from below": View("humanoid", elevation=10.0),
     "humanoid from above": View("humanoid", elevation=-80.0, azimuth=-30.0),
-    "joints": View("humanoid", flags("Joint", "Transparent")),
-    "convex hulls": View("humanoid", flags("Convex Hull")),
-    "inertia": View("humanoid", flags("Inertia")),
-    "transparent": View("humanoid", flags("Transparent")),
-    "centres of mass": View("humanoid", flags("Center of Mass", "Transparent")),
-    "body frames": View("humanoid", {"frame": "Body"}),
+    "joints and centres of mass": View("humanoid", flags("Joint", "Center of Mass", "Transparent")),
+    "inertia and body frames": View("humanoid", flags("Inertia", frame="Body")),
     "without textures": View("humanoid", {"flags": {"Texture": False}}),
     "wireframe": View("humanoid", render={"Wireframe": True}, limit=12.0),  # other floor tiles
     "fog": View("humanoid", render={"Fog": True}),
     "segments": View("humanoid", render={"Segment": True}),
     "arm": View("arm"),
-    "cameras and lights": View("arm", flags("Camera", "Light")),
-    "actuators": View("arm", flags("Actuator")),
-    "other groups": View("arm", GROUPS),
+    "cameras, lights and actuators": View("arm", flags("Camera", "Light", "Actuator")),
+    "other groups": View("arm", flags("Convex Hull", **GROUPS)),
     "without shadow": View("arm", render={"Shadow": False}),
     "zoo": View("zoo", azimuth=60.0),
     "zoo's tendons and contacts": View("zoo", flags("Tendon", "Contact Point", "Contact Force")),
@@ -260,6 +255,28 @@ def test_a_plane_of_a_camera_has_its_newest_image(page, served):
             eventually(lambda x=x, y=y, c=colour: (picture(page)[y, x] == c[::-1]).all())
     served.overlay = OverlayEntries()
     page.wait_for_function("!scene.view.drawing.loaded.has('image of camera 0')")
+
+
+def test_an_asset_that_was_not_fetched_is_fetched_again(page, served):
+    show(page, served, "humanoid")
+    settle(page)
+    page.evaluate(
+        """() => {
+          const fetched = window.fetch, failed = new Set();
+          window.fetch = (url, ...others) => {
+            const fails = String(url).includes("/assets/") && !failed.has(url);
+            if (!fails) return fetched(url, ...others);
+            failed.add(url);
+            return Promise.reject(new TypeError("no connection"));
+          };
+          window.failedAssets = failed;
+        }"""
+    )
+    show(page, served, "arm")
+    page.wait_for_function(
+        "failedAssets.size > 0 && [...scene.view.drawing.loaded.values()].every(Boolean)"
+    )
+    settle(page)
 
 
 def test_two_fingers_zoom_by_how_far_they_part(page, served):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.strict import convert, parse_yaml, read_text
 
 UNITREE_MOTORS = [
@@ -283,7 +283,10 @@ def _of_motors(values: Sequence[float], ids: Sequence[int], where: str) -> list[
     """Return values that are in the order of all or the used motors in the policy's order."""
     places = ids if len(values) > max(ids) else [sorted(ids).index(motor) for motor in ids]
     if len(values) <= max(places):
-        raise UserInputError(f"{where} has {len(values)} numbers, too few for {len(ids)} joints")
+        raise UserInputError(
+            f"{where} has {counted(len(values), 'number')}, too few for "
+            f"{counted(len(ids), 'joint')}"
+        )
     return [values[place] for place in places]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mujoco_ros.controllers.library.policy.config import InputConfig, Numbers, Order, numbers
 from mujoco_ros.controllers.library.policy.terms import PolicyTick, Term
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
 
 
 class InputVector:
@@ -122,7 +122,10 @@ def elements(values: Numbers, size: int, where: str) -> np.ndarray:
     """Return one number for each element; `where` names the setting in errors."""
     given = numbers(values)
     if isinstance(values, tuple) and len(given) != size:
-        raise UserInputError(f"{where} has {len(given)} numbers, and the term has {size} values")
+        raise UserInputError(
+            f"{where} has {counted(len(given), 'number')}, and the term has "
+            f"{counted(size, 'value')}"
+        )
     return np.full(size, given[0]) if not isinstance(values, tuple) else np.array(given)
 
 

@@ -22,7 +22,7 @@ from mujoco_ros.controllers.library.policy.input_vector import InputVector, elem
 from mujoco_ros.controllers.library.policy.network import Network
 from mujoco_ros.controllers.library.policy.terms import CameraImages, PolicyTick, TermFactory
 from mujoco_ros.extras import require
-from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.errors import UserInputError, counted, unknown
 
 _ROWS = {"position": 0, "velocity": 1, "effort": 2}  # rows of references
 
@@ -175,9 +175,10 @@ class Policy(State):
         self._parts = [slice(*part) for part in pairwise(ends)]
         size = network.output_size(config.output, config.memory)
         if size is not None and size != len(self._action):
-            listing = ", ".join(str(count) for count in counts)
+            *first, last = counts
+            listing = ", ".join([*map(str, first), counted(last, "joint")])
             raise UserInputError(
-                f"the output has {size} values, and the actions are for {listing} joints"
+                f"the output has {counted(size, 'value')}, and the actions are for {listing}"
             )
         sizes = {name: vector.size for name, vector in self._inputs.items()}
         network.bind(sizes, config.output, len(self._action), config.memory)

@@ -13,13 +13,14 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 Vector = tuple[float, ...]
 XACRO_SUFFIX = ".xacro"
 _XACRO = re.compile(rb"<xacro:|\$[({]")
+_LATE_DECLARATION = re.compile(rb"\s+<\?xml\b[^>]*\?>")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
 def is_xacro(path: Path) -> bool:
     """Whether a URDF or SRDF file is to be expanded: by its suffix, or else by its content."""
-    if path.suffix not in (".urdf", ".srdf") or not path.is_file():
-        return path.suffix == XACRO_SUFFIX
+    if path.suffix.lower() not in (".urdf", ".srdf") or not path.is_file():
+        return path.suffix.lower() == XACRO_SUFFIX
     content = read_file(path, "model file", largest=LARGEST_TEXT)
     return _XACRO.search(_COMMENT.sub(b"", content)) is not None
 
@@ -34,6 +35,8 @@ class _NoDoctype(ET.TreeBuilder):
 def parse_robot(path: Path, text: str | None = None) -> ET.Element:
     """Return the ``<robot>`` element of a URDF file, or of `text` in its place."""
     content = read_file(path, largest=LARGEST_TEXT) if text is None else text.encode()
+    if late := _LATE_DECLARATION.match(content):  # which other parsers of URDF accept
+        content = b"\n" * late.group().count(b"\n") + content[late.end() :]
     try:
         robot = ET.fromstring(content, parser=ET.XMLParser(target=_NoDoctype()))
     except ET.ParseError as error:
@@ -84,6 +87,15 @@ def number(
     """Read one finite number; without a `default` the attribute is required."""
     fallback = None if default is None else (default,)
     return numbers(parent, attribute, 1, where, fallback)[0]
+
+
+def scale(mesh: ET.Element, where: str) -> Vector:
+    """Read the scale of a mesh in x, y and z, for all of which one number may stand."""
+    is_uniform = len(mesh.get("scale", "").split()) == 1
+    found = numbers(mesh, "scale", 1 if is_uniform else 3, where, (1.0, 1.0, 1.0))
+    if 0 in found:
+        raise UserInputError(f"{where}: a mesh scale must not be zero")
+    return found * 3 if is_uniform else found
 
 
 def required(parent: ET.Element, tag: str, where: str) -> ET.Element:

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import logging
 import struct
 import xml.etree.ElementTree as ET
 import zipfile
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,6 +70,8 @@ _READ = (*_CONVERTED, "obj")
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
 _MOST_TRIANGLES = 200_000  # which MuJoCo's decoder of STL reads
+_FOLDERS_ABOVE = 3  # in which a relative path is looked up
+_LOGGER = logging.getLogger(__name__)
 
 _UNTEXTURED = "0.8 0.8 0.8 1"  # colour in place of a texture
 
@@ -77,8 +81,9 @@ def find_mesh(
 ) -> Path:
     """Return the file of a URI in a URDF: ``package://``, ``file://`` or a relative path.
 
-    A package around the URDF need not be installed. `meshdir` is relative to the URDF, from the
-    ``<mujoco><compiler>`` extension.
+    A relative path can begin in a folder above the URDF, as simulators with a folder of assets
+    write it; the folder of the URDF precedes. A package around the URDF need not be installed.
+    `meshdir` is relative to the URDF, from the ``<mujoco><compiler>`` extension.
     """
     base = urdf.parent.resolve()
     named = [uri]
@@ -90,16 +95,54 @@ def find_mesh(
             candidates.append(resolve(each, base, packages))
         except MissingFileError as error:
             problems.append(str(error))
+    others = [(other, base) for each in named for other in _other_cases(each)]
+    if "://" not in uri:
+        others += [(uri, folder) for folder in base.parents[:_FOLDERS_ABOVE]]
+    for other, folder in others:
+        with suppress(UserInputError):  # there is none, or a client may not name it
+            candidates.append(resolve(other, folder, packages))
     for candidate in candidates:
         if candidate.exists():
             return candidate
     if problems:
         raise MissingAssetError(f"mesh '{uri}': {problems[0]}")
-    listing = "; ".join(map(str, candidates))
+    listing = "; ".join(dict.fromkeys(map(str, candidates)))
     raise MissingAssetError(f"mesh '{uri}' not found; looked for: {listing}")
 
 
-def is_native(path: Path) -> bool:
+def _other_cases(uri: str) -> list[str]:
+    """Return a path with its suffix in lower and in upper case, as Windows finds both."""
+    stem, dot, suffix = uri.rpartition(".")
+    return [f"{stem}{dot}{other}" for other in (suffix.lower(), suffix.upper()) if other != suffix]
+
+
+def mesh_for_engine(path: Path) -> MeshData | None:
+    """Return the mesh of a file that MuJoCo does not read, with all its triangles; else None."""
+    if _is_native(path):
+        return None
+    mesh = read_mesh(path)
+    if len(mesh.faces) > _MOST_TRIANGLES and path.suffix.lower() == ".stl":
+        _LOGGER.info(
+            "mesh '%s' has %d triangles, more than the %d that MuJoCo reads from an STL file: they "
+            "are read here, and all are kept",
+            path,
+            len(mesh.faces),
+            _MOST_TRIANGLES,
+        )
+    return mesh
+
+
+def embed_mesh(mesh: mujoco.MjsMesh, path: Path) -> None:
+    """Write the triangles of the file of a mesh into the spec, if MuJoCo does not read the file."""
+    if path.suffix.lower().removeprefix(".") not in _CONVERTED:
+        return  # the compiler or an engine plugin reads it, or reports it
+    if (found := mesh_for_engine(path)) is not None:
+        mesh.name = mesh.name or path.stem
+        mesh.file = ""
+        mesh.uservert, mesh.userface = found.vertices.ravel(), found.faces.ravel()
+
+
+def _is_native(path: Path) -> bool:
     """Whether MuJoCo reads the file: OBJ, MSH, and binary STL up to `_MOST_TRIANGLES`."""
     suffix = path.suffix.lower()
     if suffix != ".stl":

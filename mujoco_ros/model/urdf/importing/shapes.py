@@ -13,7 +13,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, read_asset, restore_files
 from mujoco_ros.model.urdf.importing.markup import Vector
-from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, is_native, read_mesh
+from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, mesh_for_engine
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfGeometry, UrdfLink
 
 WATER = 1000.0
@@ -126,10 +126,10 @@ class ImportedShapes:
         content: dict[str, Any] = {"file": str(path)}
         rgba = None
         files: list[AssetFile] = []
-        if is_native(path):
+        data = mesh_for_engine(path)
+        if data is None:
             files = [read_asset(path, "mesh")]
         else:
-            data = read_mesh(path)
             content = {"uservert": data.vertices.ravel(), "userface": data.faces.ravel()}
             rgba = data.rgba
         # Visual meshes are often open or flat, which only this inertia accepts.

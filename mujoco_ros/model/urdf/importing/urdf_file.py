@@ -21,6 +21,7 @@ from mujoco_ros.model.urdf.importing.markup import (
     numbers,
     parse_robot,
     required,
+    scale,
 )
 
 SCALAR_TYPES = ("revolute", "continuous", "prismatic")
@@ -36,6 +37,7 @@ HARDWARE = ("ros2_control", "transmission", "gazebo", "mujoco_inputs")
 """Elements that declare drives and sensors, also of other simulators."""
 
 _LOGGER = logging.getLogger(__name__)
+_LEAST_M = 0.001  # size of shapes, which MuJoCo requires to be positive
 _SHAPES = {
     "box": (("size", 3),),
     "sphere": (("radius", 1),),
@@ -214,9 +216,11 @@ def _inertial(link: ET.Element, where: str) -> UrdfInertial | None:
     mass = number(required(element, "mass", where), "value", where)
     if mass < 0:
         raise UserInputError(f"{where}: its mass is negative: {mass:g} kg")
-    inertia = required(element, "inertia", where)
-    ixx, iyy, izz = (number(inertia, key, where) for key in ("ixx", "iyy", "izz"))
-    ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
+    inertia = element.find("inertia")
+    ixx = iyy = izz = ixy = ixz = iyz = 0.0  # which the import reports and corrects
+    if inertia is not None:
+        ixx, iyy, izz = (number(inertia, key, where) for key in ("ixx", "iyy", "izz"))
+        ixy, ixz, iyz = (number(inertia, key, where, 0.0) for key in ("ixy", "ixz", "iyz"))
     if mass == 0:
         if any((ixx, iyy, izz)):
             _LOGGER.warning("%s: its inertia is ignored, because it has no mass", where)
@@ -233,8 +237,11 @@ def _geometry(element: ET.Element, colours: dict[str, Vector], link: str) -> Urd
         form = geometry.find(shape)
         if form is not None:
             size = tuple(x for key, count in attributes for x in numbers(form, key, count, where))
-            if min(size) <= 0:
-                raise UserInputError(f"{where}: the sizes of a {shape} must be positive")
+            if min(size) < 0:
+                raise UserInputError(f"{where}: the sizes of a {shape} must not be negative")
+            if min(size) == 0:  # a point that touches the ground, or a sheet
+                _LOGGER.warning("%s: a size of 0 of a %s becomes %g m", where, shape, _LEAST_M)
+                size = tuple(length or _LEAST_M for length in size)
             break
     else:
         shape, form = "mesh", geometry.find("mesh")
@@ -242,9 +249,7 @@ def _geometry(element: ET.Element, colours: dict[str, Vector], link: str) -> Urd
             found = ", ".join(f"<{child.tag}>" for child in geometry) or "nothing"
             known = ", ".join([*_SHAPES, "mesh"])
             raise UserInputError(f"{where}: <geometry> contains {found}; known shapes are {known}")
-        size = numbers(form, "scale", 3, where, (1.0, 1.0, 1.0))
-        if 0 in size:
-            raise UserInputError(f"{where}: a mesh scale must not be zero")
+        size = scale(form, where)
         mesh = attribute(form, "filename", where)
     return UrdfGeometry(
         name=element.get("name", ""),

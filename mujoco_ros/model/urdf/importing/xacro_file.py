@@ -18,7 +18,7 @@ import re
 import string
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from datetime import date, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -174,6 +174,10 @@ LIMITS = limits.WorkerLimits(
 _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
 
 
+_MISSING = re.compile(r".*\[Errno 2\] No such file or directory: ('.+')")
+_ROOT = re.compile(r"<robot\b[^>]*>")
+_ARGUMENT = re.compile(r"\$\(arg\s+(\w+)\)")
+_DEFAULT = re.compile(r"""<xacro:arg\s+name=["'](\w+)["']\s+default=["']([^"'$]*)["']""")
 _GIVE_IT = "give it in `xacro_args` of a scene file, or as <file> NAME:=VALUE"
 _PLACE = "place"
 """Key of the place of an XML element: file and line."""
@@ -237,7 +241,10 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
     for name in arguments:
         if name not in answer["declared"]:
             raise unknown("argument", name, answer["declared"], where=str(path))
-    return str(answer["text"])
+    text = str(answer["text"])
+    if "<link" not in text and b":macro" in read_file(path, largest=LARGEST_TEXT):
+        raise UserInputError(f"{path}: xacro: no link, only macros; name the file that calls them")
+    return text
 
 
 def _expand(
@@ -246,7 +253,7 @@ def _expand(
     """Return JSON: the text, the arguments that it declares and the files read; or an error."""
     files: list[str] = []
     _restrict(xacro, find, files)
-    given = _Arguments(arguments)
+    given = _Arguments({**_of_root(path), **arguments})
     try:
         with redirect_stderr(io.StringIO()):
             document = xacro.process_file(str(path), mappings=given)
@@ -260,8 +267,7 @@ def _expand(
         file, line = syntax or _place(error) or (opened, 0)
         where = f"{file}:{line}" if line else file
         reason = _reason(error)
-        lacks = reason.startswith("Undefined substitution argument")
-        remedy = f"; {_GIVE_IT}" if lacks else ""
+        remedy = _remedy(reason, given)
         inside = "" if Path(file) == path else f" (in the expansion of {path})"
         return json.dumps({"error": f"{where}: xacro: {reason}{remedy}{inside}"}).encode()
     if len(text) > LARGEST_TEXT.at_start:
@@ -269,6 +275,30 @@ def _expand(
         return json.dumps({"error": f"{path}: xacro: too large: {what}"}).encode()
     answer = {"text": text, "declared": sorted(given.declared), "files": files}
     return json.dumps(answer).encode()
+
+
+def _of_root(path: Path) -> dict[str, str]:
+    """Return the defaults of the arguments in the tag of the root.
+
+    xacro evaluates this tag before it reads the defaults, so ``name="$(arg name)"`` would need a
+    value from outside.
+    """
+    with suppress(UserInputError):  # which xacro reports
+        text = read_file(path, largest=LARGEST_TEXT).decode(errors="replace")
+        if (root := _ROOT.search(text)) is not None:
+            used, defaults = set(_ARGUMENT.findall(root.group())), _DEFAULT.findall(text)
+            return {name: value for name, value in defaults if name in used}
+    return {}
+
+
+def _remedy(reason: str, arguments: Mapping[str, str]) -> str:
+    """Return the end of an error that names the arguments that may be missing."""
+    if reason.startswith("Undefined substitution argument"):
+        return f"; {_GIVE_IT}"
+    empty = [name for name, value in arguments.items() if value == ""]
+    if empty and reason.endswith("' not found"):
+        return f"; of its arguments, {', '.join(empty)} are empty: if one must not be, {_GIVE_IT}"
+    return ""
 
 
 def _restrict(xacro: Any, find: Callable[[str], Path], files: list[str]) -> None:
@@ -337,4 +367,5 @@ def _reason(error: BaseException) -> str:
         cause = cause.__cause__ or (None if hidden else cause.__context__)
     # xacro states the type of some exceptions, and their text twice.
     text = _TWICE.sub(r"\1", " ".join(str(error).split()))
+    text = _MISSING.sub(r"file \1 not found", text)
     return text or type(error).__name__

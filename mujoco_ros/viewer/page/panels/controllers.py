@@ -77,7 +77,7 @@ class ControllersPanel(Panel):
         names = sorted(self._known)
         if len(names) > 1:
             self._build_choice(names)
-        with widgets.row():
+        with widgets.row().classes("head"):
             widgets.text(controller.name, strong=True).classes("name")
             self._state = widgets.text().classes("badge")
             self._since = widgets.figure()

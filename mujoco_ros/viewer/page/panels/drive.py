@@ -1,6 +1,6 @@
 """The panel "Drive": a joystick for robots, tools, targets and mocap bodies."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ from nicegui.element import Element
 
 from mujoco_ros.viewer.driver import FASTEST, LARGEST, SMALLEST, Driver, Shares
 from mujoco_ros.viewer.fleet import by_robot, robot_of
+from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_decimals
 from mujoco_ros.viewer.page.panel import Area, Panel
@@ -15,10 +16,6 @@ from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
 _UNITS = dict(zip(FASTEST, ("m/s", "m/s", "rad/s"), strict=True))
-_NOTHING = (
-    "Nothing to drive: no node subscribes to a topic cmd_vel, no Cartesian controller runs, and "
-    "there are neither targets nor mocap bodies."
-)
 _WHEELS, _LEGS, _FRAME = "wheels", "legs", "frame"
 """What is driven: a robot that cannot move sideways, another one, or a tool or frame."""
 # By the name of a pad: its axes, what it is for, and its motion to the right and up
@@ -42,6 +39,7 @@ class DrivePanel(Panel):
         super().__init__(session)
         self.driver = Driver(self.clients.velocities, session.shared.motion)
         self._robot = ""  # the robot that was selected
+        self._grip: tuple[int, JointRow] | None = None  # number of a robot, joint of its gripper
         session.client.on_delete(self.driver.stop)
 
     @property
@@ -65,8 +63,10 @@ class DrivePanel(Panel):
         self._build()  # gamepads act while the panel is hidden
         self._devices.set(target=self.driver.selected)
 
+    def structure(self) -> Hashable:
+        return self.state.model, self._find_gripper()
+
     def build(self) -> None:
-        self._note = widgets.text(_NOTHING, "muted", tag="p")
         self._choice = widgets.choice("What the pads move", [], "", self.driver.select)
         self._pads: dict[str, tuple[widgets.Widget, Element]] = {}
         with Element("div").classes("pads"):
@@ -76,6 +76,22 @@ class DrivePanel(Panel):
                     self._pads[name] = widgets.joystick(name, hold, axes=axes, tip=_TIP), place
                     widgets.text(name)
         self._velocity = widgets.figure()
+        self._grip = None
+        if (robot := self._find_gripper()) is not None:
+            layout = self.state.layout.robots[robot]
+            joint = joint_rows(self.state.model, layout.joints)[layout.gripper or 0]
+            self._grip = robot, joint
+            with widgets.line(f"gripper [{joint.unit}]"):
+                self._gripper = widgets.slider(
+                    "gripper",
+                    0.0,
+                    self._move_gripper,
+                    low=joint.low,
+                    high=joint.high,
+                    unit=joint.unit,
+                    step=(joint.high - joint.low) / 20.0,
+                    tip=joint.name,
+                )
         self._fastest, self._lines = {}, dict[str, Element]()
         with widgets.section("At full deflection") as self._speeds:
             for name, unit in _UNITS.items():
@@ -94,7 +110,6 @@ class DrivePanel(Panel):
     def refresh(self) -> None:
         driver, kind = self.driver, self._kind()
         names = list(driver.names)
-        self._note.set(hidden=bool(names))
         self._choice.set(items=names, value=driver.selected, hidden=len(names) < 2)
         for name, (pad, place) in self._pads.items():
             pad.enable(bool(driver.selected))
@@ -105,6 +120,14 @@ class DrivePanel(Panel):
         self._lines["left"].set_visibility(kind != _WHEELS)
         self._velocity.set(text=_words(driver, kind), hidden=not names)
         self._devices.enable(bool(driver.selected))
+        if self._grip is not None:
+            robot, joint = self._grip
+            references = self.state.references.of_joints(self.state.layout.columns[robot])
+            index = self.state.layout.robots[robot].gripper
+            self._gripper.show(
+                float(references.q[index]), mark=float(self.state.data.qpos[joint.qpos])
+            )
+            self._gripper.enable(self.state.shown is None)
         self._result.show(driver.request)
 
     def _kind(self) -> str:
@@ -116,6 +139,22 @@ class DrivePanel(Panel):
         drives = (robot.drive for robot in robots if robot.name == owner)
         is_straight = any(drive is not None and not drive.moves_sideways for drive in drives)
         return _WHEELS if is_straight else _LEGS
+
+    def _find_gripper(self) -> int | None:
+        """Return the robot with the gripper: driven, or of the panels, or the only one."""
+        robots = self.state.layout.robots
+        found = [number for number, robot in enumerate(robots) if robot.gripper is not None]
+        topic = self.driver.selected.removeprefix("tool ")
+        owner = robot_of(topic, robots, self.clients.parameters.simulator) or self.session.robot
+        own = [number for number in found if robots[number].name == owner]
+        return (own or found)[0] if len(own or found) == 1 else None
+
+    def _move_gripper(self, value: float) -> None:
+        if self._grip is not None:
+            robot, joint = self._grip
+            namespace = self.state.layout.robots[robot].namespace
+            value = min(max(float(value), joint.low), joint.high)
+            self.clients.commands.command_joints(namespace, {joint.name: value})
 
     def _select_robot(self) -> None:
         """Drive the robot that panels show, if it can be driven."""
@@ -135,6 +174,11 @@ class DrivePanel(Panel):
 
     def _hold_device(self, held: Mapping[str, Any] | None) -> None:
         shares = None
+        if held is not None and "grip" in held:
+            if self._grip is not None and self.state.shown is None:
+                joint = self._grip[1]
+                self._move_gripper(joint.high if held["grip"] > 0 else joint.low)
+            return
         if held is not None:
             linear, angular = (_numbers(held[part], 3) for part in ("linear", "angular"))
             shares = (linear[0], linear[1], linear[2]), (angular[0], angular[1], angular[2])

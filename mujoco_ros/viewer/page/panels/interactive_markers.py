@@ -20,7 +20,6 @@ from mujoco_ros.viewer.page.pose_fields import PoseFields, pose_numbers, pose_of
 from mujoco_ros.viewer.page.session import Session
 
 _NONE = "none"
-_NO_SERVER = "A node that serves interactive markers, as for RViz, shows them here."
 
 
 class InteractiveMarkersPanel(Panel):
@@ -80,7 +79,7 @@ class InteractiveMarkersPanel(Panel):
         self._choice.set(items=[_NONE, *self._keys], value=shown)
         note = "" if shown != _NONE else "Select a marker to move it."
         if not self._keys:
-            note = "The servers have no markers." if known else _NO_SERVER
+            note = "The servers have no markers."
         self._note.set(text=note, hidden=not note)
         marker = handles.marker
         if marker is not None and self._fields is not None:

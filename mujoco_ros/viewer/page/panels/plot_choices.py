@@ -1,5 +1,6 @@
 """The list of what can be plotted, with a search."""
 
+import time
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from itertools import groupby, islice
@@ -20,8 +21,7 @@ class PlotChoices:
     def __init__(self, plotted: Plotted) -> None:
         """Create the list in the container that is active."""
         self._plotted, self._client = plotted, plotted.client
-        self._search, self._inspected = "", ""
-        self._is_open = False
+        self._search, self._is_open = "", False
         self._opened: dict[str, None] = {}  # headings of open groups, and open topics
         self._paths: dict[str, Sequence[str]] = {}  # fields of topics
         self._built: Hashable = None
@@ -34,8 +34,6 @@ class PlotChoices:
     def set_open(self, is_open: bool) -> None:
         """Note whether the list is open."""
         self._is_open = is_open
-        if not is_open:
-            self._inspect()
         self.refresh()
 
     def find(self, topic: str) -> None:
@@ -133,14 +131,12 @@ class PlotChoices:
         self.refresh()
 
     def _inspect(self) -> None:
-        """Receive the open topic whose fields are not known, the last one that was opened."""
-        topics = [it for it in self._opened if it in self._client.topics and it not in self._paths]
-        topic = topics[-1] if topics and self._is_open else ""
-        if not (topic or self._inspected):
-            return
-        self._inspected, paths = topic, self._client.inspect(topic)
-        if topic and paths is not None:
-            self._paths[topic] = paths
+        """Receive the open topics whose fields are not known."""
+        for topic in self._opened:
+            if topic in self._client.topics and topic not in self._paths:
+                paths = self._client.inspect(topic, time.monotonic())
+                if paths is not None:
+                    self._paths[topic] = paths
 
     def _set_search(self, words: str) -> None:
         self._search = str(words).strip().casefold()

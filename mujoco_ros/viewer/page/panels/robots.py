@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from statistics import mode
 
 import numpy as np
 from nicegui.element import Element
@@ -119,18 +120,20 @@ class RobotsPanel(Panel):
             widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
             if is_replayed:
                 widgets.text("A replay accepts no references.", "muted")
-        unit = "deg" if self._degrees else "rad"
+        # The head has the units of most joints, and the rows of others have theirs
+        units = [mode(each) for each in zip(*map(self._units, self._rows), strict=True)]
         command = "Set q" if self.state.paused else "Reference"
         table = widgets.WidgetTable(
             "Joints",
             [
                 Column("Joint"),
-                Column("q", unit),
-                Column(command, unit, wide=True),
-                Column("Torque", "Nm"),
+                Column("q", units[0]),
+                Column(command, units[1], wide=True),
+                Column("Torque" if units[2] == "Nm" else "Force", units[2]),
             ],
         )
-        refreshes = [self._build_joint(table, index, row) for index, row in enumerate(self._rows)]
+        rows = enumerate(self._rows)
+        refreshes = [self._build_joint(table, index, row, units) for index, row in rows]
 
         def refresh() -> None:
             hold.enable(self._may_command)
@@ -139,18 +142,28 @@ class RobotsPanel(Panel):
 
         self._refresh_page = refresh
 
+    def _is_speed(self, row: JointRow) -> bool:
+        """Whether the slider of a joint sets a velocity."""
+        return row.takes_velocities and not self.state.paused
+
+    def _units(self, row: JointRow) -> tuple[str, str, str]:
+        """Return the units of the position, the reference and the effort of a joint."""
+        unit = "deg" if self._degrees and not row.is_prismatic else row.unit
+        return unit, f"{unit}/s" if self._is_speed(row) else unit, row.effort_unit
+
     def _build_joint(
-        self, table: widgets.WidgetTable, index: int, row: JointRow
+        self, table: widgets.WidgetTable, index: int, row: JointRow, head: Sequence[str]
     ) -> Callable[[], None]:
-        """Build the row of a joint; return what refreshes it."""
+        """Build the row of a joint, with units that the head lacks; return what refreshes it."""
+        units = self._units(row)
+        q_unit, reference_unit, effort_unit = (
+            "" if unit == usual else f" {unit}" for unit, usual in zip(units, head, strict=True)
+        )
         scale = _DEGREES if self._degrees and not row.is_prismatic else 1.0
-        digits, unit = (1 if scale != 1.0 else 3), (" m" if row.is_prismatic else "")
-        effort_unit = " N" if row.is_prismatic else ""
-        is_paused = self.state.paused
-        is_speed = row.takes_velocities and not is_paused
+        digits = 1 if scale != 1.0 else 3
+        is_paused, is_speed = self.state.paused, self._is_speed(row)
         low, high = (-FASTEST, FASTEST) if is_speed else (row.low, row.high)
         named = "velocity" if is_speed else "position" if is_paused else "reference"
-        slider_unit = row.unit if scale == 1.0 else "deg"
         with table.row(row.name, _tip(row)) as self._lines[row.name]:
             with table.cell():
                 position = widgets.figure()
@@ -161,7 +174,8 @@ class RobotsPanel(Panel):
                     lambda value: self._move(row, float(value) / scale),
                     low=low * scale,
                     high=high * scale,
-                    unit=f"{slider_unit}/s" if is_speed else slider_unit,
+                    unit=units[1],
+                    shown_unit=reference_unit,
                     digits=digits,
                     step=1.0 if scale != 1.0 else 0.01,
                 )
@@ -177,7 +191,7 @@ class RobotsPanel(Panel):
             if row.is_actuated and not is_paused:
                 references = self.state.references.of_joints(self.state.layout.columns[robot])
                 reference = float((references.dq if is_speed else references.q)[index])
-            position.set(text=f"{format_decimals(q * scale, digits)}{unit}")
+            position.set(text=f"{format_decimals(q * scale, digits)}{q_unit}")
             slider.enable(self._may_command and (row.is_actuated or is_paused))
             slider.show(reference * scale, mark=moved * scale)
             effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")

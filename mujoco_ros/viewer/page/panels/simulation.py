@@ -9,13 +9,12 @@ from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_speed
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.request_result import RequestResult
+from mujoco_ros.viewer.page.run_button import TONES, RunButton
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.ros.run_state import run_status
 from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
 """Real-time factors to select; 0 is as fast as possible."""
-_TONES = {PLAYING: "good", PAUSED: "warning"}
 _KNOWN = "Known"
 _MOST_STEPS = 1_000_000
 
@@ -32,10 +31,6 @@ class SimulationPanel(Panel):
         self._achieved = AchievedFactor()
         self._steps, self._keyframe = 1, ""
         self._saves: list[tuple[str, Request]] = []
-
-    @property
-    def status(self) -> str:
-        return run_status(self._simulation, paused=self.state.paused)
 
     @property
     def keyframes(self) -> list[str]:
@@ -65,17 +60,15 @@ class SimulationPanel(Panel):
         self._result = RequestResult()
 
     def refresh(self) -> None:
-        status, achieved = self.status, self._achieved.value
+        status, achieved = self._run.status, self._achieved.value
         words = status or f"{self.clients.parameters.simulator} does not respond"
         if status == PLAYING and achieved is not None:
             words += f" at {achieved:.2f}×"
-        self._status.set(text=words, tone=_TONES.get(status, "bad"))
+        self._status.set(text=words, tone=TONES.get(status, "bad"))
         self._time.set(text=f"{self.state.peek()[0]:.3f} s")
         self._step_size.set(text=f"in steps of {1e3 * self.state.model.opt.timestep:g} ms")
-        is_paused = status == PAUSED
-        self._run.set(text="Play" if is_paused else "Pause")
-        self._run.enable(self.session.can_control or not is_paused)
-        self._step.enable(is_paused)
+        self._run.refresh()
+        self._step.enable(status == PAUSED)
         speed, speeds = format_speed(self.state.factor), list(map(format_speed, _SPEEDS))
         self._speed.set(items=speeds if speed in speeds else [*speeds, speed], value=speed)
         if not is_replay(self.clients.parameters):
@@ -86,9 +79,7 @@ class SimulationPanel(Panel):
 
     def _build_run_controls(self) -> None:
         with widgets.row():
-            self._run = widgets.button(
-                "Pause", self._play_or_pause, look="main", tip="Space", is_safe=True
-            )
+            self._run = RunButton(self.session, look="main")
             self._step = widgets.button(
                 "Step", self._make_steps, tip="Make the steps below while paused"
             )
@@ -119,13 +110,6 @@ class SimulationPanel(Panel):
                 lambda: self._simulation.load_keyframe(self._keyframe.strip()),
                 tip="Return to a saved state",
             )
-
-    def _play_or_pause(self) -> None:
-        if self.status == PAUSED:
-            if self.session.can_control:
-                self._simulation.play()
-        else:
-            self._simulation.pause()
 
     def _make_steps(self) -> None:
         self._simulation.step(self._steps)

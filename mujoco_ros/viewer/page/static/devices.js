@@ -1,4 +1,5 @@
-// Gamepads and 3D mice of the browser's machine. They send { linear, angular } while they are held, then null.
+// Gamepads and 3D mice of the browser's machine. They send { linear, angular } while they are held,
+// then null; and { grip }, the end of the range of a gripper, once.
 
 import { make, setText } from "./elements.js";
 import { GamepadInput } from "/page/gamepad.js";
@@ -18,6 +19,10 @@ class Receiver extends EventTarget {
     this.isMoving = true;
     this.emit({ linear, angular });
     return true;
+  }
+
+  grip(end) {
+    if (this.target) this.emit?.({ grip: end });
   }
 
   stop() {

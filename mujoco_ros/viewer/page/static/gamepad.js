@@ -5,7 +5,7 @@ import { spaceMice } from "./space_mouse.js";
 const PERIOD_MS = 50;
 const RAMP_MS = 300; // from the first motion to the full velocity: nothing jumps
 const DEAD_ZONE = 0.12;
-const LEFT = 4, RIGHT = 5; // shoulder buttons of the standard mapping of the Gamepad API
+const A = 0, B = 1, LEFT = 4, RIGHT = 5; // buttons of the standard mapping of the Gamepad API, two at the shoulders
 // Vendor and product of 3D mice in the names of Chromium and Firefox.
 const MOUSE = /vendor: (256f|046d product: c6[0-2])|^(256f-|0?46d-c6[0-2])/i;
 
@@ -31,12 +31,16 @@ function motion(pad) {
   return turns ? [[0, 0, 0], [-x, -y, -u]] : [[-y, -x, -v], [0, 0, -u]];
 }
 
+// Return where a device moves a gripper: to the lower (-1) or upper (1) end of its range, or not (0).
+const grip = (pad) => (isStandard(pad) ? !!pad.buttons[B]?.pressed - !!pad.buttons[A]?.pressed : 0);
+
 export class GamepadInput {
   // Poll devices for a receiver of motions; `target` returns the name of what they move.
   constructor(receiver, target) {
     this.receiver = receiver;
     this.target = target;
     this.pad = null;
+    this.grip = 0;
     this.isPressed = false;
     this.movesSince = null;
     this.needsRelease = false;
@@ -51,7 +55,7 @@ export class GamepadInput {
   // Text of what to hold.
   get hint() {
     if (!this.pad) return "no device with the standard mapping";
-    return isStandard(this.pad) ? "hold LB to move, RB to rotate" : "hold a button to move";
+    return isStandard(this.pad) ? "hold LB to move, RB to rotate; A and B move the gripper" : "hold a button to move";
   }
 
   poll() {
@@ -67,10 +71,13 @@ export class GamepadInput {
       if (this.isPressed) this.receiver.stop();
       this.needsRelease = true;
     }
+    const gripped = this.grip;
+    this.grip = grip(pad);
     const [linear, angular] = motion(pad);
     // A 3D mouse has to be at rest when its button is pressed.
     this.needsRelease ||= !this.isPressed && !isStandard(pad) && [...linear, ...angular].some(Boolean);
     if (this.needsRelease) return;
+    if (this.grip && this.grip !== gripped) this.receiver.grip(this.grip);
     this.isPressed = true;
     const now = performance.now();
     const gain = Math.min((now - (this.movesSince ?? now)) / RAMP_MS, 1);

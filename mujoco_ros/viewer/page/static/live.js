@@ -166,6 +166,7 @@ const kinds = {
       send(value);
     });
     root.append(make("span", { className: "track" }, range, mark), number.field);
+    if (options.shownUnit) root.append(options.shownUnit);
     range.addEventListener("input", () => {
       hold(+range.value);
       number.show(shown);

@@ -1,5 +1,19 @@
 // What the page does without the viewer: theme, full screen, sizes of areas, menus, keys of tabs.
 
+// Keeps values for a page whose browser forbids storage: it throws wherever a script uses it.
+class Memory {
+  getItem(name) { return this[name] ?? null; }
+  setItem(name, value) { this[name] = String(value); }
+  removeItem(name) { delete this[name]; }
+}
+for (const name of ["localStorage", "sessionStorage"]) {
+  try {
+    window[name].getItem("");
+  } catch {
+    Object.defineProperty(window, name, { value: new Memory() });
+  }
+}
+
 const root = document.documentElement;
 const kept = (name) => localStorage.getItem(`mujoco_ros.${name}`);
 const keep = (name, value) => localStorage.setItem(`mujoco_ros.${name}`, value);
@@ -58,24 +72,6 @@ document.addEventListener("click", (event) => {
     if (!menu.contains(event.target) || event.target.closest(".menu-items")) menu.open = false;
 });
 
-// Arrow keys move between the results of the search; Enter in the field takes the first one.
-function walk(event, found) {
-  const field = found.querySelector("input");
-  const stops = [field, ...found.querySelectorAll(".found .button:not([hidden])")];
-  if (event.key === "Enter" && event.target !== field) return;
-  event.preventDefault();
-  if (event.key === "Enter") stops[1]?.click();
-  else stops.at((stops.indexOf(event.target) + (event.key === "ArrowUp" ? -1 : 1)) % stops.length).focus();
-}
-
-document.addEventListener("toggle", (event) => {
-  if (event.newState === "open" && event.target.dataset?.window === "search") {
-    const field = event.target.querySelector("input");
-    field.focus();
-    field.select();
-  }
-}, true);
-
 document.addEventListener("pointerdown", (event) => {
   const area = event.target.dataset?.divides;
   if (!area) return;
@@ -129,6 +125,4 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     document.querySelector("[data-window=search]").togglePopover();
   }
-  const found = event.target.closest?.("[data-window=search]");
-  if (found && ["ArrowUp", "ArrowDown", "Enter"].includes(event.key)) walk(event, found);
 });

@@ -7,6 +7,7 @@ import { unitShape } from "./unit_shapes.js";
 
 export const CASTS = 1; // layer of what casts shadows
 const OPAQUE = 0.995; // least opacity that MuJoCo draws as opaque
+const RETRY_MS = 2000; // from an asset that was not loaded to the next attempt
 const IMAGE_MS = 150; // from an image of a camera to the next one
 const DECOR = 4; // category of geoms that cast no shadow
 const INSTANCED = { place: 3, size: 3, turn: 4, tint: 4, shade: 4, pattern: 4 };
@@ -349,7 +350,7 @@ export class Drawing {
     return this.load(asset.name, (response) => decodeTexture(response, settings));
   }
 
-  // Return what was loaded; null until then.
+  // Return what was loaded; null until then. What fails is tried again, while it is needed.
   load(name, decode) {
     if (this.loaded.has(name)) return this.loaded.get(name);
     this.loaded.set(name, null);
@@ -357,7 +358,10 @@ export class Drawing {
     fetch(this.assetUrl(name)).then((response) => {
       if (!response.ok) throw new Error(`asset ${name}: ${response.status}`);
       return decode(response);
-    }).then((found) => this.loaded.set(name, found), (error) => console.error(error))
+    }).then((found) => this.loaded.set(name, found), (error) => {
+      console.warn(error);
+      setTimeout(() => { this.loaded.delete(name); this.reassign(); this.onLoad(); }, RETRY_MS);
+    })
       .finally(() => {
         this.pending--;
         this.reassign();
@@ -367,6 +371,7 @@ export class Drawing {
   }
 
   dispose() {
+    this.slots = null;
     for (const batch of this.batches.values()) batch.dispose();
     for (const found of this.loaded.values()) found?.dispose();
     this.loaded.clear();

@@ -190,7 +190,9 @@ export class Pointer {
     const { scene } = this, { model, camera } = scene;
     if (!model || event.altKey || event.metaKey || event.ctrlKey || event.defaultPrevented) return;
     const { target } = event, taker = target.closest?.(TAKES_KEYS);
-    if ((taker && taker !== scene.element) || (event.code === "Space" && target.closest?.(PRESSED_BY_SPACE))) return;
+    // What is hidden has the focus until the browser draws again, as the field of a closed search.
+    const isTaken = taker && taker !== scene.element && taker.checkVisibility();
+    if (isTaken || (event.code === "Space" && target.closest?.(PRESSED_BY_SPACE))) return;
     if (event.repeat && !event.code.startsWith("Arrow")) return; // held: it would act thirty times a second
     // The browser closes a popup.
     if (event.key === "Escape" && document.querySelector(":popover-open")) return;

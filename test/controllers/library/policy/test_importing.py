@@ -157,7 +157,7 @@ def test_actions_of_some_joints_with_limits_are_imported():
         ({"joint_ids_map": [0, 4]}, "joint_ids_map must have different numbers below 4"),
         ({"step_dt": 0.0}, "deploy.yaml: step_dt must be positive"),
         ({"default_joint_pos": [0.0]}, "default_joint_pos has not 3 numbers"),
-        ({"stiffness": [1.0]}, "deploy.yaml: stiffness has 1 numbers, too few for 3 joints"),
+        ({"stiffness": [1.0]}, "deploy.yaml: stiffness has 1 number, too few for 3 joints"),
         ({"actions": {"EffortAction": {}}}, "action 'EffortAction' not found; there are: Joint"),
         (
             {"observations": {"motion_command": observation(6)}},

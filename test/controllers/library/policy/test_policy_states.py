@@ -454,13 +454,13 @@ def test_policies_of_a_table_are_switched_by_transitions(make_policy, tmp_path):
         ({"default_pose": {"up": 1.0}}, "default_pose: joint 'up' not found"),
         (
             {"actions": [{"joints": ["left"]}]},
-            "the output has 2 values, and the actions are for 1 joints",
+            "the output has 2 values, and the actions are for 1 joint",
         ),
         (
             {"actions": [{"joints": ["left"]}, {"joints": ["left"]}]},
             "actions: joint 'left' is commanded twice",
         ),
-        ({"actions": [{"scale": [1.0]}]}, "actions: scale has 1 numbers, and the term has 2"),
+        ({"actions": [{"scale": [1.0]}]}, "actions: scale has 1 number, and the term has 2"),
         ({"output": "action"}, r"output 'action' not found \(did you mean 'actions'\?\)"),
         ({"memory": {"h": "actions"}}, "input 'h' not found"),
         ({"file": "none.onnx"}, "none.onnx' does not exist"),

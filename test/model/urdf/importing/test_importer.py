@@ -96,6 +96,10 @@ def test_visuals_are_in_group_2_and_never_collide_and_collisions_are_in_group_3(
     np.testing.assert_allclose(hull.size, [0.1, 0.15, 0.2])
 
 
+def test_space_may_precede_the_declaration_of_xml(load):
+    assert load(f"\n\n <?xml version='1.0'?>\n{robot(link('base'))}").body("base") is not None
+
+
 def test_fixed_links_remain_separate_bodies():
     model = import_urdf(DATA / "plain.urdf").spec.compile()
     assert model.body("bracket").mass[0] == pytest.approx(0.4)
@@ -210,6 +214,14 @@ def test_an_impossible_inertia_is_corrected_with_a_warning(load, caplog, moments
     before = " ".join(f"{moment:.3g}" for moment in sorted(map(float, moments.split())))
     after = " ".join(f"{moment:.3g}" for moment in (a, b, c))
     assert f"arm (1 kg, {before} becomes {after} kg m²)" in caplog.text
+
+
+def test_a_mass_without_the_element_inertia_gets_one_with_a_warning(load, caplog):
+    arm = link("arm", '<inertial><origin xyz="0 0 1"/><mass value="1"/></inertial>')
+    model = load(robot(link("base"), arm, joint("j", "base", "arm"))).compile()
+    np.testing.assert_allclose(model.body("arm").inertia, 0.4 * (0.00075 / np.pi) ** (2 / 3))
+    np.testing.assert_allclose(model.body("arm").ipos, [0, 0, 1])
+    assert "mass without inertia, which get the inertia of a ball of water: arm (" in caplog.text
 
 
 def test_a_moving_link_without_mass_and_shape_becomes_a_gram_with_a_warning(load, caplog):
@@ -471,7 +483,8 @@ def test_a_malformed_colour_of_a_collada_file_costs_no_geometry(load, tmp_path, 
     np.testing.assert_allclose(extent(model, 0), [[0, 0, 0], [0.1, 0.1, 0.35]], atol=1e-6)
 
 
-def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, tmp_path):
+def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, tmp_path, caplog):
+    caplog.set_level("INFO")
     faces = np.tile([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]], (50_001, 1))
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
     large = trimesh.Trimesh(corners, faces, process=False)
@@ -479,6 +492,31 @@ def test_an_stl_file_may_have_more_faces_than_the_decoder_of_mujoco_reads(load, 
     shapes = mesh_link("base", "part.stl") + mesh_link("arm", "part.stl", tag="collision")
     model = load(robot(shapes, joint("j", "base", "arm"))).compile()
     assert model.mesh_facenum[0] == len(faces) > 200_000
+    assert "200004 triangles, more than the 200000" in caplog.text
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_relative_path_may_begin_in_a_folder_above_the_urdf(tmp_path, depth):
+    (tmp_path / "assets").mkdir()
+    trimesh.creation.box((2.0, 2.0, 2.0)).export(tmp_path / "assets" / "part.stl")
+    folder = tmp_path.joinpath(*"abc"[:depth])
+    folder.mkdir(parents=True)
+    path = folder / "robot.urdf"
+    path.write_text(robot(mesh_link("base", "assets/part.stl")))
+    assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(1.0)
+    (folder / "assets").mkdir()
+    trimesh.creation.box((4.0, 4.0, 4.0)).export(folder / "assets" / "part.stl")
+    assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("uri", ["part.STL", "package://meshes/part.STL"])
+def test_the_suffix_of_a_mesh_may_be_in_the_other_case(tmp_path, uri):
+    (tmp_path / "meshes").mkdir()
+    for folder in (tmp_path, tmp_path / "meshes"):
+        trimesh.creation.box((2.0, 2.0, 2.0)).export(folder / "part.stl")
+    path = tmp_path / "robot.URDF"
+    path.write_text(robot(mesh_link("base", uri)))
+    assert extent(import_urdf(path).spec.compile(), 0)[1] == pytest.approx(1.0)
 
 
 def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
@@ -494,6 +532,25 @@ def test_meshes_of_the_same_name_in_two_folders_are_two_meshes(load, tmp_path):
     ).compile()
     assert extent(model, 0)[1] == pytest.approx(0.5)
     assert extent(model, 1)[1] == pytest.approx(1.0)
+
+
+def test_a_size_of_zero_becomes_a_millimetre_with_a_warning(load, caplog):
+    # Some describe the points of a foot that touch the ground as balls, and paper as a box.
+    shapes = ('<sphere radius="0"/>', '<box size="1 2 0"/>', '<capsule radius="1" length="0"/>')
+    parts = "".join(f"<collision><geometry>{s}</geometry></collision>" for s in shapes)
+    model = load(robot(link("a", parts))).compile()
+    np.testing.assert_allclose(model.geom_size[0], [0.001, 0, 0])
+    np.testing.assert_allclose(model.geom_size[1], [0.5, 1, 0.0005])
+    np.testing.assert_allclose(model.geom_size[2], [1, 0.0005, 0])
+    assert "link 'a': collision: a size of 0 of a sphere becomes 0.001 m" in caplog.text
+    assert caplog.text.count("becomes 0.001 m") == 3
+
+
+def test_one_number_scales_a_mesh_in_all_directions(load, tmp_path):
+    trimesh.creation.box((2.0, 4.0, 6.0)).export(tmp_path / "part.stl")
+    mesh = '<visual><geometry><mesh filename="part.stl" scale="0.5"/></geometry></visual>'
+    model = load(robot(link("a", mesh))).compile()
+    np.testing.assert_allclose(np.abs(extent(model, 0)[1]), [0.5, 1, 1.5], atol=1e-6)
 
 
 def test_one_mesh_at_two_scales_is_two_assets_and_at_one_scale_one(load, tmp_path):
@@ -596,6 +653,10 @@ def test_third_party_robots_load_with_their_masses_and_link_poses(package, link_
 _FILE = '<geometry><mesh filename="{}"/></geometry>'
 MISTAKES = {
     "an unclosed tag": ("<robot>\n<link name='a'>\n</robot>", "not well-formed XML.*line 3"),
+    "an unclosed tag below a late declaration": (
+        "\n <?xml version='1.0'?>\n<robot>\n</robo>",
+        "not well-formed XML.*line 4",
+    ),
     "an empty file": ("", "not well-formed XML"),
     "another format": ("<mujoco/>", "starts with <robot>"),
     "a doctype": ('<!DOCTYPE r [<!ENTITY x SYSTEM "/etc/passwd">]><robot/>', "DOCTYPE"),
@@ -657,9 +718,9 @@ MISTAKES = {
         robot(link("a", "<visual><geometry><cone/></geometry></visual>")),
         "contains <cone>; known shapes",
     ),
-    "a flat box": (
-        robot(link("a", '<collision><geometry><box size="1 1 0"/></geometry></collision>')),
-        "sizes of a box must be positive",
+    "a negative size": (
+        robot(link("a", '<collision><geometry><box size="1 1 -1"/></geometry></collision>')),
+        "sizes of a box must not be negative",
     ),
     "a missing mesh": (
         robot(link("a", f"<visual>{_FILE.format('meshes/none.stl')}</visual>")),

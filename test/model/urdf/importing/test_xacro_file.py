@@ -52,6 +52,15 @@ def test_arguments_replace_the_defaults(expand):
     assert '<link name="left_link_1"/>' in text
 
 
+def test_the_name_of_the_robot_may_be_an_argument_with_a_default(tmp_path: Path):
+    path = tmp_path / "robot.urdf.xacro"
+    name = '<xacro:arg name="dof" default="7"/><link name="l"/>'
+    head = HEAD.replace('"r"', '"arm$(arg dof)"')
+    path.write_text(f"{head}{name}</robot>")
+    assert 'name="arm7"' in expand_xacro(path, {}, Path)
+    assert 'name="arm6"' in expand_xacro(path, {"dof": "6"}, Path)
+
+
 def test_packages_need_not_be_installed(expand, tmp_path: Path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "arm.xacro").write_text(f'{HEAD}<link name="arm"/></robot>')
@@ -85,6 +94,12 @@ def test_an_expansion_leaves_no_state_for_the_next_one(expand):
         ('<xacro:include filename="missing.xacro"/>', r"missing\.xacro"),
         ("<link>", "xacro: .*mismatched tag"),
         ('<link name="$(arg side)"/>', "argument side; give it in `xacro_args`"),
+        (
+            '<xacro:arg name="dof" default=""/><xacro:arg name="arm" default="gen3"/>'
+            '<xacro:include filename="gen3/$(arg dof)dof.xacro"/>',
+            r"file '\S+/gen3/dof\.xacro' not found; of its arguments, dof are empty: .* give it in",
+        ),
+        ('<xacro:macro name="load"><link name="a"/></xacro:macro>', "no link, only macros"),
         ("<xacro:unknown/>", "xacro: .*unknown"),
         ('<link name="${().__class__}"/>', "xacro: "),
     ],

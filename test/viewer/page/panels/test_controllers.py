@@ -54,6 +54,15 @@ def test_only_transitions_that_are_available_can_be_requested(panel, known, clie
     expect(shown.get_by_text("No node has a state machine")).to_be_visible()
 
 
+def test_the_active_state_stays_in_sight_on_a_phone(page, panel, known):
+    page.set_viewport_size({"width": 390, "height": 844})
+    shown = panel("Controllers")
+    shown.get_by_role("table", name="History of states").scroll_into_view_if_needed()
+    expect(shown.get_by_text("idle", exact=True).first).to_be_in_viewport(ratio=1)
+    bar = page.get_by_role("region", name="Bar", exact=True)
+    expect(bar.get_by_text("/walking_controller is idle")).to_be_visible()
+
+
 def test_an_error_is_shown_with_its_reason_and_not_as_a_state(panel, known):
     shown = panel("Controllers")
     box = shown.locator(".graph-state").filter(has_text="idle")

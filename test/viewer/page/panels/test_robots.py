@@ -1,11 +1,14 @@
 """The panel "Robots" in a browser."""
 
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from eventually import eventually
 from playwright.sync_api import expect
 
+from mujoco_ros.control.references import References
 from mujoco_ros.sim.shared_memory.past_states import PastState
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.joint_rows import joint_rows
@@ -115,3 +118,40 @@ def test_a_replay_accepts_no_references(panel, clients):
     shown = panel("Robots")
     expect(shown.get_by_text("A replay accepts no references.")).to_be_visible()
     expect(shown.get_by_role("slider", name="elbow_joint reference")).to_be_disabled()
+
+
+def test_the_head_has_the_units_of_most_joints_and_rows_have_the_others(panel, state, monkeypatch):
+    def rows(*args):
+        wheel, rail, *others = joint_rows(*args)
+        return [replace(wheel, takes_velocities=True), replace(rail, is_prismatic=True), *others]
+
+    monkeypatch.setattr(robots, "joint_rows", rows)
+    monkeypatch.setattr(state, "edits", state.edits + 1)  # builds the panel again
+    shown = panel("Robots")
+    heads = shown.get_by_role("columnheader")
+    expect(heads).to_have_text(["Joint", "qrad", "Referencerad", "TorqueNm"])
+    for joint, *units in (
+        ("shoulder_pan_joint", "", "rad/s", ""),
+        ("shoulder_lift_joint", "m", "m", "N"),
+        ("elbow_joint", "", "", ""),
+    ):
+        cells = shown.get_by_role("row", name=joint).get_by_role("cell")
+        for number, unit in enumerate(units):
+            expect(cells.nth(number)).to_have_text(re.compile(rf"^[−.\d]* ?{unit}$"))
+    state.paused = True
+    expect(heads).to_have_text(["Joint", "qrad", "Set qrad", "TorqueNm"])
+    expect(shown.get_by_text("rad/s")).to_have_count(0)
+
+
+def test_many_robots_are_chosen_from_a_list(panel, state, served, monkeypatch):
+    (robot,) = state.layout.robots
+    names = [f"arm {number}" for number in range(20)]
+    many = replace(state.layout, robots=tuple(replace(robot, name=name) for name in names))
+    state.references = References.holding(np.tile(state.references.q, len(names)))
+    monkeypatch.setattr(state, "layout", many)
+    monkeypatch.setattr(state, "edits", state.edits + 1)
+    shown = panel("Robots")
+    expect(shown.get_by_role("tab")).to_have_count(0)
+    shown.get_by_role("combobox", name="Robots").select_option("arm 17")
+    eventually(lambda: served.session.robot == "arm 17")
+    expect(shown.get_by_role("combobox", name="Robots")).to_have_value("arm 17")

@@ -207,7 +207,7 @@ def test_a_world_is_loaded_after_a_question(panel, clients):
 def test_the_services_are_discovered_when_the_simulator_responds(page, clients):
     eventually(lambda: clients.called("prepare") == [()])
     clients.simulation.status = ""
-    page.wait_for_timeout(400)
+    expect(page.get_by_role("region", name="Bar").get_by_text("no response")).to_be_visible()
     clients.simulation.status = "playing"
     eventually(lambda: clients.called("prepare") == [(), ()])
 

@@ -1,39 +1,36 @@
-// Plans: tables of int64 that Python makes and checks (native/plan.py). A row of a table is a
-// struct of the C code, whose pointers are addresses in arrays that the plan keeps.
+// Rows of the tables that Python makes and checks (plan.py): structs of words, whose pointers are
+// addresses in arrays that Python keeps. All functions run without the interpreter's lock.
 
-#ifndef MUJOCO_ROS_PLAN_H_
-#define MUJOCO_ROS_PLAN_H_
+#ifndef MUJOCO_ROS_COMPILED_H_
+#define MUJOCO_ROS_COMPILED_H_
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <stddef.h>
 #include <stdint.h>
-
-typedef struct {
-  PyObject *owner;  // keeps the table and all that its rows point to
-  void *rows;
-  Py_ssize_t count;
-} Table;
+#include <time.h>
 
 _Static_assert(sizeof(void *) == sizeof(int64_t), "a word of a table is an address");
 
-// Take the rows of `size` bytes of an array; return 0, or -1 with an error.
-int take_table(Table *table, PyObject *array, size_t size);
-// Replace `count` tables by those in a tuple, whose rows have these sizes.
-int take_tables(Table *tables, const size_t *sizes, Py_ssize_t count, PyObject *arrays);
-void release_tables(Table *tables, Py_ssize_t count);
-// Free an object of a type from `PyType_FromSpec`.
-void free_object(PyObject *object);
-double wall_time(void);  // as time.perf_counter [s]
+#ifdef __APPLE__
+#define STEADY_CLOCK CLOCK_UPTIME_RAW
+#else
+#define STEADY_CLOCK CLOCK_MONOTONIC
+#endif
+
+static inline double wall_time(void) {  // as time.perf_counter [s]
+  struct timespec time;
+  clock_gettime(STEADY_CLOCK, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
 // ---- messages.c ---------------------------------------------------------------------------------
 
 typedef struct Messages Messages;
-PyObject *new_messages_type(void);
 
 // Write the numbers and times of all messages; return whether every duration has a value.
-int fill_messages(Messages *messages, int64_t nanoseconds);
-// Send the messages with subscriptions. Neither needs the interpreter's lock.
-void send_messages(Messages *messages, int sending);
+int fill_messages(const Messages *messages, int64_t nanoseconds);
+// Fill the messages, and send those with subscriptions before the next `wake_sender`; return as
+// `fill_messages`, without which nothing is sent.
+int send_messages(const Messages *messages, int64_t nanoseconds, int sending);
 
 // ---- sender.c -----------------------------------------------------------------------------------
 
@@ -62,15 +59,9 @@ typedef struct {  // what comes before the bytes of a message
 enum { AT_ONCE, WAITING, IN_TIME };
 
 void start_sender(void);
-// Send a message in its turn; several may come before `wake_sender`.
 void send_parcel(const Parcel *parcel, const uint8_t *bytes, int sending);
 void wake_sender(void);
 void flush_sender(void);  // wait until everything is sent
 const char *last_rejection(void);
 
-// ---- steps.c ------------------------------------------------------------------------------------
-
-PyObject *new_steps_type(void);
-extern const long ENGINE_VERSION;  // of the headers
-
-#endif  // MUJOCO_ROS_PLAN_H_
+#endif  // MUJOCO_ROS_COMPILED_H_
