@@ -15,6 +15,7 @@ from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.physics_options import FLAGS, PhysicsConfig, read_options
+from mujoco_ros.sim.state.snapshots import Keyframes
 
 Act = Callable[..., PerturbedSimulation]
 _OTHER: dict[str, Any] = {
@@ -281,6 +282,21 @@ _SLEEPER = """
 """
 
 
+@pytest.fixture
+def sleeper(tmp_path: Path) -> Path:
+    (tmp_path / "sleeper.xml").write_text(_SLEEPER)
+    scene = tmp_path / "sleeper.yaml"
+    scene.write_text("{world: sleeper.xml, robots: [{name: arm, model: robot.xml}]}")
+    return scene
+
+
+def _until_the_box_sleeps(perturbed: PerturbedSimulation) -> mujoco.MjData:
+    data = perturbed.simulation.data
+    while not (data.tree_asleep >= 0).any():
+        perturbed.step()
+    return data
+
+
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [
@@ -291,17 +307,24 @@ _SLEEPER = """
     ],
 )
 def test_a_body_that_sleeps_feels_a_change(
-    perturb: Act, tmp_path: Path, parameter: str, value: Any
+    perturb: Act, sleeper: Path, parameter: str, value: Any
 ) -> None:
-    (tmp_path / "sleeper.xml").write_text(_SLEEPER)
-    scene = tmp_path / "sleeper.yaml"
-    scene.write_text("{world: sleeper.xml, robots: [{name: arm, model: robot.xml}]}")
-    perturbed = perturb(scene)
-    data = perturbed.simulation.data
-    while not (data.tree_asleep >= 0).any():
-        perturbed.step()
-    box = data.body("box")
+    perturbed = perturb(sleeper)
+    box = _until_the_box_sleeps(perturbed).body("box")
     height = box.xpos[2]
     assert not perturbed.set({parameter: value})
     perturbed.step(100)
     assert abs(box.xpos[2] - height) > 0.01
+
+
+def test_a_body_that_slept_in_a_keyframe_feels_a_change_since(perturb: Act, sleeper: Path) -> None:
+    perturbed = perturb(sleeper)
+    data = _until_the_box_sleeps(perturbed)
+    keyframes = Keyframes(perturbed.simulation)
+    keyframes.save("asleep")
+    keyframes.load("asleep")
+    assert (data.tree_asleep >= 0).any()
+    perturbed.set({"physics.gravity": (0.0, 0.0, 5.0)})
+    keyframes.load("asleep")
+    perturbed.step(100)
+    assert data.body("box").xpos[2] > 0.11
