@@ -278,6 +278,9 @@ _SLEEPER = """
     <geom name="floor" type="plane" size="0 0 1"/>
     <body name="box" pos="9 0 .1"><freejoint/><geom name="cube" type="box" size=".1 .1 .1"/></body>
   </worldbody>
+  <equality>
+    <weld name="lift" body1="box" body2="world" relpose="0 0 -1 1 0 0 0" active="false"/>
+  </equality>
 </mujoco>
 """
 
@@ -304,6 +307,7 @@ def _until_the_box_sleeps(perturbed: PerturbedSimulation) -> mujoco.MjData:
         ("physics.flag.contact", False),
         ("body.box.gravcomp", 2.0),
         ("geom.cube.size", (0.2, 0.2, 0.2)),
+        ("equality.lift", True),
     ],
 )
 def test_a_body_that_sleeps_feels_a_change(
