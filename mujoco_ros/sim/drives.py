@@ -63,6 +63,14 @@ class Drives:
         self._gear = model.actuator_gear[outputs, 0].copy()
         for actuator in self._servo_actuators:
             _make_servo(model, int(actuator))
+        own = [
+            (i.joint, i.actuator)
+            for i in self._inputs
+            if i.mode is Mode.POSITION and model.actuator_gaintype[i.actuator] == _GAIN.mjGAIN_FIXED
+        ]
+        self._bias = model.actuator_biasprm  # a view: servos of the model may change
+        self._affine_joints, self._affine_actuators = np.array(own, dtype=np.intp).reshape(-1, 2).T
+        self._affine_gears = model.actuator_gear[model.actuator_outadr[self._affine_actuators], 0]
         self.force_limits = ForceLimits(model)  # the force limits of all actuators
         self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
         self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
@@ -108,19 +116,16 @@ class Drives:
                 low, high = max(low, float(ends.min())), min(high, float(ends.max()))
         return low, high
 
-    def servo_gains(self, joint: int) -> tuple[float, float]:
-        """Return stiffness and damping of MuJoCo's position servos on a joint; 0 without one.
+    def servo_gains(self) -> np.ndarray:
+        """Return the present stiffness and damping of MuJoCo's position servos on each joint.
 
-        [Nm/rad or N/m, Nms/rad or Ns/m]
+        [Nm/rad or N/m, Nms/rad or Ns/m], 0 for joints without one.  # (2, n)
         """
-        model, kp, kd = self._model, 0.0, 0.0
-        for row in self._inputs:
-            affine = model.actuator_gaintype[row.actuator] == _GAIN.mjGAIN_FIXED
-            if row.joint == joint and row.mode is Mode.POSITION and affine:
-                gear = float(model.actuator_gear[model.actuator_outadr[row.actuator], 0])
-                kp -= gear**2 * float(model.actuator_biasprm[row.actuator, 1])
-                kd -= gear**2 * float(model.actuator_biasprm[row.actuator, 2])
-        return kp, kd
+        gains = np.zeros((2, len(self.kp)))
+        if len(self._affine_joints):
+            own = self._bias[self._affine_actuators, 1:3] * -(self._affine_gears[:, None] ** 2)
+            np.add.at(gains.T, self._affine_joints, own)
+        return gains
 
     def limit_effort(self, joint: int, effort: float) -> None:
         """Limit the effort of the actuators of a joint [Nm or N]; 0 restores their own limit.

@@ -1,7 +1,7 @@
 """The one owner of the live model and state."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import mujoco
@@ -20,8 +20,10 @@ from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.robot_controls import JointFeedback
+from mujoco_ros.sim.settings.element_properties import Property, set_properties
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
+from mujoco_ros.sim.state.state_vector import wake
 from mujoco_ros.sim.stepping.compiled_steps import CompiledSteps, StepOutcome
 from mujoco_ros.sim.stepping.plant_steps import PlantSteps, StepTimes
 from mujoco_ros.sim.wrenches import ExternalWrenches
@@ -144,6 +146,14 @@ class Simulation:
         """Set physics options between two steps; those that are None stay."""
         write_options(self.model.opt, options)
         self._options_changed()
+        wake(self.model, self.data)
+
+    def set_properties(
+        self, values: Mapping[Property, tuple[float, ...]], scratch: mujoco.MjData | None = None
+    ) -> None:
+        """Set properties of elements between two steps; see `element_properties`."""
+        set_properties(self.model, values, scratch)
+        wake(self.model, self.data)
 
     def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
         """Return the event of a reset, `before` which the simulated time was another one [s].

@@ -22,7 +22,6 @@ from mujoco_ros.sim.settings.element_properties import (
     elements,
     get_property,
     scratch_for,
-    set_properties,
 )
 from mujoco_ros.sim.settings.model_settings import Equality, EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
@@ -171,7 +170,7 @@ class PropertyParameters(Component):
         """Apply the values that the user set at start, before the simulation runs."""
         changed = self._changed()
         check_properties(self._simulation.model, changed)
-        set_properties(self._simulation.model, changed)
+        self._simulation.set_properties(changed)
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject what no body can have."""
@@ -183,7 +182,7 @@ class PropertyParameters(Component):
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
-        return lambda: set_properties(simulation.model, mine, scratch)
+        return lambda: simulation.set_properties(mine, scratch)
 
     def build(self, plant: Plant) -> None:
         """Find the parameters of the next model."""
@@ -194,7 +193,7 @@ class PropertyParameters(Component):
         """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
         if not self._simulation.plant.fresh:
-            set_properties(self._simulation.model, self._changed(), scratch)
+            self._simulation.set_properties(self._changed(), scratch)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""

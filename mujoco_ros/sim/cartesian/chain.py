@@ -29,9 +29,6 @@ class ChainJoints:
     max_effort: np.ndarray  # largest effort of the actuators [Nm or N], inf where unlimited (k,)
     takes_position: np.ndarray  # which take positions (k,) bool
     takes_effort: np.ndarray  # which take efforts (k,) bool
-    # Stiffness of MuJoCo's position servos, 0 for other joints [Nm/rad or N/m] (k,)
-    servo_kp: np.ndarray
-    servo_kd: np.ndarray  # damping of these servos [Nms/rad or Ns/m] (k,)
 
 
 class FrameChain:
@@ -161,8 +158,15 @@ class FrameChain:
 
     def stiffness(self) -> np.ndarray:
         """Return the present stiffness of the joints' servos [Nm/rad or N/m].  # (k,)"""
-        stiffness: np.ndarray = self._drives.kp[self._columns] + self.joints.servo_kp
+        stiffness: np.ndarray = self._drives.kp[self._columns] + self.servo_gains()[0]
         return stiffness
+
+    def servo_gains(self) -> np.ndarray:
+        """Return present stiffness and damping of MuJoCo's position servos, 0 for other joints.
+
+        [Nm/rad or N/m, Nms/rad or Ns/m]  # (2, k)
+        """
+        return self._drives.servo_gains()[:, self._columns]
 
     def bias(self, dq: np.ndarray) -> np.ndarray:
         """Return the joint efforts of a motion without acceleration, when located.  # (k,)

@@ -169,7 +169,6 @@ class FrameChains:
         model, robot, at = self._model, self.robot.joints, np.array(indices, dtype=np.intp)
         ids = robot.ids[at]
         speed = model.jnt_user[ids, 0] if model.nuser_jnt else np.zeros(len(ids))
-        servos = np.array([self._drives.servo_gains(self._first + i) for i in indices])
         interfaces = [self.joints.interfaces[i] for i in indices]
         return ChainJoints(
             names=tuple(robot.names[i] for i in indices),
@@ -182,8 +181,6 @@ class FrameChains:
             max_effort=np.array([joint_effort(model, int(joint)) for joint in ids]),
             takes_position=np.array([POSITION in has for has in interfaces]),
             takes_effort=np.array([EFFORT in has for has in interfaces]),
-            servo_kp=servos[:, 0].copy(),
-            servo_kd=servos[:, 1].copy(),
         )
 
 

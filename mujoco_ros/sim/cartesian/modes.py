@@ -86,8 +86,6 @@ class JointMotion:
         self.q, self.dq, self.rest, self._bias, self._effort = np.zeros((5, count))
         self._last_twist = np.zeros(6)
         self._most_effort = _USED * joints.max_effort
-        is_servo = joints.servo_kp > 0
-        self._compliance = np.divide(1.0, joints.servo_kp, out=np.zeros(count), where=is_servo)
 
     @property
     def state(self) -> tuple[np.ndarray, ...]:
@@ -172,8 +170,9 @@ class JointMotion:
         position, effort = self.q, self._effort * joints.takes_effort
         if settings.feedforward:
             # A position servo lags by what its damping and the load take: it gets that ahead.
-            ahead = (joints.servo_kd * self.dq + self._effort) * self._compliance
-            position = ahead + self.q
+            kp, kd = self._chain.servo_gains()
+            lag = kd * self.dq + self._effort
+            position = self.q + np.divide(lag, kp, out=np.zeros(len(kp)), where=kp > 0)
         else:
             effort[:] = 0.0
         references.q[at] = limited(position, joints.lower, joints.upper)

@@ -247,6 +247,8 @@ def _gains(model: mujoco.MjModel, actuator: int) -> dict[str, float]:
 
 def _set_gain(model: mujoco.MjModel, actuator: int, name: str, value: float) -> None:
     gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
+    if name == "kp":
+        bias[0] *= value / gain[0]  # the zero of its positions stays
     if name == "kp" or not bias[1]:
         gain[0] = value
     bias[1 if name == "kp" else 2] = -value

@@ -7,6 +7,7 @@ import mujoco
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.physics_options import PhysicsConfig, write_options
+from mujoco_ros.sim.state.state_vector import wake
 
 
 def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
@@ -58,6 +59,7 @@ class EqualitySettings:
         """Set whether a constraint is active; ignored for one that does not exist."""
         if name in self._indices:
             self._data.eq_active[self._indices[name]] = active
+            wake(self._model, self._data)  # a weld to the world does not wake its body
 
     def active(self) -> dict[str, bool]:
         """Return which constraints are active, by name."""

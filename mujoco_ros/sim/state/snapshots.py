@@ -16,8 +16,9 @@ from mujoco_ros.sim.realism.robot_realism import SavedRealism
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.initial_state import initial_state
+from mujoco_ros.sim.state.model_edits import gather
 from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
-from mujoco_ros.sim.state.state_vector import set_state, state_vector
+from mujoco_ros.sim.state.state_vector import set_state, state_vector, wake
 from mujoco_ros.sim.wrenches import WrenchState as Wrenches
 
 _REASON = "another state was loaded"
@@ -32,6 +33,7 @@ class Snapshot:
     state: np.ndarray  # the engine's state
     time: float  # time of the next step [s]
     origin: float  # time of step zero [s]
+    model_values: np.ndarray  # options and numbers of the model, from `gather`
     timestep: float  # simulated time between steps [s]
     references: np.ndarray  # references of the joints (3, n)
     gains: np.ndarray  # the PD gains (2, n)
@@ -57,6 +59,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         state=state_vector(model, data),
         time=float(data.time),
         origin=simulation.times.origin,
+        model_values=gather(model),
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
         gains=simulation.plant.gains.save_state(),
@@ -120,6 +123,8 @@ def _set_plant(simulation: Simulation, snapshot: Snapshot) -> None:
     plant.references.values[:, new] = snapshot.references[:, old]
     plant.gains.restore_state(snapshot.gains, joints)
     plant.drives.force_limits.restore_state(snapshot.force_limits, actuators)
+    if not np.array_equal(snapshot.model_values, gather(plant.model)):
+        wake(plant.model, data)  # what slept under other options, masses or gains
     plant.evaluate()
 
 

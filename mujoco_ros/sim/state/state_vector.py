@@ -129,8 +129,19 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
     for array in carried:
         array[:] = state[first : first + len(array)]
         first += len(array)
+    _update_sleep(model, data)
+
+
+def wake(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Wake all bodies, since the engine does not notice that the model under them has changed."""
+    if (data.tree_asleep >= 0).any():
+        data.tree_asleep[:] = -1 - mujoco.mjMINAWAKE  # as after a reset
+        _update_sleep(model, data)
+
+
+def _update_sleep(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Update the lists of awake bodies; the bindings lack the function."""
     if model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
-        # Updates the lists of awake bodies; the bindings lack the function.
         ENGINE.mj_updateSleep(c_void_p(model._address), c_void_p(data._address))
 
 

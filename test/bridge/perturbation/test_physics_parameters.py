@@ -15,6 +15,7 @@ from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.physics_options import FLAGS, PhysicsConfig, read_options
+from mujoco_ros.sim.state.snapshots import Keyframes
 
 Act = Callable[..., PerturbedSimulation]
 _OTHER: dict[str, Any] = {
@@ -268,3 +269,66 @@ def test_setting_an_option_does_not_change_the_others(perturb: Act) -> None:
     perturbed.simulation.model.opt.density = 3.0  # as in a newly loaded world
     assert not perturbed.set({"physics.gravity": (0.0, 0.0, -1.62)})
     assert (_options(perturbed).density, _options(perturbed).gravity) == (3.0, (0.0, 0.0, -1.62))
+
+
+_SLEEPER = """
+<mujoco>
+  <option timestep="0.002"><flag sleep="enable"/></option>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1"/>
+    <body name="box" pos="9 0 .1"><freejoint/><geom name="cube" type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+  <equality>
+    <weld name="lift" body1="box" body2="world" relpose="0 0 -1 1 0 0 0" active="false"/>
+  </equality>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def sleeper(tmp_path: Path) -> Path:
+    (tmp_path / "sleeper.xml").write_text(_SLEEPER)
+    scene = tmp_path / "sleeper.yaml"
+    scene.write_text("{world: sleeper.xml, robots: [{name: arm, model: robot.xml}]}")
+    return scene
+
+
+def _until_the_box_sleeps(perturbed: PerturbedSimulation) -> mujoco.MjData:
+    data = perturbed.simulation.data
+    while not (data.tree_asleep >= 0).any():
+        perturbed.step()
+    return data
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("physics.gravity", (0.0, 0.0, 5.0)),
+        ("physics.flag.contact", False),
+        ("body.box.gravcomp", 2.0),
+        ("geom.cube.size", (0.2, 0.2, 0.2)),
+        ("equality.lift", True),
+    ],
+)
+def test_a_body_that_sleeps_feels_a_change(
+    perturb: Act, sleeper: Path, parameter: str, value: Any
+) -> None:
+    perturbed = perturb(sleeper)
+    box = _until_the_box_sleeps(perturbed).body("box")
+    height = box.xpos[2]
+    assert not perturbed.set({parameter: value})
+    perturbed.step(100)
+    assert abs(box.xpos[2] - height) > 0.01
+
+
+def test_a_body_that_slept_in_a_keyframe_feels_a_change_since(perturb: Act, sleeper: Path) -> None:
+    perturbed = perturb(sleeper)
+    data = _until_the_box_sleeps(perturbed)
+    keyframes = Keyframes(perturbed.simulation)
+    keyframes.save("asleep")
+    keyframes.load("asleep")
+    assert (data.tree_asleep >= 0).any()
+    perturbed.set({"physics.gravity": (0.0, 0.0, 5.0)})
+    keyframes.load("asleep")
+    perturbed.step(100)
+    assert data.body("box").xpos[2] > 0.11

@@ -142,10 +142,14 @@ def test_without_feedforward_the_arm_sags_as_its_servos_let_it(arm: FrameRobot) 
     np.testing.assert_allclose(arm.run(1.0)[-1], goal, atol=1e-5)
 
 
+@pytest.mark.parametrize("stiffness", [2000.0, 10000.0])
 def test_position_servos_follow_within_1_mm_despite_their_lag(
-    simulate: Callable[..., Simulation],
+    simulate: Callable[..., Simulation], stiffness: float
 ) -> None:
     robot = FrameRobot(simulate(SERVO_ARM))  # kv/kp is 50 ms
+    model = robot.simulation.model
+    model.actuator_gainprm[:, 0], model.actuator_biasprm[:, 1] = stiffness, -stiffness
+    robot.run(0.3)
     direction, errors = np.array([0.0, 1.0, 0.0]), []
     robot.configure(max_linear_velocity=SPEED, rotation_weight=0.0)
     robot.go(robot.home + 0.2 * direction)

@@ -257,6 +257,20 @@ def test_gains_are_those_of_servos() -> None:
     assert (speed.gainprm[0], *speed.biasprm[:3]) == (9.0, 0.0, 0.0, -9.0)
 
 
+def test_a_stiffer_servo_with_an_offset_holds_the_same_position() -> None:
+    model = mujoco.MjModel.from_xml_string("""
+      <mujoco><option gravity="0 0 0"/><worldbody><body>
+        <joint name="hinge"/><geom size="0.1"/></body></worldbody>
+      <actuator><general name="servo" joint="hinge" biastype="affine" gainprm="50"
+        biasprm="10 -50 -5"/></actuator></mujoco>""")
+    data = mujoco.MjData(model)
+    data.ctrl[0] = data.qpos[0] = 0.4
+    data.ctrl[0] -= 10.0 / 50.0
+    set_properties(model, {Property("actuator", "servo", "kp"): (500.0,)})
+    mujoco.mj_forward(model, data)
+    assert data.qfrc_actuator[0] == pytest.approx(0.0)
+
+
 def test_all_axes_of_a_joint_have_its_damping() -> None:
     model = _model()
     set_properties(model, {Property("joint", "float", "damping"): (2.0,)})

@@ -134,6 +134,7 @@ class SuctionCup(Extension):
         """Find the weld, and all bodies."""
         self._weld = self.elements.id("equality", self.settings.weld)
         self._cup = int(self.model.eq_obj1id[self._weld])
+        self.model.eq_data[self._weld, 11] = 0.0  # else mj_setConst computes the pose
         names = [self.model.body(body).name for body in range(self.model.nbody)]
         self._checksums = [crc32(name.encode()) for name in names]
 

@@ -16,6 +16,7 @@ from std_srvs.srv import SetBool
 from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.settings.element_properties import Property, get_property
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import Keyframes
 
@@ -193,6 +194,15 @@ def test_what_it_holds_survives_spawning_deleting_and_keyframes(gantry: Gantry) 
     gantry.step(0.2)
     assert not gantry.data.eq_active.any(), "what it held is gone"
     assert np.isfinite(gantry.data.qpos).all()
+
+
+def test_it_holds_while_constants_of_the_model_are_derived_again(gantry: Gantry) -> None:
+    gantry.lift()
+    high = gantry.height()
+    part = Property("body", "parcel/parcel", "mass")
+    gantry.simulation.set_properties({part: get_property(gantry.simulation.model, part)})
+    gantry.step(0.2)
+    assert gantry.height() == pytest.approx(high, abs=0.01)
 
 
 def test_a_cup_that_is_disabled_releases_the_body(gantry: Gantry) -> None:
