@@ -16,7 +16,6 @@ IMAGES = ["opencv-python-headless<5"]
 EXTRAS = {
     "images": IMAGES,
     "viewer": [
-        "websockets",
         "nicegui>=3.18",
         "fastapi",
         "pydantic",

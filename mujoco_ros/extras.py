@@ -8,7 +8,6 @@ from mujoco_ros.model.errors import UserInputError
 EXTRAS = {
     "images": {"cv2": "<5"},
     "viewer": {
-        "websockets": "",
         "nicegui": ">=3.18",
         "fastapi": "",
         "pydantic": "",

@@ -155,8 +155,8 @@ def test_the_simulator_serves_everything_but_the_optional_parts(
     simulator.wait_until_running()
     assert listener.spin_until(lambda: bool(clock and joints and (images or not CAN_RENDER)))
     simulator.wait_for_log(
-        f"child process 'viewer' is not available: {PREFIX}the viewer needs websockets, nicegui, "
-        "fastapi, pydantic, starlette, uvicorn; run: pip install websockets 'nicegui>=3.18'"
+        f"child process 'viewer' is not available: {PREFIX}the viewer needs nicegui, "
+        "fastapi, pydantic, starlette, uvicorn; run: pip install 'nicegui>=3.18'"
     )
     assert simulator.stop(signal.SIGINT) == 0
     assert len([line for line in simulator.warnings() if "viewer" not in line]) == 0

@@ -116,9 +116,12 @@ def _watch(parent: int, limit_s: float) -> None:
     """
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # Ctrl-C is for the parent
-    process = os.pidfd_open(parent)
+    try:
+        process = os.pidfd_open(parent)
+    except ProcessLookupError:
+        return  # it has ended already
     if os.getppid() != parent:
-        return  # it ended before the line above
+        return  # it ended before it was opened
     poll = select.poll()
     poll.register(process, select.POLLIN)
     poll.register(_STDIN, select.POLLIN)

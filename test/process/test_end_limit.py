@@ -119,3 +119,16 @@ def test_requests_for_a_part_of_the_work_and_signals_of_forked_processes_have_no
     for program in (withdrawn, forked):
         assert program.wait(TIMEOUT_S) == 3
     os.killpg(forked.pid, signal.SIGKILL)
+
+
+def test_a_program_that_has_ended_is_not_waited_for() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    module = ROOT / "mujoco_ros" / "process" / "end_limit.py"
+    watch = subprocess.run(
+        [sys.executable, module, str(ended.pid), "60"],
+        capture_output=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert (watch.returncode, watch.stderr) == (0, b"")
