@@ -68,17 +68,23 @@ def _check(options: argparse.Namespace) -> None:
 @contextmanager
 def _simulator(reference: str) -> Iterator[Simulation]:
     """Yield the simulation of a simulator that has started, whose clock stands."""
+    from rclpy import logging
+
     from mujoco_ros.bridge.node import MujocoNode  # --help needs no ROS
     from mujoco_ros.cli.node_process import ros
 
     scene = reference.replace("'", "''")  # a text of YAML
     arguments = ["--ros-args", "-p", f"scene:='{scene}'", "--log-level", "error"]
-    with _undiscovered(), ros(arguments):
-        node = MujocoNode(arguments)
-        try:
-            yield node.simulation
-        finally:
-            node.stop()
+    level = logging.get_logger_effective_level("")
+    try:
+        with _undiscovered(), ros(arguments):
+            node = MujocoNode(arguments)
+            try:
+                yield node.simulation
+            finally:
+                node.stop()
+    finally:
+        logging.set_logger_level("", level)  # ROS keeps the one of the arguments
 
 
 @contextmanager

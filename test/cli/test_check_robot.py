@@ -20,10 +20,14 @@ ROBOT = """<mujoco><worldbody><body name="arm"><joint name="elbow"/><geom size="
 @pytest.fixture(autouse=True)
 def environment() -> Iterator[None]:
     """Further nodes of this process are discovered, and log, as before."""
-    former = os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"]
+    former, level = os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"], _level()
     yield
     assert os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] == former
-    logging.set_logger_level("", logging.LoggingSeverity.INFO)
+    assert _level() == level
+
+
+def _level() -> logging.LoggingSeverity:
+    return logging.get_logger_effective_level("")
 
 
 def test_a_model_that_loads_is_reported_on_as_text_json_and_html(tmp_path, capsys):

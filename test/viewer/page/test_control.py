@@ -133,6 +133,7 @@ def test_a_page_that_takes_long_to_load_takes_control_from_the_page_that_it_repl
 
 def test_a_closed_page_releases_control(short_absence, tabs, url, another_page):
     with another_page() as first, another_page() as second:
+        time.sleep(sessions._ABSENT_S)  # a newer page would replace the first one
         first.close()
         expect(button(second, "Take control")).to_be_visible()
 
