@@ -89,7 +89,7 @@ def profile(durations: Durations) -> list[Row]:
     spent = run_simulator("humanoid", durations.profile, probe=["--profile"]).steps
     steps = int(spent["calls"][spent["label"] == "mj_step"][0])
     us = {str(row["label"]): row["ns"] / steps / 1e3 for row in spent}
-    send, publish = us["Batch.send"], us["Publishers.publish"]
+    send, publish = us["TopicPublisher.send"], us["Publishers.publish"]
     derived = us["BaseMotion.update"] + us["Tracking.update"]
     parts = {
         "mj_step, caches cold": us["mj_step"],

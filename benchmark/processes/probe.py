@@ -38,6 +38,7 @@ from benchmark.processes.probe_columns import (
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Batch
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CONTACTS
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
@@ -236,7 +237,7 @@ class Profile:
         self.wrap(Tracking, "update", "Tracking.update")
         self.wrap(Batch, "publish", "Batch.publish")
         self.wrap(Publishers, "publish", "Publishers.publish")
-        self.wrap(Batch, "_send", "Batch.send")
+        self.wrap(TopicPublisher, "send", "TopicPublisher.send")
 
     def result(self) -> np.ndarray:
         """Return rows of label, nanoseconds in total and number of calls."""
