@@ -14,23 +14,11 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError, ambiguous, unknown
 from mujoco_ros.model.robot.actuators import joint_of
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.robot.scope import Scope, body_of
+from mujoco_ros.model.robot.scope import NAMED_ELEMENTS, Scope, body_of
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.plant import Plant
 
-_KINDS = {
-    "body": (mujoco.mjtObj.mjOBJ_BODY, "nbody"),
-    "joint": (mujoco.mjtObj.mjOBJ_JOINT, "njnt"),
-    "geom": (mujoco.mjtObj.mjOBJ_GEOM, "ngeom"),
-    "site": (mujoco.mjtObj.mjOBJ_SITE, "nsite"),
-    "camera": (mujoco.mjtObj.mjOBJ_CAMERA, "ncam"),
-    "light": (mujoco.mjtObj.mjOBJ_LIGHT, "nlight"),
-    "equality": (mujoco.mjtObj.mjOBJ_EQUALITY, "neq"),
-    "tendon": (mujoco.mjtObj.mjOBJ_TENDON, "ntendon"),
-    "actuator": (mujoco.mjtObj.mjOBJ_ACTUATOR, "nactuator"),
-    "sensor": (mujoco.mjtObj.mjOBJ_SENSOR, "nsensor"),
-}
-"""Type and count in MjModel by kind of element."""
+_KINDS = {kind: row for kind, row in NAMED_ELEMENTS.items() if kind != "material"}
 _USER = {
     "act_dyn": ("actuator_dyntype", mujoco.mjtDyn.mjDYN_USER),
     "act_gain": ("actuator_gaintype", mujoco.mjtGain.mjGAIN_USER),

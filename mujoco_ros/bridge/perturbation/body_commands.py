@@ -27,6 +27,7 @@ from mujoco_ros.model.robot.body_frames import (
     mocap_bodies,
     named_frames,
 )
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.wrenches import AppliedEffort, AppliedWrench
@@ -107,7 +108,7 @@ class WrenchServer(Component):
         return frame
 
     def find_joint(self, namespace: str, name: str) -> str:
-        """Return the name in the model of a hinge or slide; those of a robot need no prefix."""
+        """Return the name in the model of a hinge or slide; joints of a robot need no prefix."""
         plant = self._simulation.plant
         own = [robot.prefix for robot in plant.layout.robots if robot.namespace == namespace]
         names = self._joints[plant]
@@ -192,9 +193,8 @@ class WrenchServer(Component):
 
 
 def _pushable_joints(model: mujoco.MjModel) -> list[str]:
-    scalar = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)}
     joints = map(model.joint, range(model.njnt))
-    return [joint.name for joint in joints if int(joint.type[0]) in scalar and joint.name]
+    return [joint.name for joint in joints if joint.type[0] in SCALAR_JOINTS and joint.name]
 
 
 def _until(time: float) -> str:

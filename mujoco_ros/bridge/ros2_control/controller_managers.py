@@ -67,7 +67,7 @@ class ControllerManagers(Component):
         self._next: dict[ScenePart, ManagedRobot] = {}
         self._services: dict[ManagedRobot, ManagerServices] = {}
         self._sensors: dict[ScenePart, SensorStates] = {}
-        self._in_steps: tuple[ManagedRobot, ...] = ()  # those of the physics thread
+        self._in_steps: tuple[ManagedRobot, ...] = ()  # that the physics thread steps
         # Called with publishers whose subscriptions lack the present tick of the lockstep
         self.on_join: Callable[[TopicPublisher], object] = bool
         self.build(self._simulation.plant)
@@ -114,7 +114,7 @@ class ControllerManagers(Component):
         self._in_steps = tuple(self._next.values())
 
     def finish(self) -> None:
-        """Open the node and the services of new managers; close those of deleted robots."""
+        """Open node and services of new managers; close them for deleted robots."""
         synchronize(self._robots, self._next, self._open, self._close)
         self._sensors = {part: self._sensors[part] for part in self._robots}
 

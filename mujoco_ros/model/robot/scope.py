@@ -16,6 +16,20 @@ JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_BALL] = 4, 3
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_SLIDE] = 1, 1
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_HINGE] = 1, 1
 
+NAMED_ELEMENTS = {
+    "body": (mujoco.mjtObj.mjOBJ_BODY, "nbody"),
+    "joint": (mujoco.mjtObj.mjOBJ_JOINT, "njnt"),
+    "geom": (mujoco.mjtObj.mjOBJ_GEOM, "ngeom"),
+    "site": (mujoco.mjtObj.mjOBJ_SITE, "nsite"),
+    "camera": (mujoco.mjtObj.mjOBJ_CAMERA, "ncam"),
+    "light": (mujoco.mjtObj.mjOBJ_LIGHT, "nlight"),
+    "equality": (mujoco.mjtObj.mjOBJ_EQUALITY, "neq"),
+    "tendon": (mujoco.mjtObj.mjOBJ_TENDON, "ntendon"),
+    "actuator": (mujoco.mjtObj.mjOBJ_ACTUATOR, "nactuator"),
+    "sensor": (mujoco.mjtObj.mjOBJ_SENSOR, "nsensor"),
+    "material": (mujoco.mjtObj.mjOBJ_MATERIAL, "nmat"),
+}
+"""Type and count in MjModel of the elements with names, by kind."""
 _FAMILIES = {
     "body_": "body",
     "jnt_": "joint",

@@ -108,23 +108,17 @@ def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
         ("skin", spec.skins, spec.meshdir),
     ):
         for asset in assets:
-            rename = partial(setattr, asset, "file")
-            if is_provided(asset.file):
-                path = Path(path_of(asset.file, getattr(asset, "content_type", "")))
-                yield FileReference(kind, asset.name, path, rename, asset.file)
-            elif asset.file:
-                path = Path(folder) / (Path(asset.file).name if spec.strippath else asset.file)
-                yield FileReference(kind, asset.name, path, rename)
-    for texture in spec.textures:
-        for side, file in enumerate(texture.cubefiles):
-            if is_provided(file):
-                rename = partial(texture.cubefiles.__setitem__, side)
-                path = Path(path_of(file, texture.content_type))
-                yield FileReference("texture", texture.name, path, rename, file)
-            elif file:
-                rename = partial(texture.cubefiles.__setitem__, side)
-                name = Path(file).name if spec.strippath else file
-                yield FileReference("texture", texture.name, Path(spec.texturedir) / name, rename)
+            named = [(asset.file, partial(setattr, asset, "file"))]
+            if kind == "texture":
+                sides = asset.cubefiles
+                named += [(f, partial(sides.__setitem__, i)) for i, f in enumerate(sides)]
+            for file, rename in named:
+                if is_provided(file):
+                    path = Path(path_of(file, getattr(asset, "content_type", "")))
+                    yield FileReference(kind, asset.name, path, rename, file)
+                elif file:
+                    path = Path(folder) / (Path(file).name if spec.strippath else file)
+                    yield FileReference(kind, asset.name, path, rename)
 
 
 def restore_files(spec: mujoco.MjSpec, files: Iterable[AssetFile]) -> None:

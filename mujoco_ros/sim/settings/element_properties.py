@@ -10,6 +10,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.actuators import is_affine
+from mujoco_ros.model.robot.scope import JOINT_WIDTHS, NAMED_ELEMENTS
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS
 
 _GEOM = mujoco.mjtGeom
@@ -102,16 +103,7 @@ PROPERTIES: dict[str, dict[str, Row]] = {
     "material": {"rgba": Row("mat_rgba", _RGBA, high=1.0)},
 }
 """What can be set, by kind of element and name."""
-_OBJECTS = {
-    "body": (mujoco.mjtObj.mjOBJ_BODY, "nbody"),
-    "geom": (mujoco.mjtObj.mjOBJ_GEOM, "ngeom"),
-    "site": (mujoco.mjtObj.mjOBJ_SITE, "nsite"),
-    "joint": (mujoco.mjtObj.mjOBJ_JOINT, "njnt"),
-    "tendon": (mujoco.mjtObj.mjOBJ_TENDON, "ntendon"),
-    "constraint": (mujoco.mjtObj.mjOBJ_EQUALITY, "neq"),
-    "actuator": (mujoco.mjtObj.mjOBJ_ACTUATOR, "nactuator"),
-    "material": (mujoco.mjtObj.mjOBJ_MATERIAL, "nmat"),
-}
+_OBJECTS = NAMED_ELEMENTS | {"constraint": NAMED_ELEMENTS["equality"]}
 ARRAYS = tuple(row.array for rows in PROPERTIES.values() for row in rows.values())
 """The arrays of the model that hold them."""
 LOOKS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")
@@ -260,16 +252,8 @@ def _numbers(model: mujoco.MjModel, which: Property) -> Any:
     rows = slice(index, index + 1)
     if which.row.array.startswith("dof_"):
         first = int(model.jnt_dofadr[index])
-        rows = slice(first, first + _DOFS[int(model.jnt_type[index])])
+        rows = slice(first, first + JOINT_WIDTHS[model.jnt_type[index], 1])
     columns = array.size // max(len(array), 1)
     if which.attribute == "size":
         return array[rows, : len(SIZES[int(model.geom_type[index])])]
     return array.reshape(len(array), columns)[rows]
-
-
-_DOFS = {
-    int(mujoco.mjtJoint.mjJNT_FREE): 6,
-    int(mujoco.mjtJoint.mjJNT_BALL): 3,
-    int(mujoco.mjtJoint.mjJNT_SLIDE): 1,
-    int(mujoco.mjtJoint.mjJNT_HINGE): 1,
-}
