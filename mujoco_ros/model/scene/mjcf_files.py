@@ -175,7 +175,7 @@ class _Reader:
 
     def _content(self, model: _Model, path: Path, kind: str) -> bytes:
         uri = self._provided.get(path)
-        return read_resource(uri) if uri else _content(model, path, kind)
+        return read_resource(uri, LARGEST_TEXT) if uri else _content(model, path, kind)
 
     def _with_paths(self, model: _Model, text: str, folder: Path) -> str:
         """Return the text of a file with absolute paths for URIs and for documents in archives."""
