@@ -108,11 +108,11 @@ def test_included_and_attached_models_are_provided(tmp_path: Path) -> None:
     assert model.body("its_part")
 
 
-def test_a_content_has_a_largest_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_content_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = SizeLimit(20, of_client=10)
     monkeypatch.setattr(read_resource, "__defaults__", (limit,))
     assert read_resource(f"data:,{20 * 'x'}") == 20 * b"x"
     with pytest.raises(UserInputError, match=r"'data:,x*': too large: 21 bytes, limit 20"):
         read_resource(f"data:,{21 * 'x'}")
     with FileAccess(list).for_client(), pytest.raises(UserInputError, match="limit 10"):
-        _model(tmp_path / "robot.xml", _mjcf(_MESH))
+        read_resource("data:,12345678901")
