@@ -61,7 +61,8 @@ def test_without_a_subscription_all_topics_exist_and_no_process(client: CameraCl
     assert topics(client, "/camera/front/") == FRAMES
     assert topics(client, "/lidar/") == {"belt/scan": "sensor_msgs/msg/LaserScan"}
     for topic in ("/contacts", "/camera/oblique/image_raw", "/lidar/belt/scan"):
-        assert publishers(client, topic) == ["mujoco"]
+        # The middleware delivers the name of a node after its topics.
+        assert client.listener.spin_until(lambda: publishers(client, topic) == ["mujoco"]), topic
     assert client.row("mujoco: child processes")["cameras process"] == "none"
 
 

@@ -113,7 +113,7 @@ def test_scans_at_the_poses_of_tf_match_the_exported_map(drive) -> None:
     driver, scans = drive
     found = map_of_scene("office", heights=(LIDAR_M, LIDAR_M), movable=True)
     to_wall = distance_transform_edt(found.pixels[::-1] != 0) * found.resolution
-    distances = []
+    matching, turns, before = [], [], np.eye(3)
     for scan in scans:
         rotation, origin = driver.pose_at(scan)
         ranges = np.array(scan.ranges)
@@ -122,6 +122,10 @@ def test_scans_at_the_poses_of_tf_match_the_exported_map(drive) -> None:
         rays = np.column_stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)])
         points = origin + (ranges[:, None] * rays) @ rotation.T
         cells = np.floor((points[:, :2] - found.origin) / found.resolution).astype(int)
-        distances.append(to_wall[cells[:, 1], cells[:, 0]])
-    # In an occupied cell, or in one that touches it.
-    assert np.mean(np.concatenate(distances) < 1.5 * found.resolution) > 0.98
+        # In an occupied cell, or in one that touches it.
+        matching.append(np.mean(to_wall[cells[:, 1], cells[:, 0]] < 1.5 * found.resolution))
+        turns.append(np.linalg.norm(rotation - before))
+        before = rotation
+    # A wrong stamp shows where the base turns. Where TF was lost on the way, a pose is a guess.
+    fastest = np.argsort(turns)[len(turns) // 2 :]
+    assert np.median(np.array(matching)[fastest]) > 0.98
