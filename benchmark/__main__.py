@@ -137,7 +137,7 @@ def _load() -> tuple[str, bool]:
 
 
 def _check(keys: Sequence[str]) -> int:
-    """Make each measurement, several at a time, and alone if it fails; return 1 if one fails again."""
+    """Make each measurement beside others, and alone if it fails; return 1 if it fails again."""
     command = [sys.executable, "-m", "benchmark", "--check", "--only"]
 
     def check(key: str) -> int:

@@ -227,9 +227,8 @@ def test_a_peer_whose_node_never_gets_a_name_is_logged(
     opened.endpoints.subscription(String, "topic", lambda _: None, _RELIABLE)
     stranger.node.create_publisher(JointState, "topic", _RELIABLE)
     assert opened.until(lambda: bool(opened.log.logged))
-    assert opened.log.logged == [
-        "a node publishes '/topic' as sensor_msgs/msg/JointState, but it must be std_msgs/msg/String"
-    ]
+    (problem,) = opened.log.logged
+    assert problem.startswith("a node publishes '/topic' as sensor_msgs/msg/JointState, but")
 
 
 def test_compatible_endpoints_are_not_logged(opened: Opened) -> None:

@@ -334,7 +334,7 @@ class WidgetTable:
 
     @contextmanager
     def row(self, heading: str = "", tip: str = "") -> Iterator[LiveElement | None]:
-        """Add a row; its cells are added inside, the text of its heading is returned if it has one."""
+        """Add a row, with a heading if there is one, which it gives; its cells are added inside."""
         with self._body, Element("tr"):
             words = None
             if heading:
