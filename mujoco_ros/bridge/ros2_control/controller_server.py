@@ -7,6 +7,7 @@ import numpy as np
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.command_submission import nothing
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import (
     Batch,
@@ -24,6 +25,7 @@ from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.qos import RELIABLE
 
 C = TypeVar("C", bound=Controller)
+T = TypeVar("T")
 _VALUES = "values"
 
 
@@ -66,7 +68,7 @@ class ControllerServer(CommandServer, Generic[C]):
     """Serves a controller from `configure` to `cleanup`; a row of `servers.SERVERS`.
 
     Names of topics are as in ROS: ``~/commands`` is below the controller's name, ``cmd_vel`` in the
-    namespace of the robot. Callbacks of messages run in the executor's thread; `_submit` passes
+    namespace of the robot. Callbacks of messages run in the executor's thread; `_take` passes
     a command on to the physics thread, where it is called with the simulated time [s].
     """
 
@@ -124,6 +126,30 @@ class ControllerServer(CommandServer, Generic[C]):
     ) -> None:
         """Subscribe to a topic."""
         self._open.append(self._endpoints.subscription(kind, self.topic(name), callback, qos))
+
+    def _take(
+        self,
+        name: str,
+        check: Callable[[], T],
+        act: Callable[[T], object],
+        *,
+        stamp: int = 0,
+    ) -> None:
+        """Have the physics thread act on what `check` returns, or report its error.
+
+        In lockstep, also a refused message answers a tick: that of its `stamp` [ns], or the last.
+        """
+        full = self.topic(name)
+        topic = full.removeprefix("/")
+        command = nothing
+        with self._rejections.refusing(full):
+            checked = check()
+
+            def command(_time: float) -> None:
+                act(checked)
+
+        is_source = self._context.lockstep.period(topic) > 0.0
+        self._submit(topic, command, stamp=stamp if is_source else 0)
 
     def _output(
         self,
