@@ -79,11 +79,11 @@ class AdmittanceServer(ControllerServer[AdmittanceController]):
             np.concatenate([*parts, *joints, *places, *turns], out=self._status.values)
             self._status.publish(time)
 
-    def _follow(self, message: JointTrajectoryPoint) -> None:
+    def _follow(self, message: JointTrajectoryPoint, now: bool) -> None:
         check = partial(self.controller.check, message.positions, message.velocities)
-        self._take(_REFERENCES, check, self.controller.command)
+        self._take(_REFERENCES, check, self.controller.command, now)
 
-    def _push(self, message: WrenchStamped) -> None:
+    def _push(self, message: WrenchStamped, now: bool) -> None:
         frame = self.controller.parameters.sensor_frame
 
         def check() -> np.ndarray:
@@ -94,4 +94,4 @@ class AdmittanceServer(ControllerServer[AdmittanceController]):
             check_numbers(wrench, "wrench", _WRENCHES, nan=False, kind="axis")
             return wrench
 
-        self._take(_WRENCH, check, self.controller.push)
+        self._take(_WRENCH, check, self.controller.push, now)

@@ -81,10 +81,11 @@ class DriveServer(ControllerServer[DriveController]):
             prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         return prefix + settings.odom_frame_id, prefix + settings.base_frame_id
 
-    def _handle(self, message: TwistStamped | Twist) -> None:
-        stamp, twist = 0, message
+    def _handle(self, message: TwistStamped | Twist, now: bool) -> None:
+        header, twist = None, message
         if isinstance(message, TwistStamped):
-            stamp, twist = nanoseconds(message.header.stamp), message.twist
+            header, twist = message.header, message.twist
+        stamp = 0 if header is None else nanoseconds(header.stamp)
         wanted = kinematics.Twist(twist.linear.x, twist.linear.y, twist.angular.z)
         sent = stamp / 1e9 if stamp else inf
 
@@ -96,4 +97,4 @@ class DriveServer(ControllerServer[DriveController]):
         def follow(velocity: kinematics.Twist) -> None:
             self.controller.command(velocity, sent, float(self._simulation.data.time))
 
-        self._take(self.controller.topics.command, check, follow, stamp=stamp)
+        self._take(self.controller.topics.command, check, follow, now, header)

@@ -15,6 +15,6 @@ class ForwardCommandServer(ControllerServer[ForwardCommandController]):
         """Open the topic."""
         self._listen(Float64MultiArray, "~/commands", self._handle)
 
-    def _handle(self, message: Float64MultiArray) -> None:
+    def _handle(self, message: Float64MultiArray, now: bool) -> None:
         check = partial(self.controller.check, message.data)
-        self._take("~/commands", check, self.controller.command)
+        self._take("~/commands", check, self.controller.command, now)

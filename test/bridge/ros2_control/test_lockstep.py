@@ -189,3 +189,20 @@ def test_the_velocity_of_a_rover_is_a_source(
     assert [1e-9 * stamp.nanosec for stamp in stamps] == pytest.approx(np.arange(50) / RATE_HZ)
     assert ticks[0].twist.twist.linear.x == pytest.approx(0.5, rel=0.1)
     assert "has a number that is not within" in simulator.log
+
+
+def test_a_velocity_from_before_a_reset_answers_no_tick(
+    start: SimulatorLauncher, tmp_path: Path
+) -> None:
+    parameters = LOCKSTEP | {"lockstep_sources": f"drive/cmd_vel@{RATE_HZ}"}
+    simulator = start.simulator(**parameters, controllers_file=controllers_file(tmp_path))
+    simulator.wait_for_log("controllers of")
+    listener = start.listener(simulator)
+    stepper = Stepper(listener)
+    first = stepper.next_tick()
+    again = stepper.reset(first.header.frame_id)
+    assert again.header.stamp == first.header.stamp
+    stepper.velocities.publish(TwistStamped(header=first.header))
+    simulator.wait_for_log("answers a tick of epoch 00000001")
+    stepper.velocities.publish(TwistStamped(header=again.header))
+    assert _nanoseconds(stepper.next_tick(again.header)) == PERIOD_NS
