@@ -186,11 +186,13 @@ def decompose_meshes(
             _replace(spec, geom, pose, found)
 
 
-def collide_by_distance(spec: mujoco.MjSpec, patterns: Iterable[str], where: str) -> None:
+def collide_by_distance(spec: mujoco.MjSpec, patterns: tuple[str, ...], where: str) -> None:
     """Have the collision meshes of links, by pattern of the shell, collide as they are.
 
     MuJoCo computes their signed distance fields when it compiles the model.
     """
+    if not patterns:
+        return
     chosen = _chosen_links(spec, dict.fromkeys(patterns), f"{where}: sdf")
     for _, geom in list(_collision_meshes(spec, chosen)):
         geom.type = mujoco.mjtGeom.mjGEOM_SDF
