@@ -27,7 +27,10 @@ _FILE, _EVERY, _FOLDER = "state_log", "state_log_every", "output_folder"
 
 
 class StateLogging(Component):
-    """Writes the parameter `state_log`'s file; a change of model or timestep starts a segment."""
+    """Writes the parameter `state_log`'s file.
+
+    A change of the model, of its numbers, or of the timestep starts a segment.
+    """
 
     name = "state log"
     parameters = (
@@ -65,7 +68,8 @@ class StateLogging(Component):
         self._writer: StateLogWriter | None = None
         self._ring: RingBuffer | None = None  # of the physics thread
         self._next: RingBuffer | None = None
-        simulation.on_timestep.append(self._follow_timestep)
+        simulation.on_timestep.append(self._begin_segment)
+        simulation.on_edit.append(self._begin_segment)
         self._name = values[_FILE]
         if self._name:
             path = Path(self._name).expanduser().absolute()
@@ -171,7 +175,7 @@ class StateLogging(Component):
         except RuntimeError as error:  # there is no such user
             raise UserInputError(f"state log '{name}' is not a path: {error}") from error
 
-    def _follow_timestep(self, _timestep: float) -> None:
+    def _begin_segment(self, _changed: object) -> None:
         """Start a new segment; in the physics thread."""
         ring, plant = self._ring, self._simulation.plant
         if ring is not None and not ring.closed and ring.plant is plant:

@@ -13,6 +13,7 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.realism.robot_realism import SavedRealism
+from mujoco_ros.sim.settings.element_properties import Property, Value
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.initial_state import initial_state
@@ -26,7 +27,10 @@ _REASON = "another state was loaded"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Everything that determines the next steps, except options and edits of the model."""
+    """Everything that determines the next steps, except options.
+
+    The numbers of elements are restored as by a reset, if `PropertySettings.is_restored`.
+    """
 
     assembly: Assembly  # the scene
     joints: Joints  # its scalar joints
@@ -37,7 +41,8 @@ class Snapshot:
     timestep: float  # simulated time between steps [s]
     references: np.ndarray  # references of the joints (3, n)
     gains: np.ndarray  # the PD gains (2, n)
-    force_limits: np.ndarray  # force range of each actuator, and whether it is limited (nu, 3)
+    force_limits: np.ndarray  # force limits of the actuators (nactuator, 6)
+    properties: dict[Property, Value]  # numbers of elements that were set
     controls: dict[ScenePart, ControlState]  # command arbitration of each robot
     wrenches: Wrenches  # external wrenches on bodies
     noise: Any  # state of the sensor noise generator, if sensors have noise
@@ -64,6 +69,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         references=simulation.references.values.copy(),
         gains=simulation.plant.gains.save_state(),
         force_limits=simulation.drives.force_limits.save_state(),
+        properties=dict(simulation.properties.present),
         controls={
             part: control.save_state()
             for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
@@ -89,6 +95,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     for control in simulation.controls:
         control.reset(_REASON)
     simulation.wrenches.clear()
+    simulation.set_properties(simulation.properties.restored(snapshot.properties))
     _set_plant(simulation, snapshot)
     simulation.plant.extensions.restore(snapshot.extensions)
     if simulation.plant.realism is not None:
