@@ -72,7 +72,10 @@ class ForceLimits:
         return np.array([actuator for actuator in found if actuator >= 0], dtype=np.intp)
 
     def save_state(self) -> np.ndarray:
-        """Return a copy of the ranges and whether they apply, then of their own.  # (nactuator, 6)"""
+        """Return a copy of the ranges, whether they apply, and the same of the actuators' own.
+
+        It has a row for each actuator.  # (nactuator, 6)
+        """
         own = (self._own_ranges, self._own_limited)
         return np.column_stack([self.ranges, self.limited, *own])
 

@@ -310,8 +310,8 @@ def test_repeated_messages_of_the_engine_are_logged_rarely_with_a_count(
         "MuJoCo: Nan, Inf or huge value in QACC",
     ]
     assert re.fullmatch(
-        r"engine: the simulation diverged; on_divergence: reset \(before \d+\.\d+ s; the last change "
-        r"of parameters was body\.a\.mass = 1e-09, at \d+\.\d+ s\)",
+        r"engine: the simulation diverged; on_divergence: reset \(before \d+\.\d+ s; "
+        r"the last change of parameters was body\.a\.mass = 1e-09, at \d+\.\d+ s\)",
         failed[0],
     )
     assert [status.message for status in (m.status[1] for m in published)] == ["diverged"] * 5

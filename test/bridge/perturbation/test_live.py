@@ -130,6 +130,16 @@ def test_parameters_take_effect_and_are_read_back(live: Live) -> None:
     live.wait(lambda: live.position("puck")[2] < height - 0.1)  # type: ignore[index]
 
 
+def test_a_value_with_which_the_simulation_diverges_is_named(live: Live) -> None:
+    values = {"joint.hinge.stiffness": 1e9, "joint.hinge.springref": 1.0}
+    (result,) = live.listener.set_parameters(values, atomic=True)
+    assert result.successful, result.reason
+    live.simulator.wait_for_log(
+        "the last change of parameters was joint.hinge.stiffness = 1000000000"
+    )
+    assert live.listener.set_parameters({"joint.hinge.stiffness": 0.0})[0].successful
+
+
 def test_a_refusal_has_its_reason(live: Live) -> None:
     refused = live.listener.set_parameters(
         {
