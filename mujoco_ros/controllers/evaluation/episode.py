@@ -194,8 +194,8 @@ def scene_hash(assembly: Assembly) -> str:
         entries = [] if robot.realism is None else robot.realism.entries()
         settings = replace(robot, model="", gains=None, urdf=None, srdf=None, realism=None)
         content.update(repr((settings, entries)).encode())
-    settings = config.cameras, config.lidars, config.extensions, config.randomize
-    content.update(repr(settings).encode())
+    others = config.cameras, config.lidars, config.extensions, config.randomize
+    content.update(repr(others).encode())
     return content.hexdigest()[:16]
 
 

@@ -87,6 +87,7 @@ class ControllerHost:
         self._simulation, self._controller = simulation, controller
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
+        self._is_edited = False  # whether the model of the controller has other numbers
         self._schedule = _Schedule(simulation, controller.period)
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
@@ -291,7 +292,7 @@ class ControllerHost:
         """Tell once that an active controller does not follow the numbers of the model."""
         if self._is_edited or all(each.row.array in LOOKS for each in changed):
             return
-        self._is_edited = True  # whether the model of the controller has other numbers
+        self._is_edited = True
         if self.is_active:
             _LOG.info(
                 "controller '%s' continues with the numbers that the model had when it started; "
