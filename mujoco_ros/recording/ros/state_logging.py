@@ -9,7 +9,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_cache import output_folder
+from mujoco_ros.model.file_cache import output_folder, output_path
 from mujoco_ros.model.output_files import check_below
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
@@ -168,12 +168,7 @@ class StateLogging(Component):
         return output_folder(self._values[_FOLDER])
 
     def _path(self, name: str) -> Path:
-        if "\0" in name:
-            raise UserInputError(f"state log {name!r} is not a path: it has a NUL character")
-        try:
-            return self._folder / Path(name).expanduser()
-        except RuntimeError as error:  # there is no such user
-            raise UserInputError(f"state log '{name}' is not a path: {error}") from error
+        return output_path(self._folder, name, "state log")
 
     def _begin_segment(self, _changed: object) -> None:
         """Start a new segment; in the physics thread."""

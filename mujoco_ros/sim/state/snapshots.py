@@ -147,24 +147,38 @@ class Keyframes:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._saved: dict[str, Snapshot] = {}
+        self.saved: dict[str, Snapshot] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names, the model's first."""
-        return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
+        return tuple(dict.fromkeys((*self._model_keys(), *self.saved)))
 
     def save(self, name: str) -> float:
         """Save the present state, in place of one with the same name; return its time [s]."""
         if not name.strip():
             raise UserInputError("a keyframe needs a name: set the parameter 'active_keyframe'")
-        if name not in self._saved and len(self._saved) >= MAX_SAVED:
+        if name not in self.saved and len(self.saved) >= MAX_SAVED:
             raise UserInputError(
                 f"'{name}' cannot be saved: at most {MAX_SAVED} keyframes can be saved; save "
                 "under the name of one of them to replace it"
             )
-        self._saved[name] = take_snapshot(self._simulation)
-        return self._saved[name].time
+        self.saved[name] = take_snapshot(self._simulation)
+        return self.saved[name].time
+
+    def delete(self, name: str) -> int:
+        """Delete a saved state, or all with an empty name; return how many there were.
+
+        A keyframe of the model with that name is the model's again.
+        """
+        if not name:
+            count = len(self.saved)
+            self.saved.clear()
+            return count
+        if name not in self.saved:
+            raise unknown("saved keyframe", name, self.saved)
+        del self.saved[name]
+        return 1
 
     def load(self, name: str, *, rewind: bool = True) -> float:
         """Restore a state, with its time if `rewind`, and return the time after it [s].
@@ -175,11 +189,11 @@ class Keyframes:
         simulation = self._simulation
         keys = self._model_keys()
         matches = [full for full in keys if full.rpartition("/")[2] == name]
-        if len(matches) == 1 and name not in (*keys, *self._saved):
+        if len(matches) == 1 and name not in (*keys, *self.saved):
             name = matches[0]
-        if name in self._saved:
+        if name in self.saved:
             try:
-                restore(simulation, self._saved[name], rewind=rewind)
+                restore(simulation, self.saved[name], rewind=rewind)
             except UserInputError as error:
                 raise UserInputError(f"keyframe '{name}' cannot be loaded: {error}") from error
         elif name in keys:
