@@ -103,7 +103,7 @@ class PresentModel:
             for name, snapshot in self.keyframes.items():
                 self._add_keyframe(spec, model, name, snapshot)
             if suffix == ".xml":
-                return spec.to_xml().encode()
+                return str(spec.to_xml()).encode()
             model = spec.compile()
         binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
         mujoco.mj_saveModel(model, None, binary)

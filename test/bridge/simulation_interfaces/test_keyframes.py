@@ -43,9 +43,11 @@ class Keeper:
 
 @pytest.fixture(scope="module")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
-    starter = SimulatorLauncher(tmp_path_factory.mktemp("keyframes"))
+    folder = tmp_path_factory.mktemp("keyframes")
+    starter = SimulatorLauncher(folder)
     # Every step, but at most as many as a busy machine can receive.
-    remote = SimulatorClient(starter, publish_rate__joint_states=1000.0, real_time_factor=0.3)
+    rates = {"publish_rate__joint_states": 1000.0, "real_time_factor": 0.3}
+    remote = SimulatorClient(starter, output_folder=str(folder / "saved"), **rates)
     yield remote
     remote.close()
     starter.close()
@@ -159,17 +161,16 @@ def test_one_or_all_saved_keyframes_are_deleted(keeper: Keeper) -> None:
 
 
 def test_the_present_model_is_saved_with_its_numbers_and_keyframes(
-    keeper: Keeper, remote: SimulatorClient, tmp_path_factory: pytest.TempPathFactory
+    keeper: Keeper, remote: SimulatorClient
 ) -> None:
     listener = remote.listener
     client = listener.node.create_client(Trigger, "/mujoco/save_model")
     assert listener.spin_until(client.service_is_ready)
     assert keeper.call("save", "mine").success
     assert listener.set_parameters({"body.box.box.mass": 0.75})[0].successful
-    name = tmp_path_factory.mktemp("saved").name
 
     def save(suffix: str) -> Trigger.Response:
-        assert listener.set_parameters({"model_file": f"{name}{suffix}"})[0].successful
+        assert listener.set_parameters({"model_file": f"model{suffix}"})[0].successful
         return listener.result(client.call_async(Trigger.Request()))
 
     for suffix, load in (
