@@ -19,6 +19,7 @@ from mujoco_ros.model.robot.actuators import control_names
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig
 from mujoco_ros.model.scene.engine_plugins import used_plugins
+from mujoco_ros.sim.actuator_controls import free_controls
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.model_edits import gather, scatter
 from mujoco_ros.sim.state.state_vector import state_fields
@@ -141,6 +142,10 @@ def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, A
             for j in range(model.njnt)
         },
         "actuators": control_names(model),
+        "controls": {
+            robot: {control.name: control.slot for control in controls}
+            for robot, controls in free_controls(plant).items()
+        },
         "sensors": {
             model.sensor(s).name: [int(model.sensor_adr[s]), int(model.sensor_dim[s])]
             for s in range(model.nsensor)
