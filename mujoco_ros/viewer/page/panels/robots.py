@@ -6,7 +6,6 @@ from statistics import mode
 
 import numpy as np
 
-from mujoco_ros.control.joints import JOINT_LIMIT_SLACK
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.joint_rows import FASTEST, JointRow, joint_rows
 from mujoco_ros.viewer.page import widgets
@@ -198,11 +197,8 @@ class RobotsPanel(Panel):
             if row.is_actuated and not is_paused:
                 references = self.state.references.of_joints(self.state.layout.columns[robot])
                 reference = float((references.dq if is_speed else references.q)[index])
-            is_outside = row.is_limited and not (
-                row.low - JOINT_LIMIT_SLACK <= q <= row.high + JOINT_LIMIT_SLACK
-            )
             words = f"{format_decimals(q * scale, digits)}{q_unit}"
-            position.set(text=words, tone="bad" if is_outside else "")
+            position.set(text=words, tone="bad" if row.is_beyond(q) else "")
             slider.enable(self._may_command and (row.is_actuated or is_paused))
             slider.show(reference * scale, mark=moved * scale)
             effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")
