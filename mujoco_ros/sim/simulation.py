@@ -22,7 +22,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.robot_controls import JointFeedback, follow_limits
 from mujoco_ros.sim.settings.element_properties import Property, PropertyEdit, Value
-from mujoco_ros.sim.settings.property_settings import PropertyNames, PropertySettings
+from mujoco_ros.sim.settings.property_settings import PropertySettings, random_draws
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
 from mujoco_ros.sim.state.state_vector import wake
@@ -103,7 +103,7 @@ class Simulation:
         self.wrenches = ExternalWrenches(self.model, self.data)
         """The external wrenches."""
         mujoco.set_mju_user_warning(self.engine_messages.append)
-        self.randomize(assembly.config.randomize)
+        self.properties.draws = self.plant.draws
         self.reset()
 
     def build_plant(self, assembly: Assembly) -> Plant:
@@ -137,7 +137,7 @@ class Simulation:
         self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
             self.data.time = now
-            self.randomize(plant.assembly.config.randomize)
+            self.properties.draws = plant.draws
             self.reset(time=time)
         else:
             plant.evaluate()
@@ -189,16 +189,12 @@ class Simulation:
         self.last_change = f"; the last change of parameters was {text}, at {time:.3f} s"
 
     def randomize(self, ranges: Mapping[str, RandomRange]) -> None:
-        """Draw numbers of elements from now on at each reset, by name or pattern of parameters.
+        """Draw numbers of elements now and at each reset, by name or pattern of parameters.
 
         Raises:
             UserInputError: A name is unknown, or a number could be invalid.
         """
-        names = PropertyNames(self.model, self.layout, self.drives)
-        self.properties.randomize(self.model, names, ranges)
-
-    def draw(self) -> None:
-        """Draw the random numbers again."""
+        self.properties.draws = random_draws(self.model, self.layout, self.drives, ranges)
         self.set_properties(self.properties.draw())
 
     def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
@@ -397,9 +393,13 @@ class Simulation:
         assembly = with_default_realism(assembly, self._default_realism)
         noise, seed = self._sensor_noise, self.seed
         try:
-            return Plant(assembly, self.emit, sensor_noise=noise, seed=seed, before=before)
+            plant = Plant(assembly, self.emit, sensor_noise=noise, seed=seed, before=before)
         except mujoco.FatalError as error:  # memory for contacts, for example
             raise engine_error(f"the start of scene '{assembly.config.name}'", error) from error
+        if before is None or not assembly.shares_parts_with(before.assembly):
+            ranges = assembly.config.randomize
+            plant.draws = random_draws(plant.model, plant.layout, plant.drives, ranges)
+        return plant
 
     def _use(self, plant: Plant) -> None:
         """Make `plant` the current one, in its state."""

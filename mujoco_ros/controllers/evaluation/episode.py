@@ -119,7 +119,6 @@ def run_episode(
     trial.disturb(simulation.model, conditions)
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
     simulation.randomize(assembly.config.randomize)
-    simulation.draw()
     conditions = {**conditions, **simulation.properties.drawn}
     refusal = trial.impossible(simulation.model)
     host.observation_filter = trial.observation_filter(seed, conditions)

@@ -81,7 +81,9 @@ class PropertyNames(Mapping[str, Property]):
             )
 
 
-class _Draw(NamedTuple):
+class Draw(NamedTuple):
+    """A property, its parameter, its numbers in the scene, and how they are drawn."""
+
     which: Property
     label: str
     base: Value
@@ -101,7 +103,8 @@ class PropertySettings:
         self.present: dict[Property, Value] = {}
         self.originals: dict[Property, Value] = {}
         self.drawn: dict[str, float] = {}  # first number, or factor, of the last draw by parameter
-        self._random, self._draws = np.random.default_rng((seed, 43)), tuple[_Draw, ...]()
+        self.draws: tuple[Draw, ...] = ()  # of each reset
+        self._random = np.random.default_rng((seed, 43))
 
     def note(self, model: mujoco.MjModel, values: Mapping[Property, Value]) -> None:
         """Note the numbers of properties of `model` before these values are set."""
@@ -115,47 +118,53 @@ class PropertySettings:
         kept = [w for w in self.originals if not fresh and element(model, w) >= 0]
         self.originals = {which: self.originals[which] for which in kept}
         self.present = {which: self.present[which] for which in kept}
-        self._draws = tuple(draw for draw in self._draws if element(model, draw.which) >= 0)
+        self.draws = tuple(draw for draw in self.draws if element(model, draw.which) >= 0)
 
     def restored(self, saved: Mapping[Property, Value]) -> dict[Property, Value]:
         """Return what to set for a state that was saved; nothing unless `is_restored`."""
         return {**self.originals, **saved} if self.is_restored else {}
 
-    def randomize(
-        self,
-        model: mujoco.MjModel,
-        names: PropertyNames,
-        ranges: Mapping[str, RandomRange],
-    ) -> None:
-        """Draw numbers from now on, by name or pattern of parameters; errors name the range."""
-        draws: list[_Draw] = []
-        for pattern, random in ranges.items():
-            found = [name for name in names if fnmatchcase(name, pattern)]
-            if not found:
-                close = get_close_matches(pattern, names, n=1)
-                hint = f"; did you mean '{close[0]}'?" if close else ""
-                raise UserInputError(f"randomize: no parameter is named '{pattern}'{hint}")
-            for name in found:
-                names.check_name(name)
-                which = names[name]
-                base = self.originals.get(which) or get_property(model, which)
-                draws.append(_Draw(which, name, base, random))
-        for choose in (min, max):
-            ends = {draw.which: _drawn(draw, choose)[0] for draw in draws}
-            for draw in draws:
-                _check_range(draw, ends[draw.which])
-            check_properties(model, ends, names.labels)
-        self._draws = tuple(draws)
-
     def draw(self) -> dict[Property, Value]:
         """Return new random numbers."""
         values: dict[Property, Value] = {}
-        for draw in self._draws:
+        for draw in self.draws:
             values[draw.which], self.drawn[draw.label] = _drawn(draw, self._random.uniform)
         return values
 
 
-def _drawn(draw: _Draw, uniform: Callable[[float, float], float]) -> tuple[Value, float]:
+def random_draws(
+    model: mujoco.MjModel,
+    layout: ModelLayout,
+    drives: Drives,
+    ranges: Mapping[str, RandomRange],
+) -> tuple[Draw, ...]:
+    """Return what is drawn from ranges by name or pattern of parameters, in any thread.
+
+    Raises:
+        UserInputError: A name is unknown, or a number could be invalid.
+    """
+    if not ranges:
+        return ()
+    draws: list[Draw] = []
+    names = PropertyNames(model, layout, drives)
+    for pattern, random in ranges.items():
+        found = [name for name in names if fnmatchcase(name, pattern)]
+        if not found:
+            close = get_close_matches(pattern, names, n=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            raise UserInputError(f"randomize: no parameter is named '{pattern}'{hint}")
+        for name in found:
+            names.check_name(name)
+            draws.append(Draw(names[name], name, get_property(model, names[name]), random))
+    for choose in (min, max):
+        ends = {draw.which: _drawn(draw, choose)[0] for draw in draws}
+        for draw in draws:
+            _check_range(draw, ends[draw.which])
+        check_properties(model, ends, {draw.which: draw.label for draw in draws})
+    return tuple(draws)
+
+
+def _drawn(draw: Draw, uniform: Callable[[float, float], float]) -> tuple[Value, float]:
     """Return the numbers, and the one that tells the most about them."""
     random, base = draw.random, draw.base
     if random.scale is not None:
@@ -171,7 +180,7 @@ def _drawn(draw: _Draw, uniform: Callable[[float, float], float]) -> tuple[Value
     return value, value[0]
 
 
-def _check_range(draw: _Draw, value: Value) -> None:
+def _check_range(draw: Draw, value: Value) -> None:
     row = draw.which.row
     if draw.which.attribute == "inertia" and draw.random.scale is None:
         raise UserInputError(

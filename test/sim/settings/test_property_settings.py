@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.settings.element_properties import Property, PropertyEdit, get_property
 from mujoco_ros.sim.settings.property_settings import PropertyNames
@@ -158,6 +160,24 @@ def test_a_scene_draws_numbers_before_its_first_step(simulation: Simulation) -> 
         simulation.assembly.config, randomize={"body.ball.mass": RandomRange(range=(3.0, 4.0))}
     )
     assert 3.0 <= _drawn(Simulation(config))[0] <= 4.0
+
+
+def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: Simulation) -> None:
+    config = simulation.assembly.config
+    ranges = {"body.none.mass": RandomRange(scale=(1.0, 2.0))}
+    with pytest.raises(UserInputError, match=r"no parameter is named 'body\.none\.mass'"):
+        simulation.build_plant(assemble(replace(config, randomize=ranges)))
+    ranges = {"body.ball.mass": RandomRange(range=(3.0, 4.0))}
+    world = simulation.build_plant(assemble(replace(config, randomize=ranges)))
+    simulation.switch_model(world, fresh=True)
+    first = _drawn(simulation)[0]
+    assert 3.0 <= first <= 4.0
+    text = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    spawned = rebuild(simulation.assembly, add=[part_from_text(text, name="guest")])
+    simulation.switch_model(simulation.build_plant(spawned))
+    assert _drawn(simulation)[0] == first
+    simulation.reset()
+    assert first != _drawn(simulation)[0] > 3.0
 
 
 @pytest.mark.parametrize(
