@@ -38,6 +38,7 @@ def test_a_saved_model_has_changed_numbers_options_and_motors(scene: str) -> Non
     present = PresentModel.of(simulation, {})
     model = mujoco.MjModel.from_xml_string(present.content(".xml").decode())
     assert model.opt.timestep == 0.0005
+    assert not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
     assert model.opt.gravity[2] == -1.62
     changed = simulation.properties.present
     assert len(changed) > 50
@@ -64,6 +65,9 @@ def test_saved_keyframes_are_keyframes_of_the_saved_model(tmp_path: Path) -> Non
     assert [again.model.key(key).name for key in range(again.model.nkey)] == ["arm/home"]
     assert again.model.key("arm/home").time[0] == pytest.approx(0.2)
     assert again.data.qpos[: len(qpos)] == pytest.approx(qpos, rel=1e-5)
+    motors = simulation.drives.slots[simulation.drives.servo_joints]
+    assert simulation.data.ctrl[motors].any()
+    assert not again.model.key("arm/home").ctrl[motors].any(), "no torques"
     assert again.step()
 
 
