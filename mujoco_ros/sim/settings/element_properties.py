@@ -1,6 +1,6 @@
 """Numbers of a model's named elements that can be set while it runs."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -191,41 +191,28 @@ def elements(model: mujoco.MjModel) -> Iterator[tuple[str, str, list[str]]]:
             name = mujoco.mj_id2name(model, objtype, index)
             if not name or (kind == "body" and not index):
                 continue
-            lacks = _LACKING.get(kind)
-            without = lacks(model, index) if lacks else ()
-            if names := [word for word in rows if word not in without]:
+            lacks = _lacking(model, kind, index)
+            if names := [word for word in rows if word not in lacks]:
                 yield kind, name, names
 
 
-def _geom_lacks(model: mujoco.MjModel, geom: int) -> Collection[str]:
-    return () if int(model.geom_type[geom]) in SIZES else ("size",)
-
-
-def _joint_lacks(model: mujoco.MjModel, joint: int) -> Collection[str]:
-    """Return what free and ball joints lack, of which a spring or a limit has other numbers."""
-    return () if model.jnt_type[joint] in SCALAR_JOINTS else ("springref", "range")
-
-
-def _actuator_lacks(model: mujoco.MjModel, actuator: int) -> Collection[str]:
-    gains = _gains(model, actuator)
-    lacks = {"kp", "kv"} - gains.keys()
-    if gains:
-        lacks |= {"gainprm", "biasprm"}
-    if model.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_NONE:
-        lacks |= {"dynprm"}
-    return lacks if model.actuator_ctrlnum[actuator] == 1 else lacks | {"ctrlrange"}
-
-
-def _camera_lacks(model: mujoco.MjModel, camera: int) -> Collection[str]:
-    return ("fovy",) if model.cam_sensorsize[camera].all() else ()
-
-
-_LACKING: dict[str, Callable[[mujoco.MjModel, int], Collection[str]]] = {
-    "geom": _geom_lacks,
-    "joint": _joint_lacks,
-    "actuator": _actuator_lacks,
-    "camera": _camera_lacks,
-}
+def _lacking(model: mujoco.MjModel, kind: str, index: int) -> Collection[str]:
+    """Return the properties of its kind that an element does not have."""
+    if kind == "geom":
+        return () if int(model.geom_type[index]) in SIZES else ("size",)
+    if kind == "joint":  # springs and limits of free and ball joints have other numbers
+        return () if model.jnt_type[index] in SCALAR_JOINTS else ("springref", "range")
+    if kind == "camera":
+        return ("fovy",) if model.cam_sensorsize[index].all() else ()
+    if kind != "actuator":
+        return ()
+    gains = _gains(model, index)
+    lacks = {"kp", "kv"} - gains.keys() | ({"gainprm", "biasprm"} if gains else set())
+    if model.actuator_dyntype[index] == mujoco.mjtDyn.mjDYN_NONE:
+        lacks.add("dynprm")
+    if model.actuator_ctrlnum[index] != 1:
+        lacks.add("ctrlrange")
+    return lacks
 
 
 def properties(model: mujoco.MjModel) -> list[Property]:
