@@ -161,6 +161,7 @@ COMPONENTS: tuple[type[Component], ...] = (
     ControllerManagers,
     WheelDrives,
     LockstepParameters,
+    PropertyParameters,
     SavedStateServices,
     ResetService,
     StateLogging,
