@@ -53,7 +53,7 @@ from mujoco_ros.model.scene.physics_options import read_options
 from mujoco_ros.model.sensors.cameras import DEFAULT_RATE_HZ
 from mujoco_ros.ros2_control.drive.drive_controller import ROBOT_TOPICS
 from mujoco_ros.ros2_control.drive.recognized_drive import UPDATE_RATE_HZ
-from mujoco_ros.sim.kinematics import FrameMotions
+from mujoco_ros.sim.kinematics import ControlledFrames
 from mujoco_ros.sim.settings.element_properties import PROPERTIES
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import PositionCommands
@@ -403,7 +403,7 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
 
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
     first_base = first_joint = 0
-    bases, commands = FrameMotions(simulation.plant).bases, PositionCommands(simulation.plant)
+    bases, commands = ControlledFrames(simulation.plant).bases, PositionCommands(simulation.plant)
     for index, robot in enumerate(simulation.layout.robots):
         joints = simulation.controls[index].joints.with_interface(POSITION)
         controlled = [(joint, first_joint + joint) for joint in joints]

@@ -74,8 +74,9 @@ class Stepped:
         is_text = scene.startswith("<")
         loaded = assemble_part(part_from_text(scene, name="it")) if is_text else load_scene(scene)
         self.simulation = Simulation(loaded)
-        rates = {"publish_rate.contacts": 0.0}
-        self.publishers = Publishers(make_context(node, self.simulation, rates), planned)
+        computed = "qacc", "qfrc_*", "actuator_*", "act*", "ctrl", "ten_*", "body *"
+        settings = {"publish_rate.contacts": 0.0, "engine_topics": computed}
+        self.publishers = Publishers(make_context(node, self.simulation, settings), planned)
         for publisher in (self.publishers._clock, *self.publishers.topics):
             publisher.subscriptions = 1
         self.sent, self.compiled = sent, compiled
