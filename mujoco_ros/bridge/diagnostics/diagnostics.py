@@ -7,6 +7,7 @@ from functools import partial
 from threading import Thread
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
@@ -31,7 +32,6 @@ from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
 from mujoco_ros.wire.names import PROFILE
 
-_ENERGIES = ("potential energy [J]", "kinetic energy [J]")
 _STOPPED = 0.01  # achieved real-time factor of a clock that is stopped
 _LONG_WAIT_S = 0.5  # wait of the clock between two reports that is reported
 _STREAMS = frozenset(
@@ -107,24 +107,27 @@ def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRep
     status = now.status.engine
     diverged = status.divergences > before.status.engine.divergences
     stands = status.divergences > 0 and now.status.paused
-    energy = {} if status.energy is None else dict(zip(_ENERGIES, status.energy, strict=True))
+    # Those of a divergence are known.
+    new = 0 if diverged else status.messages - before.status.engine.messages
     return DiagnosticReport(
-        "diverged" if diverged or stands else "healthy",
+        status.error or ("diverged" if diverged or stands else "healthy"),
         {
+            "MuJoCo": mujoco.mj_versionString(),
             "divergences": str(status.divergences),
             "contacts": str(status.contacts),
             "constraints": str(status.constraints),
             "solver iterations": str(status.iterations),
             "solver iterations at most": str(status.iteration_limit),
-            **{name: f"{value:.6g}" for name, value in energy.items()},
+            **{name: f"{value:.6g}" for name, value in status.numbers.items()},
             **{f"warning {name}": str(count) for name, count in status.warnings.items()},
+            "last warning": status.last_warning or "none",
         },
-        level=ERROR if diverged or stands else OK,
+        level=ERROR if status.error or diverged or stands else OK,
         metrics=(
             Metric(
                 "engine_warnings",
-                sum(status.warnings.values()),
-                f"warnings: {', '.join(status.warnings)}",
+                max(new, sum(status.warnings.values())),
+                f"warnings: {', '.join(status.warnings) or status.last_warning}",
             ),
             Metric(
                 "iterations",
@@ -305,8 +308,9 @@ class Diagnostics(Component):
         if self._state() != self._reported:
             self._publish(self._status())
 
-    def _state(self) -> tuple[int, bool]:
-        return self._simulation.divergences, self._simulation.paused
+    def _state(self) -> tuple[int, bool, str]:
+        simulation = self._simulation
+        return simulation.divergences, simulation.paused, simulation.engine_messages.error
 
     def _poll(self) -> None:
         self._log_engine_messages()
@@ -347,7 +351,8 @@ class Diagnostics(Component):
 
     def _publish(self, status: Status) -> None:
         before, now = self._before, self._snapshot(status)
-        self._before, self._reported = now, (status.engine.divergences, status.paused)
+        engine = status.engine
+        self._before, self._reported = now, (engine.divergences, status.paused, engine.error)
         if status.engine.divergences != before.status.engine.divergences:
             self._errors.report(
                 "engine",

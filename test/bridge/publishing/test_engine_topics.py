@@ -219,9 +219,7 @@ def test_robots_have_their_own_topics_and_objects_the_topics_of_the_scene() -> N
         ("site hand in truck", r"'site hand in truck': frame 'truck' not found.*'trunk'"),
     ],
 )
-def test_an_entry_that_matches_nothing_is_refused(
-    tmp_path: Path, entry: str, message: str
-) -> None:
+def test_an_entry_that_matches_nothing_is_refused(tmp_path: Path, entry: str, message: str) -> None:
     with pytest.raises(UserInputError, match=message):
         Published(tmp_path, WITHOUT_SENSORS.format(integrator="Euler"), entry, steps=0)
 
