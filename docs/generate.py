@@ -7,6 +7,7 @@ from math import prod
 from pathlib import Path
 
 import mujoco
+from engine_page import engine_page
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensors_page import sensors_page
 
@@ -504,7 +505,9 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 _SENSORS_NOTICE = NOTICE.format(source="docs/sensors_page.py and mujoco_ros/model/sensors/")
+_ENGINE_NOTICE = NOTICE.format(source="docs/engine_page.py and the installed MuJoCo")
 PAGES: dict[str, Callable[[], str]] = {
+    "reference/engine.md": lambda: _ENGINE_NOTICE + engine_page(),
     "reference/parameters.md": parameters_page,
     "reference/sensors.md": lambda: _SENSORS_NOTICE + sensors_page(),
     "reference/topics.md": topics_page,
