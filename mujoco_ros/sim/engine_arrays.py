@@ -1,6 +1,6 @@
 """What the engine computes for each element of a model: the arrays of its own ``mjData``."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -88,12 +88,15 @@ def engine_arrays() -> dict[str, EngineArray]:
     return found
 
 
+_Function = Callable[[mujoco.MjModel, mujoco.MjData], None]
+
+
 def _energy(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     mujoco.mj_energyPos(model, data)
     mujoco.mj_energyVel(model, data)
 
 
-_ON_REQUEST: dict[str, Callable[[mujoco.MjModel, mujoco.MjData], None]] = {
+_ON_REQUEST: dict[str, _Function] = {
     _ENERGY: _energy,
     "subtree_linvel": mujoco.mj_subtreeVel,
     "subtree_angmom": mujoco.mj_subtreeVel,
@@ -157,17 +160,42 @@ class EngineArrays:
                 updates.copy(force, total)
             seen.add(tendon)
 
-    def _compute(self, function: Callable[[mujoco.MjModel, mujoco.MjData], None]) -> None:
-        """Call a function of the engine at the positions and velocities of the sample."""
-        plant, data = self._plant, self._plant.evaluated
-        if data is not plant.data:
-            function(plant.model, data)
-            self.update()
-            return
-        after = data.qpos.copy(), data.qvel.copy()
-        data.qpos[:], data.qvel[:] = plant.sample.qpos, plant.sample.qvel
+    def _compute(self, function: _Function) -> None:
+        at_sample(self._plant, function)
+        self.update()
+
+
+class Accelerations:
+    """Accelerations of bodies, geoms and sites in the axes of the world, as sensors measure them.
+
+    The linear one is the specific force: +g upwards at rest.
+    """
+
+    def __init__(self, plant: Plant, elements: Sequence[tuple[int, int]]) -> None:
+        """Prepare a row for each element: its `mujoco.mjtObj` and its index."""
+        self._plant = plant
+        # Angular [rad/s²] and linear acceleration [m/s²] (n, 6)
+        self.values = np.zeros((len(elements), 6))
+        self._rows = [(*element, row) for element, row in zip(elements, self.values, strict=True)]
+
+    def update(self) -> None:
+        """Compute `values` of the current sample."""
+        at_sample(self._plant, mujoco.mj_rnePostConstraint)
+        model, data = self._plant.model, self._plant.evaluated
+        for kind, element, row in self._rows:
+            mujoco.mj_objectAcceleration(model, data, kind, element, row, 0)
+
+
+def at_sample(plant: Plant, function: _Function) -> None:
+    """Call a function of the engine at the positions and velocities of the sample."""
+    data, sample = plant.evaluated, plant.sample
+    if data is not plant.data:
         function(plant.model, data)
-        data.qpos[:], data.qvel[:] = after
+        return
+    after = data.qpos.copy(), data.qvel.copy()
+    data.qpos[:], data.qvel[:] = sample.qpos, sample.qvel
+    function(plant.model, data)
+    data.qpos[:], data.qvel[:] = after
 
 
 def _tendon_outputs(model: mujoco.MjModel) -> Iterator[tuple[int, int]]:

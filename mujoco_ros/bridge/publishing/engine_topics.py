@@ -8,7 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 from control_msgs.msg import DynamicJointState, InterfaceValue
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
 
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.bridge.publishing.topics import quaternion, vector
@@ -19,7 +19,13 @@ from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import scopes
 from mujoco_ros.model.robot.scope import NAMED_ELEMENTS, body_of
 from mujoco_ros.model.sensors.sensor_arrays import LARGEST_ARRAY
-from mujoco_ros.sim.engine_arrays import SCENE, EngineArray, EngineArrays, engine_arrays
+from mujoco_ros.sim.engine_arrays import (
+    SCENE,
+    Accelerations,
+    EngineArray,
+    EngineArrays,
+    engine_arrays,
+)
 from mujoco_ros.sim.kinematics import FrameMotions, FramePair
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.names import WORLD
@@ -39,6 +45,7 @@ class EngineTopics(NamedTuple):
     topics: list[Topic]
     arrays: EngineArrays
     motions: FrameMotions
+    accelerations: Accelerations
 
 
 class _Owner(NamedTuple):
@@ -83,7 +90,10 @@ def engine_topics(plant: Plant, entries: Iterable[str], *, strict: bool = True) 
         pairs[row] = measured, frame.reference
         topics += _frame_topics(elements, frame, row)
     return EngineTopics(
-        topics, EngineArrays(plant, arrays), FrameMotions(plant, len(pairs), lambda: pairs)
+        topics,
+        EngineArrays(plant, arrays),
+        FrameMotions(plant, len(pairs), lambda: pairs),
+        Accelerations(plant, [(_object(frame.kind), frame.element) for frame in frames]),
     )
 
 
@@ -204,8 +214,13 @@ def _fixed(model: mujoco.MjModel, kind: str, element: int) -> FixedFrame:
     return FixedFrame(name="", body=body, position=position, quat_wxyz=quat)
 
 
+def _object(kind: str) -> int:
+    """Return the object type of the origin of an element; ``body`` is the inertial frame."""
+    return int(mujoco.mjtObj.mjOBJ_XBODY if kind == "body" else NAMED_ELEMENTS[kind][0])
+
+
 def _frame_topics(elements: _Elements, frame: _Frame, row: int) -> Iterator[Topic]:
-    """Yield pose and twist of a frame, in the axes of its reference."""
+    """Yield pose and twist of a frame in its reference, and its acceleration in the world."""
     namespace, robot, name = elements.owner(frame.kind, frame.element)
     reference = frame.reference.name
     pose, twist, first = PoseStamped(), TwistStamped(), _NUMBERS_OF_POSE * row
@@ -216,6 +231,13 @@ def _frame_topics(elements: _Elements, frame: _Frame, row: int) -> Iterator[Topi
     )
     twists = vector("twist.linear", source, first + 7) | vector("twist.angular", source, first + 10)
     where = "" if reference == WORLD else topic_token(reference)
-    for last, message, numbers in (("pose", pose, poses), ("twist", twist, twists)):
+    found: list[tuple[str, object, dict[str, NumberSource]]]
+    found = [("pose", pose, poses), ("twist", twist, twists)]
+    if reference == WORLD:
+        accel, source = AccelStamped(), f"{ENGINE}.accelerations"
+        accel.header.frame_id = WORLD
+        angular = vector("accel.angular", source, 6 * row)
+        found.append(("accel", accel, angular | vector("accel.linear", source, 6 * row + 3)))
+    for last, message, numbers in found:
         parts = (ENGINE, frame.kind, topic_token(name), where, last)
         yield _topic(in_namespace(namespace, *parts), message, numbers, robot)

@@ -251,11 +251,13 @@ class TopicPlan:
             **base._derived,
             **{f"{ENGINE}.{name}": found.get(name, direct) for name in arrays.values},
             f"{ENGINE}.frames": Derived(motions.update, motions.compile),
+            f"{ENGINE}.accelerations": Derived(engine.accelerations.update, None),
         }
         plan.arrays = {
             **base.arrays,
             **{f"{ENGINE}.{name}": array for name, array in arrays.values.items()},
             f"{ENGINE}.frames": motions.values,
+            f"{ENGINE}.accelerations": engine.accelerations.values,
         }
         check_names([*(content.topic for content in base.contents), *engine.topics])
         plan.contents = [*base.contents, *map(SerializedTopic, engine.topics)]

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 from control_msgs.msg import DynamicJointState
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
 from rclpy.serialization import deserialize_message
 from simulators import SimulatorLauncher
 
@@ -53,6 +53,8 @@ MODEL = """
     <framelinvel name="lin" objtype="site" objname="hand" reftype="xbody" refname="trunk"/>
     <frameangvel name="ang" objtype="site" objname="hand" reftype="xbody" refname="trunk"/>
     <framelinvel name="rod" objtype="geom" objname="rod"/>
+    <framelinacc name="rod_lin" objtype="geom" objname="rod"/>
+    <frameangacc name="rod_ang" objtype="geom" objname="rod"/>
     <subtreelinvel name="velocity" body="trunk"/>
     <subtreeangmom name="momentum" body="trunk"/>
     <e_potential name="potential"/>
@@ -163,6 +165,10 @@ def test_frames_momenta_and_energies_are_as_sensors_measure_them(
     assert _xyz(twist.twist.linear) == sensor("lin")
     assert _xyz(twist.twist.angular) == sensor("ang")
     assert _xyz(moving.message("geom/rod/twist").twist.linear) == sensor("rod")
+    accel = moving.message("geom/rod/accel")
+    assert isinstance(accel, AccelStamped)
+    assert _xyz(accel.accel.linear) == sensor("rod_lin")
+    assert _xyz(accel.accel.angular) == sensor("rod_ang")
     assert moving.message("geom/rod/pose").header.frame_id == "world"
     trunk = moving.values("bodies")["trunk"]
     assert [trunk[f"subtree_linvel.{axis}"] for axis in "xyz"] == sensor("velocity")
