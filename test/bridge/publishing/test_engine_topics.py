@@ -1,17 +1,22 @@
 """What the engine computes, as topics: the numbers of the sample, and the errors of entries."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
+from contexts import make_context
 from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from simulators import SimulatorLauncher
+from stepped_node import planned
 
 from mujoco_ros.bridge.publishing.engine_topics import engine_topics
+from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
@@ -228,6 +233,26 @@ def test_robots_have_their_own_topics_and_objects_the_topics_of_the_scene() -> N
 def test_an_entry_that_matches_nothing_is_refused(tmp_path: Path, entry: str, message: str) -> None:
     with pytest.raises(UserInputError, match=message):
         Published(tmp_path, WITHOUT_SENSORS.format(integrator="Euler"), entry, steps=0)
+
+
+def test_what_a_changed_model_lacks_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    path.write_text(WITHOUT_SENSORS.format(integrator="Euler"))
+    plant = Simulation(load_scene(str(path))).plant
+    topics = engine_topics(plant, ["site gone", "body trunk in gone", "ten_length"], strict=False)
+    assert [topic.name for topic in topics.topics] == ["engine/tendons"]
+
+
+def test_a_list_during_a_change_of_the_model_is_refused(ros_node: Node, tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    path.write_text(WITHOUT_SENSORS.format(integrator="Euler"))
+    models = SimpleNamespace(busy=False)
+    context = make_context(ros_node, Simulation(load_scene(str(path))), models=models)
+    publishers = Publishers(context, planned)
+    publishers.check_parameters({"engine_topics": ("qacc",)})
+    models.busy = True
+    with pytest.raises(UserInputError, match="'engine_topics': the model changes; try again"):
+        publishers.check_parameters({"engine_topics": ("qacc",)})
 
 
 def test_topics_come_and_go_while_the_simulator_runs(
