@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import filter as matching
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import NamedTuple
 
 import mujoco
@@ -26,7 +27,7 @@ from mujoco_ros.sim.engine_arrays import (
     EngineArrays,
     engine_arrays,
 )
-from mujoco_ros.sim.kinematics import FrameMotions, FramePair
+from mujoco_ros.sim.kinematics import FrameMotions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.qos import SENSOR
@@ -35,8 +36,7 @@ ENGINE = "engine"
 """Namespace of the topics, inside the robot's, and key of their rate."""
 _POSES = {"body": "", "geom": "geom_", "site": "site_"}
 """Kinds of elements with a pose, and the beginning of its names in ``mjModel``."""
-_NUMBERS_OF_POSE = 13
-_TOPICS = {"body": "bodies"}  # else the kind with an s
+_TOPICS = {"body": "bodies", "equality": "equalities"}  # else the kind with an s
 
 
 class EngineTopics(NamedTuple):
@@ -44,7 +44,7 @@ class EngineTopics(NamedTuple):
 
     topics: list[Topic]
     arrays: EngineArrays
-    motions: FrameMotions
+    motions: list[FrameMotions]  # of each frame, since a topic shall not compute the others
     accelerations: Accelerations
 
 
@@ -69,14 +69,15 @@ def engine_topics(plant: Plant, entries: Iterable[str], *, strict: bool = True) 
         UserInputError: An entry matches nothing, unless not `strict`.
     """
     arrays: dict[str, EngineArray] = {}
-    frames: list[_Frame] = []
+    frames: dict[tuple[str, int, str], _Frame] = {}
     known = engine_arrays()
     for entry in filter(None, map(str.strip, entries)):
         try:
             if " " in entry:
-                frames += _find_frames(plant, entry)
-            elif found := matching(known, entry):
-                arrays |= {name: known[name] for name in found}
+                found = _find_frames(plant, entry)
+                frames |= {(each.kind, each.element, each.reference.name): each for each in found}
+            elif names := matching(known, entry):
+                arrays |= {name: known[name] for name in names}
             else:
                 raise unknown("array", entry, known)
         except UserInputError:
@@ -84,17 +85,13 @@ def engine_topics(plant: Plant, entries: Iterable[str], *, strict: bool = True) 
                 raise
     elements = _Elements(plant)
     topics = list(_array_topics(elements, arrays.values()))
-    pairs: dict[int, FramePair] = {}
-    for row, frame in enumerate(frames):
-        measured = _fixed(plant.model, frame.kind, frame.element)
-        pairs[row] = measured, frame.reference
+    motions = []
+    for row, frame in enumerate(frames.values()):
+        pair = _fixed(plant.model, frame.kind, frame.element), frame.reference
+        motions.append(FrameMotions(plant, 1, partial(dict, {0: pair})))
         topics += _frame_topics(elements, frame, row)
-    return EngineTopics(
-        topics,
-        EngineArrays(plant, arrays),
-        FrameMotions(plant, len(pairs), lambda: pairs),
-        Accelerations(plant, [(_object(frame.kind), frame.element) for frame in frames]),
-    )
+    objects = [(_object(frame.kind), frame.element) for frame in frames.values()]
+    return EngineTopics(topics, EngineArrays(plant, arrays), motions, Accelerations(plant, objects))
 
 
 class _Elements:
@@ -183,8 +180,8 @@ def _find_frames(plant: Plant, entry: str) -> Iterator[_Frame]:
         raise unknown("kind of element", kind, _POSES, where=f"'{entry}'")
     pattern, _, reference = (part.strip() for part in rest.partition(" in "))
     which, count = NAMED_ELEMENTS[kind]
-    names = {mujoco.mj_id2name(model, which, i) or "": i for i in range(getattr(model, count))}
-    names.pop("", None)
+    elements = range(int(kind == "body"), getattr(model, count))  # without the world
+    names = {name: i for i in elements if (name := mujoco.mj_id2name(model, which, i))}
     found = [element for name, element in names.items() if fnmatchcase(name, pattern)]
     if not found:
         raise unknown(kind, pattern, names)
@@ -223,13 +220,11 @@ def _frame_topics(elements: _Elements, frame: _Frame, row: int) -> Iterator[Topi
     """Yield pose and twist of a frame in its reference, and its acceleration in the world."""
     namespace, robot, name = elements.owner(frame.kind, frame.element)
     reference = frame.reference.name
-    pose, twist, first = PoseStamped(), TwistStamped(), _NUMBERS_OF_POSE * row
+    pose, twist = PoseStamped(), TwistStamped()
     pose.header.frame_id = twist.header.frame_id = reference
-    source = f"{ENGINE}.frames"
-    poses = vector("pose.position", source, first) | quaternion(
-        "pose.orientation", source, first + 3
-    )
-    twists = vector("twist.linear", source, first + 7) | vector("twist.angular", source, first + 10)
+    source = f"{ENGINE}.frames.{row}"
+    poses = vector("pose.position", source, 0) | quaternion("pose.orientation", source, 3)
+    twists = vector("twist.linear", source, 7) | vector("twist.angular", source, 10)
     where = "" if reference == WORLD else topic_token(reference)
     found: list[tuple[str, object, dict[str, NumberSource]]]
     found = [("pose", pose, poses), ("twist", twist, twists)]

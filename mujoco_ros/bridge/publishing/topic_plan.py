@@ -244,21 +244,19 @@ class TopicPlan:
             return base
         plan, engine = copy(base), engine_topics(self.plant, entries, strict=strict)
         plan._base = base
-        arrays, motions = engine.arrays, engine.motions
-        found = {name: Derived(update, None) for name, update in arrays.on_request.items()}
+        arrays, accelerations = engine.arrays, engine.accelerations
         direct = Derived(arrays.update, arrays.compile)
-        plan._derived = {
-            **base._derived,
-            **{f"{ENGINE}.{name}": found.get(name, direct) for name in arrays.values},
-            f"{ENGINE}.frames": Derived(motions.update, motions.compile),
-            f"{ENGINE}.accelerations": Derived(engine.accelerations.update, None),
+        derived = {
+            name: Derived(arrays.on_request[name], None) if name in arrays.on_request else direct
+            for name in arrays.values
         }
-        plan.arrays = {
-            **base.arrays,
-            **{f"{ENGINE}.{name}": array for name, array in arrays.values.items()},
-            f"{ENGINE}.frames": motions.values,
-            f"{ENGINE}.accelerations": engine.accelerations.values,
-        }
+        values = {**arrays.values, "accelerations": accelerations.values}
+        derived["accelerations"] = Derived(accelerations.update, None)
+        for row, motions in enumerate(engine.motions):
+            values[f"frames.{row}"] = motions.values
+            derived[f"frames.{row}"] = Derived(motions.update, motions.compile)
+        plan.arrays = base.arrays | {f"{ENGINE}.{name}": each for name, each in values.items()}
+        plan._derived = base._derived | {f"{ENGINE}.{name}": it for name, it in derived.items()}
         check_names([*(content.topic for content in base.contents), *engine.topics])
         plan.contents = [*base.contents, *map(SerializedTopic, engine.topics)]
         return plan

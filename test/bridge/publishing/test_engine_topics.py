@@ -219,6 +219,13 @@ def test_robots_have_their_own_topics_and_objects_the_topics_of_the_scene() -> N
     assert joints.robot == 0
     assert topics["engine/joints"].robot is None
     assert "left_arm/engine/body/base_link/pose" in topics
+    assert not any("/world/" in name for name in topics)
+
+
+def test_an_element_of_two_entries_has_one_topic(tmp_path: Path) -> None:
+    text = WITHOUT_SENSORS.format(integrator="Euler")
+    moving = Published(tmp_path, text, "site hand", "site *", "qacc", "q*", steps=1)
+    assert moving.message("site/hand/pose").header.frame_id == "world"
 
 
 @pytest.mark.parametrize(
