@@ -33,6 +33,15 @@ from mujoco_ros.sim.stepping.real_time import Pacer
 
 STEPS = 60
 SCENES = ["humanoid", "arm", "quadruped", "zoo", "handover"]
+TENDON = """<mujoco>
+  <option timestep="0.001"/>
+  <worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/></body></worldbody>
+  <tendon><fixed name="cable"><joint joint="j" coef="0.5"/></fixed></tendon>
+  <actuator>
+    <position name="pull" tendon="cable" kp="3"/>
+    <position name="help" tendon="cable" kp="2"/>
+  </actuator>
+</mujoco>"""
 
 
 class _Array(ctypes.Structure):
@@ -81,7 +90,9 @@ class Stepped:
         loaded = assemble_part(part_from_text(scene, name="it")) if is_text else load_scene(scene)
         self.simulation = Simulation(loaded)
         computed = "qacc", "qfrc_*", "actuator_*", "act*", "ctrl", "ten_*", "body *"
-        settings = {"publish_rate.contacts": 0.0, "engine_topics": computed}
+        # More often than the contacts, with which Python publishes everything.
+        rates = {"publish_rate.contacts": 0.0, "publish_rate.engine": 500.0}
+        settings = rates | {"engine_topics": computed}
         self.publishers = Publishers(make_context(node, self.simulation, settings), planned)
         self.publishers._clock.subscriptions = 1
         for publisher, topic in self.publishers.topics.items():
@@ -132,7 +143,7 @@ def both(node: Node, scene: str, sent: Sent) -> tuple[Stepped, Stepped]:
     return tuple(Stepped(node, scene, sent, compiled=compiled) for compiled in (True, False))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", [*SCENES, TENDON])
 def test_idle_steps_send_the_messages_of_steps_in_python(
     ros_node: Node, scene: str, sent: Sent
 ) -> None:
