@@ -1,5 +1,7 @@
 """The topic of the controllers that pass values on."""
 
+from functools import partial
+
 from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer
@@ -13,8 +15,6 @@ class ForwardCommandServer(ControllerServer[ForwardCommandController]):
         """Open the topic."""
         self._listen(Float64MultiArray, "~/commands", self._handle)
 
-    def _handle(self, message: Float64MultiArray) -> None:
-        topic = self.topic("~/commands")
-        with self._rejections.refusing(topic):
-            values = self.controller.check(message.data)
-            self._submit(topic, lambda _time: self.controller.command(values))
+    def _handle(self, message: Float64MultiArray, now: bool) -> None:
+        check = partial(self.controller.check, message.data)
+        self._take("~/commands", check, self.controller.command, now)
