@@ -7,6 +7,7 @@ from math import prod
 from pathlib import Path
 
 import mujoco
+from engine_page import engine_page
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensors_page import sensors_page
 
@@ -53,7 +54,7 @@ from mujoco_ros.model.scene.physics_options import read_options
 from mujoco_ros.model.sensors.cameras import DEFAULT_RATE_HZ
 from mujoco_ros.ros2_control.drive.drive_controller import ROBOT_TOPICS
 from mujoco_ros.ros2_control.drive.recognized_drive import UPDATE_RATE_HZ
-from mujoco_ros.sim.kinematics import FrameMotions
+from mujoco_ros.sim.kinematics import ControlledFrames
 from mujoco_ros.sim.settings.element_properties import PROPERTIES
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.tracking import PositionCommands
@@ -403,7 +404,7 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
 
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
     first_base = first_joint = 0
-    bases, commands = FrameMotions(simulation.plant).bases, PositionCommands(simulation.plant)
+    bases, commands = ControlledFrames(simulation.plant).bases, PositionCommands(simulation.plant)
     for index, robot in enumerate(simulation.layout.robots):
         joints = simulation.controls[index].joints.with_interface(POSITION)
         controlled = [(joint, first_joint + joint) for joint in joints]
@@ -504,7 +505,9 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 _SENSORS_NOTICE = NOTICE.format(source="docs/sensors_page.py and mujoco_ros/model/sensors/")
+_ENGINE_NOTICE = NOTICE.format(source="docs/engine_page.py and the installed MuJoCo")
 PAGES: dict[str, Callable[[], str]] = {
+    "reference/engine.md": lambda: _ENGINE_NOTICE + engine_page(),
     "reference/parameters.md": parameters_page,
     "reference/sensors.md": lambda: _SENSORS_NOTICE + sensors_page(),
     "reference/topics.md": topics_page,

@@ -100,7 +100,7 @@ def _kinds() -> Iterator[tuple[str, ...]]:
     for kind in SENSOR_KINDS:
         package, _, message = kind.message.split("/")
         sensors = ", ".join(
-            f"`{_element(it)}`" for measured in kind.measurements for it in measured.sensors
+            f"`{sensor_element(it)}`" for measured in kind.measurements for it in measured.sensors
         )
         yield (
             sensors,
@@ -121,7 +121,7 @@ def _frame(kind: SensorKind) -> str:
 def _states() -> Iterator[tuple[str, ...]]:
     for sensor, quantity in QUANTITIES.items():
         names = ", ".join(f"`{name}`" for name in quantity.interfaces)
-        yield f"`{_element(sensor)}`", names, quantity.unit
+        yield f"`{sensor_element(sensor)}`", names, quantity.unit
 
 
 _ELEMENTS = {
@@ -134,7 +134,8 @@ _ELEMENTS = {
 """Elements of MJCF whose name differs from the name of the type."""
 
 
-def _element(sensor: mujoco.mjtSensor) -> str:
+def sensor_element(sensor: mujoco.mjtSensor) -> str:
+    """Return the element of MJCF of a type of sensor."""
     name = sensor.name.removeprefix("mjSENS_").lower()
     return _ELEMENTS.get(name, name)
 

@@ -1,6 +1,6 @@
 """Poses, velocities and accelerations in the frames that ROS defines, true and measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import mujoco
@@ -153,10 +153,15 @@ class MarkedDistances:
 _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 
 
-class FrameMotions:
-    """Pose and velocity of the controlled frame of each robot, relative to its base."""
+FramePair = tuple[FixedFrame, FixedFrame]
+"""A frame, and the frame that it is measured in."""
+
+
+class ControlledFrames:
+    """The controlled frame of each robot, and its base."""
 
     def __init__(self, plant: Plant) -> None:
+        self.count = len(plant.controls)  # number of robots
         controllers = [control.cartesian for control in plant.controls]
         self._controllers = {
             index: controller
@@ -164,47 +169,52 @@ class FrameMotions:
             if isinstance(controller, CartesianController) and controller.chain is not None
         }
         # TF frame of the base by index of the robot, for robots with a controlled frame
-        self.bases = {
-            index: controller.chain.base.name
-            for index, controller in self._controllers.items()
-            if controller.chain
-        }
-        # Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity [rad/s]; all
-        # along the axes of the base (robots, 13)
-        self.values = np.zeros((len(controllers), 13))
-        self.values[:, 3] = 1.0
-        self._model, self._data, self._sample = plant.model, plant.data, plant.sample
-        self._poses, self._velocities = np.zeros((2, 7)), np.zeros((2, 6))
-        self._inverse, self._offset, self._turn = np.zeros(7), np.zeros(3), np.zeros(3)
+        self.bases = {index: base.name for index, (_, base) in self.pairs().items()}
 
     @property
     def chains(self) -> tuple[object, ...]:
         """The chain of each robot, which settings replace."""
         return tuple([controller.chain for controller in self._controllers.values()])
 
+    def pairs(self) -> dict[int, FramePair]:
+        """Return the controlled frame and the base by index of the robot."""
+        chains = {index: each.chain for index, each in self._controllers.items()}
+        return {index: (chain.frame, chain.base) for index, chain in chains.items() if chain}
+
+
+class FrameMotions:
+    """Poses and velocities of frames, each relative to another frame."""
+
+    def __init__(
+        self, plant: Plant, count: int, pairs: Callable[[], Mapping[int, FramePair]]
+    ) -> None:
+        """Prepare `count` rows; `pairs` returns the present frames by row."""
+        self._pairs = pairs
+        # Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity [rad/s]; all
+        # along the axes of the other frame (count, 13)
+        self.values = np.zeros((count, 13))
+        self.values[:, 3] = 1.0
+        self._plant, self._sample = plant, plant.sample
+        self._poses, self._velocities = np.zeros((2, 7)), np.zeros((2, 6))
+        self._inverse, self._offset, self._turn = np.zeros(7), np.zeros(3), np.zeros(3)
+
     def compile(self, updates: Updates) -> None:
-        """Add what `update` does, for the present `chains`."""
+        """Add what `update` does, for the present frames."""
         xpos, xquat = self._sample.xpos, self._sample.xquat
-        for index, controller in self._controllers.items():
-            chain = controller.chain
-            if chain is None:
-                continue
+        for row, pair in self._pairs().items():
             motions = np.zeros((2, 13))
-            for frame, motion in zip((chain.frame, chain.base), motions, strict=True):
+            for frame, motion in zip(pair, motions, strict=True):
                 body, own = frame.body, np.array([*frame.position, *frame.quat_wxyz], dtype=float)
                 updates.move(body, (xpos[body], xquat[body]), (own[:3], own[3:]), motion)
-            updates.carry(motions[0], motions[1], self.values[index])
+            updates.carry(motions[0], motions[1], self.values[row])
 
     def update(self) -> None:
         """Compute `values` of the current sample."""
         inverse, offset, turn = self._inverse, self._offset, self._turn
-        for index, controller in self._controllers.items():
-            chain = controller.chain
-            if chain is None:
-                continue
+        for index, pair in self._pairs().items():
             (frame, base), (moving, carried) = self._poses, self._velocities
-            self._measure(chain.frame, frame, moving)
-            self._measure(chain.base, base, carried)
+            self._measure(pair[0], frame, moving)
+            self._measure(pair[1], base, carried)
             row = self.values[index]
             mujoco.mju_negPose(inverse[:3], inverse[3:], base[:3], base[3:])
             mujoco.mju_mulPose(row[:3], row[3:7], inverse[:3], inverse[3:], frame[:3], frame[3:])
@@ -221,7 +231,8 @@ class FrameMotions:
         sample, body = self._sample, frame.body
         position, quat = sample.xpos[body], sample.xquat[body]
         mujoco.mju_mulPose(pose[:3], pose[3:], position, quat, frame.position, frame.quat_wxyz)
-        mujoco.mj_objectVelocity(self._model, self._data, _BODY, body, velocity, 0)
+        plant = self._plant
+        mujoco.mj_objectVelocity(plant.model, plant.evaluated, _BODY, body, velocity, 0)
         np.subtract(pose[:3], position, out=self._offset)
         mujoco.mju_cross(self._turn, velocity[:3], self._offset)
         velocity[3:] += self._turn

@@ -18,6 +18,7 @@ from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, write_options
 from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
+from mujoco_ros.sim.engine_messages import EngineMessages
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.robot_controls import JointFeedback, follow_limits
@@ -71,8 +72,7 @@ class Simulation:
         self.divergences = 0
         self.epochs = ClockEpochs()
         """Detects stamps from before a reset."""
-        self.engine_messages: deque[str] = deque(maxlen=100)
-        """Warnings of the engine, oldest first; the code that logs them removes them."""
+        self.engine_messages = EngineMessages(lambda: self.next_step_number)
         self.events: deque[Event] = deque()
         """Events for the sources of commands, oldest first; code that reports one removes it."""
         self.on_event: Callable[[], object] = bool

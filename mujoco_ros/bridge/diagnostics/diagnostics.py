@@ -1,13 +1,12 @@
-"""The topic /diagnostics: its rows about physics thread, engine and commands, and the solver."""
+"""The topic /diagnostics: its rows about physics thread, engine and commands."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
-from threading import Thread
 from typing import NamedTuple
 
-import numpy as np
+import mujoco
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -25,13 +24,9 @@ from mujoco_ros.bridge.diagnostics.report import (
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.control.events import CommandSource, QueueFullError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
-from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state.state_vector import state_vector
-from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
 from mujoco_ros.wire.names import PROFILE
 
-_ENERGIES = ("potential energy [J]", "kinetic energy [J]")
 _STOPPED = 0.01  # achieved real-time factor of a clock that is stopped
 _LONG_WAIT_S = 0.5  # wait of the clock between two reports that is reported
 _STREAMS = frozenset(
@@ -107,24 +102,27 @@ def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRep
     status = now.status.engine
     diverged = status.divergences > before.status.engine.divergences
     stands = status.divergences > 0 and now.status.paused
-    energy = {} if status.energy is None else dict(zip(_ENERGIES, status.energy, strict=True))
+    # Those of a divergence are known.
+    new = 0 if diverged else status.messages - before.status.engine.messages
     return DiagnosticReport(
-        "diverged" if diverged or stands else "healthy",
+        status.error or ("diverged" if diverged or stands else "healthy"),
         {
+            "MuJoCo": mujoco.mj_versionString(),
             "divergences": str(status.divergences),
             "contacts": str(status.contacts),
             "constraints": str(status.constraints),
             "solver iterations": str(status.iterations),
             "solver iterations at most": str(status.iteration_limit),
-            **{name: f"{value:.6g}" for name, value in energy.items()},
+            **{name: f"{value:.6g}" for name, value in status.numbers.items()},
             **{f"warning {name}": str(count) for name, count in status.warnings.items()},
+            "last warning": status.last_warning or "none",
         },
-        level=ERROR if diverged or stands else OK,
+        level=ERROR if status.error or diverged or stands else OK,
         metrics=(
             Metric(
                 "engine_warnings",
-                sum(status.warnings.values()),
-                f"warnings: {', '.join(status.warnings)}",
+                max(new, sum(status.warnings.values())),
+                f"warnings: {', '.join(status.warnings) or status.last_warning}",
             ),
             Metric(
                 "iterations",
@@ -305,8 +303,9 @@ class Diagnostics(Component):
         if self._state() != self._reported:
             self._publish(self._status())
 
-    def _state(self) -> tuple[int, bool]:
-        return self._simulation.divergences, self._simulation.paused
+    def _state(self) -> tuple[int, bool, str]:
+        simulation = self._simulation
+        return simulation.divergences, simulation.paused, simulation.engine_messages.error
 
     def _poll(self) -> None:
         self._log_engine_messages()
@@ -347,7 +346,8 @@ class Diagnostics(Component):
 
     def _publish(self, status: Status) -> None:
         before, now = self._before, self._snapshot(status)
-        self._before, self._reported = now, (status.engine.divergences, status.paused)
+        engine = status.engine
+        self._before, self._reported = now, (engine.divergences, status.paused, engine.error)
         if status.engine.divergences != before.status.engine.divergences:
             self._errors.report(
                 "engine",
@@ -362,40 +362,3 @@ class Diagnostics(Component):
         for reports in self._further:
             rows |= reports() or {}
         self._publisher.publish(status.sim_time, rows)
-
-
-class SolverComparison(Component):
-    """Compares the solver with another one once for each model, and warns if they differ."""
-
-    def __init__(self, context: NodeContext) -> None:
-        self._node, self._simulation = context.node, context.simulation
-        self._next: Thread | None = None
-
-    def start(self) -> None:
-        """Begin the comparison for the first model."""
-        self.prepare(self._simulation.plant)
-        self.finish()
-
-    def prepare(self, plant: Plant) -> None:
-        """Note the initial state of the next model."""
-        state = state_vector(plant.model, plant.data)
-        self._next = Thread(
-            target=self._compare, args=(plant, state), name="solver check", daemon=True
-        )
-
-    def finish(self) -> None:
-        """Begin the comparison for the model that is simulated now."""
-        if self._next is not None:
-            self._next.start()
-            self._next = None
-
-    def rollback(self) -> None:
-        """Compare nothing."""
-        self._next = None
-
-    def _compare(self, plant: Plant, state: np.ndarray) -> None:
-        check = check_solver(plant.model, state)
-        if not check.is_passed:
-            self._node.get_logger().warning(
-                f"scene '{plant.assembly.config.name}': {check}. {check.remedy}"
-            )

@@ -70,7 +70,13 @@ LIMITS = (
     MetricLimit(
         "step_cost", "part of the step period that 99 % of the steps need", 1.0, NEVER, 1e6
     ),
-    MetricLimit("engine_warnings", "warnings of the engine since the last reset", 0.0, NEVER, 1e9),
+    MetricLimit(
+        "engine_warnings",
+        "warnings of the engine since the last reset, and of plugins since the last report",
+        0.0,
+        NEVER,
+        1e9,
+    ),
     MetricLimit("iterations", "part of the iterations the solver may make", 0.99, NEVER, 1.0),
     MetricLimit(
         "saturation", "share of the steps in which a joint was at its limit", 0.0, NEVER, 1.0

@@ -17,9 +17,11 @@ from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPub
 from mujoco_ros.bridge.publishing.topic_stage import PublishSettings, TopicGroup, TopicStage
 from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.tf.robot_frames import FramePlan
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.native import Sending
 from mujoco_ros.native.plan import MANY
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.lockstep_sources import whole_steps
 from mujoco_ros.wire.conversions import split
@@ -27,6 +29,7 @@ from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSig
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
+ENGINE_TOPICS = "engine_topics"
 _JOINED_S = 1.0
 """Wall time until a new subscription receives the pending tick: a client may reset before."""
 _SECOND = 1_000_000_000  # in nanoseconds
@@ -76,6 +79,13 @@ class Publishers(Component):
             high=MAX_RATE_HZ,
             least=MIN_RATE_HZ,
         ),
+        ParameterSpec(
+            ENGINE_TOPICS,
+            ("",),
+            "What the engine computes and is to be published: names of its arrays, such as qacc, "
+            "qfrc_* or actuator_force; and elements with a pose, such as 'site hand' or 'geom "
+            "pad* in base_link'",
+        ),
         WRENCH_SIGN,
     )
 
@@ -105,8 +115,11 @@ class Publishers(Component):
         for other in others:
             other.on_join = self._note_join
         self._run = context.run if all_at_last_step else None
+        self._node, self._models = context.node, context.models
         self._lockstep, self._confirm = context.lockstep, confirm
         self._simulation, values = context.simulation, context.values
+        self._entries: Sequence[str] = values[ENGINE_TOPICS]
+        self._extended: TopicPlan | None = None  # with the entries that were checked
         self._endpoints = context.endpoints
         self._controllers = context.has_controllers
         self._frames = frames
@@ -159,29 +172,29 @@ class Publishers(Component):
         Raises:
             UserInputError: Two topics would have the same name, or one an invalid name.
         """
-        self._drafted = TopicPlan(
+        plan = TopicPlan(
             plant,
             lambda: self._simulation.time,
             self._frames(plant),
             self._wrench_sign,
             controllers=self._controllers,
         )
+        # What a changed model lacks is left out.
+        self._drafted = plan.extended(self._entries, strict=plant is self._simulation.plant)
 
     def prepare(self, plant: Plant) -> None:
         """Open the publishers that only the next plant has."""
-        plan = self._drafted
-        assert plan is not None
-        self._next = TopicStage(
-            plan,
-            {self._open(serialized): serialized for serialized in plan.contents},
-            self._settings,
-        )
-        self._next.arrange(self._settings)
+        assert self._drafted is not None
+        self._next = self._staged(self._drafted)
 
     def commit(self) -> None:
         """Publish the topics of the next plant from now on."""
         stage, self._next, self._drafted = self._next, None, None
         assert stage is not None
+        self._use(stage)
+
+    def _use(self, stage: TopicStage) -> None:
+        """Publish the topics of a stage from now on."""
         settings = self._present_settings()
         if stage.settings != settings:  # changed since it was prepared
             stage.arrange(settings)
@@ -199,8 +212,30 @@ class Publishers(Component):
         self._next = self._drafted = None
         self._close_others()
 
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject what the model does not have."""
+        if ENGINE_TOPICS in values:
+            if self._models.busy:
+                raise UserInputError(f"parameter '{ENGINE_TOPICS}': the model changes; try again")
+            self._extended = self._stage.plan.extended(values[ENGINE_TOPICS])
+
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
-        """Return the command that sets publish rates."""
+        """Return the command that sets publish rates, and adds topics."""
+        extended, self._extended = self._extended, None
+        if ENGINE_TOPICS not in values or extended is None:
+            return self._rates_command(values)
+        self._entries, stage = values[ENGINE_TOPICS], self._staged(extended)
+        set_rates = self._rates_command(values) or bool
+
+        def command() -> None:
+            set_rates()
+            if stage.plan.plant is self._simulation.plant:  # else there is another stage
+                self._use(stage)
+            later(self._node, self._close_others)
+
+        return command
+
+    def _rates_command(self, values: Mapping[str, Any]) -> Command | None:
         rates = {topic: values[_RATE + topic] for topic in RATES if _RATE + topic in values}
         clock: float | None = values.get("clock_rate")
         if not rates and clock is None:
@@ -335,9 +370,17 @@ class Publishers(Component):
         topic = serialized.topic
         return self._pool.open(type(topic.message), topic.name, topic.qos)
 
+    def _staged(self, plan: TopicPlan) -> TopicStage:
+        """Open the publishers of a plan, and arrange its topics."""
+        topics = {self._open(serialized): serialized for serialized in plan.contents}
+        stage = TopicStage(plan, topics, self._settings)
+        stage.arrange(self._settings)
+        return stage
+
     def _close_others(self) -> None:
-        """Close all publishers except /clock and the publishers of the current plant."""
-        self._pool.close_others((self._clock, *self._stage.topics))
+        """Close all publishers except /clock and the publishers of the current and next plant."""
+        coming = () if self._next is None else self._next.topics
+        self._pool.close_others((self._clock, *self._stage.topics, *coming))
 
 
 def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:

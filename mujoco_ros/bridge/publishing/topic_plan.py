@@ -1,12 +1,14 @@
 """The topics of a model, and the arrays with their numbers, measured and true."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
+from mujoco_ros.bridge.publishing.engine_topics import ENGINE, engine_topics
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import (
@@ -22,6 +24,7 @@ from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.kinematics import (
     BaseMotion,
+    ControlledFrames,
     FrameMotions,
     MarkedDistances,
     MeasuredPoses,
@@ -96,14 +99,16 @@ class Derived(NamedTuple):
     """Arrays that are computed for messages."""
 
     update: Callable[[], None]
-    compile: Callable[[Updates], None]  # adds the update for compiled steps
+    # Adds the update for compiled steps; None if Python alone can make it
+    compile: Callable[[Updates], None] | None
     # Computes what compiled steps cannot, before a run of them that begins at a time [s]
     prepare: Callable[[float], None] | None = None
 
     def compiled(self) -> Updates:
         """Return the update for compiled steps."""
         updates = Updates()
-        self.compile(updates)
+        if self.compile is not None:
+            self.compile(updates)
         return updates
 
 
@@ -131,7 +136,7 @@ class TopicPlan:
             UserInputError: Two topics would have the same name, or one a name that is too long.
         """
         layout, sample, references = plant.layout, plant.sample, plant.references
-        self._plant = plant
+        self.plant = plant
         self._robots = plant.assembly.config.robots
         bases = [base for robot in layout.robots for base in robot.bases]
         motion = measured_motion = BaseMotion(bases, sample)
@@ -145,7 +150,8 @@ class TopicPlan:
             self._measured = MeasuredPoses(plant)
             poses = RelativePoses(frames.linked_bodies, parents, self._measured.data)
             optical = OpticalPoses(frames.following, self._measured.data)
-        tracking, motions = Tracking(plant), FrameMotions(plant)
+        tracking, moved = Tracking(plant), ControlledFrames(plant)
+        motions = FrameMotions(plant, moved.count, moved.pairs)
         commands = PositionCommands(plant)
         distances = MarkedDistances(plant.model, sample.sensordata)
         true_distances = MarkedDistances(plant.model, plant.data.sensordata)
@@ -180,7 +186,7 @@ class TopicPlan:
             CARTESIAN_STATE: motions.values,
         }
 
-        self._motions = motions
+        self._controlled = moved
         self._derived: dict[str, Derived] = {
             "distances": Derived(distances.update, distances.compile),
             "true_distances": Derived(true_distances.update, true_distances.compile),
@@ -203,7 +209,7 @@ class TopicPlan:
             has_default = controllers and control.has_default_controllers
             joints = control.joints.with_interface(POSITION) if has_default else ()
             controlled = [(joint, first_joint + joint) for joint in joints]
-            base = motions.bases.get(index, "") if has_default else ""
+            base = moved.bases.get(index, "") if has_default else ""
             found = robot_topics(index, robot, first_base, wrench_sign, controlled, base, own)
             # The joint_state_broadcaster of a manager publishes these.
             left_out = "" if control.has_default_controllers else "joint_states"
@@ -223,8 +229,37 @@ class TopicPlan:
             if self._measured is not None:
                 topics.append(true_transforms(transforms))
         check_names(topics)
+        self._base: TopicPlan | None = None  # without the topics of `extended`
         # The serialized topics, except /clock
         self.contents = [SerializedTopic(topic) for topic in topics]
+
+    def extended(self, entries: Sequence[str], *, strict: bool = True) -> "TopicPlan":
+        """Return the plan with the topics of the parameter ``engine_topics`` in addition.
+
+        Raises:
+            UserInputError: As of `engine_topics`, or two topics would have the same name.
+        """
+        base = self._base or self
+        if not any(entries):
+            return base
+        plan, engine = copy(base), engine_topics(self.plant, entries, strict=strict)
+        plan._base = base
+        arrays, accelerations = engine.arrays, engine.accelerations
+        direct = Derived(arrays.update, arrays.compile)
+        derived = {
+            name: Derived(arrays.on_request[name], None) if name in arrays.on_request else direct
+            for name in arrays.values
+        }
+        values = {**arrays.values, "accelerations": accelerations.values}
+        derived["accelerations"] = Derived(accelerations.update, None)
+        for row, motions in enumerate(engine.motions):
+            values[f"frames.{row}"] = motions.values
+            derived[f"frames.{row}"] = Derived(motions.update, motions.compile)
+        plan.arrays = base.arrays | {f"{ENGINE}.{name}": each for name, each in values.items()}
+        plan._derived = base._derived | {f"{ENGINE}.{name}": it for name, it in derived.items()}
+        check_names([*(content.topic for content in base.contents), *engine.topics])
+        plan.contents = [*base.contents, *map(SerializedTopic, engine.topics)]
+        return plan
 
     def robot(self, topic: Topic) -> str:
         """Return the name of a topic's robot; empty for the scene."""
@@ -239,12 +274,12 @@ class TopicPlan:
     def contact_states(self, topic: Topic, publisher: TopicPublisher) -> ContactStates:
         """Return what fills and publishes the contacts of the robot of a topic."""
         assert topic.robot is not None
-        return ContactStates(self._plant, self._plant.layout.robots[topic.robot], publisher)
+        return ContactStates(self.plant, self.plant.layout.robots[topic.robot], publisher)
 
     @property
     def controlled_frames(self) -> tuple[object, ...]:
         """What compiled updates depend on, and settings replace."""
-        return self._motions.chains
+        return self._controlled.chains
 
     def derived(self, contents: Iterable[SerializedTopic]) -> list[Derived]:
         """Return the derived arrays that `contents` need."""

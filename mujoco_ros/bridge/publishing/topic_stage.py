@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
+from mujoco_ros.bridge.publishing.engine_topics import ENGINE
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic
 from mujoco_ros.bridge.publishing.topic_plan import Derived, TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
@@ -16,7 +17,7 @@ from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.stepping.compiled_topics import CompiledTopics, Updates
 
-_APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
+_APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS, ENGINE)
 _AT_TICKS = 0  # in place of a number of steps: only at ticks of the lockstep
 
 
@@ -113,9 +114,12 @@ class TopicStage:
 
     def _compile(self, group: TopicGroup, updates: dict[Derived, Updates]) -> CompiledTopics:
         messages = None
-        if isinstance(group.batch, Batch) and all(publisher.handle for publisher in group.topics):
-            messages = group.batch.compiled
         ready, derived = None, self.plan.derived(group.topics.values())
+        can_compile = all(publisher.handle for publisher in group.topics) and all(
+            each.compile is not None for each in derived
+        )
+        if isinstance(group.batch, Batch) and can_compile:
+            messages = group.batch.compiled
         for each in derived:
             if each not in updates:
                 updates[each] = each.compiled()

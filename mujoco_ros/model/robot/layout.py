@@ -1,6 +1,6 @@
 """The elements of a model, resolved to addresses: each robot's joints, sensors and frames."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -116,17 +116,20 @@ class ModelLayout:
         return (*(lidar for robot in self.robots for lidar in robot.lidars), *self.lidars)
 
 
+def scopes(assembly: Assembly) -> Iterator[Scope]:
+    """Yield the elements of each robot of a scene."""
+    prefixes = [part.prefix for part in assembly.parts if part.prefix]
+    for part in assembly.robots:
+        others = tuple(other for other in prefixes if other != part.prefix)
+        yield Scope(assembly.model, part.prefix, others)
+
+
 def lay_out(assembly: Assembly) -> ModelLayout:
     """Resolve the elements of a scene to addresses; TF frames and topics must differ."""
     model, config = assembly.model, assembly.config
-    prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
     robots = tuple(
-        _robot(
-            Scope(model, part.prefix, tuple(other for other in prefixes if other != part.prefix)),
-            robot,
-            config.namespace(robot),
-        )
-        for robot, part in zip(config.robots, assembly.robots, strict=True)
+        _robot(scope, robot, config.namespace(robot))
+        for robot, scope in zip(config.robots, scopes(assembly), strict=True)
     )
     bases = {base.body for robot in robots for base in robot.bases}
     owners = {body: robot for robot in robots for body in robot.bodies}

@@ -44,6 +44,7 @@ RATES = {
     "tf": 100.0,
     "controller_state": 100.0,
     "cartesian_state": 100.0,
+    "engine": 100.0,
 }
 """Default publish rates in simulated time [Hz]."""
 ROBOT_RATES = tuple(key for key in RATES if key != "tf")

@@ -18,7 +18,9 @@ _LINKED = re.compile(rb"libmujoco\.(?:so\.)?(\d+\.\d+\.\d+)(?:\.dylib)?\0")
 """The library that a plugin is linked with, as its dynamic section names it."""
 _COMPILED = re.compile(rb"mujoco_ros: compiled for MuJoCo header (\d+)\0")
 """The `mjVERSION_HEADER` that the template in examples/engine_plugin writes into a library."""
-_DECODER = b"mjp_registerDecoder"
+_UNTOLD = (b"mjp_registerDecoder", b"mjCOLLISIONFUNC")
+"""What a library may use without a trace in the engine: decoders, and the table of functions that
+collide pairs of geoms."""
 _loaded: dict[Path, None] = {}
 _INHERITED = "MUJOCO_ROS_PLUGINS"
 """Variable with the libraries that child processes load, so that they can read the same models."""
@@ -77,12 +79,11 @@ def load_libraries(libraries: Iterable[Path | str]) -> None:
             message = " ".join(str(error).split())
             raise UserInputError(f"plugin '{library}' cannot be loaded: {message}") from error
         registers = (registered_plugins(), ENGINE.mjp_providerCount()) != before
-        # The engine does not tell its decoders.
-        if not registers and _DECODER not in library.read_bytes():
+        if not registers and not any(map(library.read_bytes().count, _UNTOLD)):
             raise UserInputError(
                 f"plugin '{library}' registers no engine plugin, resource provider or decoder; it "
-                "must call mjp_registerPlugin, mjp_registerProvider or mjp_registerDecoder when it "
-                "is loaded, in mjPLUGIN_LIB_INIT"
+                "must call mjp_registerPlugin, mjp_registerProvider or mjp_registerDecoder, or set "
+                "entries of mjCOLLISIONFUNC, when it is loaded, in mjPLUGIN_LIB_INIT"
             )
         _loaded[library] = None
         os.environ[_INHERITED] = os.pathsep.join(map(str, _loaded))

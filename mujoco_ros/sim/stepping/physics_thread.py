@@ -269,6 +269,7 @@ class PhysicsThread:
             self._loop()
         except (DivergenceError, mujoco.FatalError) as ended:
             error = ended
+            self._simulation.engine_messages.fail(ended)
         except BaseException as ended:
             error = ended
             raise

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_owners import CommandTally
@@ -15,6 +16,9 @@ _WARNINGS = {
     for kind in mujoco.mjtWarning.__members__.values()
     if kind != mujoco.mjtWarning.mjNWARNING
 }
+_FLAG = mujoco.mjtEnableBit
+_ENERGIES = ("potential energy [J]", "kinetic energy [J]")
+_DIFFERENCES = ("forward-inverse difference of joints", "forward-inverse difference of constraints")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,9 +31,13 @@ class EngineStatus:
     constraints: int  # scalar constraints in the last step
     iterations: int  # iterations of the constraint solver in the last step, maximum of all islands
     iteration_limit: int  # maximum number of iterations
-    # Potential and kinetic energy [J], if the model enables them
-    energy: tuple[float, float] | None
     warnings: Mapping[str, int]  # engine warnings since the last reset: name to count
+    # What the solver reached in the last step; energies and the difference to inverse dynamics, if
+    # the model enables them
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    messages: int = 0  # warnings since the start, of plugins and C functions as well
+    last_warning: str = ""  # the last one, and its step
+    error: str = ""  # the error that ended the simulation, and its step
     # Time of each stage of the steps since the last reset [s], and number of measurements
     timers: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
@@ -76,16 +84,31 @@ def engine_status(simulation: Simulation) -> EngineStatus:
     model, data = simulation.model, simulation.data
     numbers = data.warning.number.tolist()
     durations, counts = data.timer.duration, data.timer.number
-    has_energy = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     islands = max(1, min(int(data.nisland), len(data.solver_niter)))
+    iterations, messages = data.solver_niter[:islands], simulation.engine_messages
+    last = np.arange(islands) * mujoco.mjNSOLVER + np.minimum(iterations, mujoco.mjNSOLVER) - 1
+    last = last[iterations > 0]
+    reached = {
+        f"solver {name}": float(getattr(data.solver, name)[last].max(initial=0.0))
+        for name in ("improvement", "gradient")
+    }
+    for flag, names, values in (
+        (_FLAG.mjENBL_FWDINV, _DIFFERENCES, data.solver_fwdinv),
+        (_FLAG.mjENBL_ENERGY, _ENERGIES, data.energy),
+    ):
+        if model.opt.enableflags & int(flag):
+            reached |= dict(zip(names, values.tolist(), strict=True))
     return EngineStatus(
         divergences=simulation.divergences,
         contacts=int(data.ncon),
         constraints=int(data.nefc),
-        iterations=int(data.solver_niter[:islands].max()),
+        iterations=int(iterations.max()),
         iteration_limit=int(model.opt.iterations),
-        energy=(float(data.energy[0]), float(data.energy[1])) if has_energy else None,
         warnings={name: numbers[kind] for name, kind in _WARNINGS.items() if numbers[kind]},
+        numbers=reached,
+        messages=messages.total,
+        last_warning=messages.last,
+        error=messages.error,
         timers={
             name: (float(durations[kind]), int(counts[kind]))
             for kind, name in enumerate(mujoco.mjTIMERSTRING)

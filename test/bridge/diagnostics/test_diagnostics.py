@@ -59,6 +59,10 @@ _ENGINE = {
     "constraints",
     "solver iterations",
     "solver iterations at most",
+    "solver improvement",
+    "solver gradient",
+    "MuJoCo",
+    "last warning",
 }
 
 
@@ -315,6 +319,23 @@ def test_repeated_messages_of_the_engine_are_logged_rarely_with_a_count(
         failed[0],
     )
     assert [status.message for status in (m.status[1] for m in published)] == ["diverged"] * 5
+    last = _values(published[-1].status[1])["last warning"]
+    assert re.fullmatch(r"Nan, Inf or huge value in Q.*\(step \d+\)", last)
+
+
+def test_the_last_report_names_the_error_that_ends_the_simulation(
+    stepped: SteppedNode, diagnostics: Diagnostics, published: list[DiagnosticArray]
+) -> None:
+    messages, step = stepped.simulation.engine_messages, stepped.simulation.next_step_number
+    messages.fail(mujoco.FatalError("mj_stackAlloc: out of memory"))
+    try:
+        diagnostics.close()
+    finally:
+        messages.error = ""
+    (report,) = published
+    engine = report.status[1]
+    assert engine.level == DiagnosticStatus.ERROR
+    assert engine.message == f"mj_stackAlloc: out of memory (step {step})"
 
 
 def _errors(recording: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import mujoco
 import pytest
 
 from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS, DiagnosticSnapshot
@@ -21,7 +22,6 @@ _ENGINE = EngineStatus(
     constraints=32,
     iterations=3,
     iteration_limit=100,
-    energy=None,
     warnings={},
 )
 _CONTROL = ControlStatus(
@@ -146,10 +146,18 @@ def test_a_solver_that_uses_up_its_iterations_is_a_warning() -> None:
 
 
 def test_the_energy_is_reported_if_it_is_computed() -> None:
-    result = report("engine", engine={"energy": (12.5, 0.25)})
-    assert result.values["potential energy [J]"] == "12.5"
+    result = report("engine", engine={"numbers": {"kinetic energy [J]": 0.25}})
     assert result.values["kinetic energy [J]"] == "0.25"
     assert not [name for name in report("engine").values if "energy" in name]
+
+
+def test_the_last_warning_and_an_error_of_the_engine_are_named_with_their_steps() -> None:
+    warned = report("engine", engine={"messages": 1, "last_warning": "too hot (step 12)"})
+    assert judged(warned) == (WARN, "warnings: too hot (step 12)")
+    assert warned.values["last warning"] == "too hot (step 12)"
+    assert warned.values["MuJoCo"] == mujoco.mj_versionString()
+    failed = report("engine", engine={"error": "stack overflow (step 13)"})
+    assert judged(failed) == (ERROR, "stack overflow (step 13)")
 
 
 def test_the_profile_has_the_mean_time_of_a_step_since_the_last_report_or_reset() -> None:

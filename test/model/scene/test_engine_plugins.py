@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+import sys
 from itertools import count
 from pathlib import Path
 
@@ -150,6 +151,47 @@ def test_a_library_linked_with_another_mujoco_is_refused_with_both_versions(tmp_
         f"plugin '{folder}/old.so' was built for MuJoCo 3.9.1, and this is MuJoCo {RUNNING}; "
         "build it again"
     )
+
+
+COLLISION = """
+#include <mujoco/mujoco.h>
+
+static int pass(const mjModel *m, const mjData *d, mjContact *c, int g1, int g2, mjtNum margin) {
+  return 0;
+}
+
+mjPLUGIN_LIB_INIT(pass) { mjCOLLISIONFUNC[mjGEOM_PLANE][mjGEOM_SPHERE] = pass; }
+"""
+FALL = """
+import mujoco, sys
+from pathlib import Path
+from mujoco_ros.model.scene.engine_plugins import load_plugins
+
+geoms = "<geom type='plane' size='1 1 1'/><body><freejoint/><geom size='0.1'/></body>"
+model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{geoms}</worldbody></mujoco>")
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+before = data.ncon
+load_plugins(Path(sys.argv[1]))
+mujoco.mj_forward(model, data)
+print(before, data.ncon)
+"""
+
+
+def test_a_library_may_replace_the_collision_function_of_a_pair_of_geoms(tmp_path):
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    folder, engine = tmp_path / "plugins", Path(mujoco.__file__).parent
+    folder.mkdir()
+    (tmp_path / "collision.c").write_text(COLLISION)
+    (library,) = engine.glob("libmujoco*.so*")
+    shared = (compiler, "-shared", "-fPIC", f"-I{engine / 'include'}", "collision.c", str(library))
+    subprocess.run((*shared, "-o", str(folder / "collision.so")), cwd=tmp_path, check=True)
+    # The table is of the process.
+    command = (sys.executable, "-c", FALL, str(folder))
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["1", "0"]
 
 
 # --- plugins of compiled models

@@ -340,6 +340,7 @@ def test_divergence_ends_the_thread_with_its_error_if_so_configured(run):
     running.until(1.0)
     (error,) = running.ended
     assert isinstance(error, DivergenceError)
+    assert "diverged" in running.simulation.engine_messages.error
     assert np.isfinite(running.times).all()
 
 

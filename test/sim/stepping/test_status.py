@@ -5,6 +5,7 @@ import pytest
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
+from mujoco_ros.model.scene.engine_plugins import ENGINE
 from mujoco_ros.sim.stepping.status import control_status, engine_status
 
 _BOX = """
@@ -28,7 +29,11 @@ def test_it_has_contacts_constraints_and_iterations_of_the_solver(simulate):
     assert status.contacts == 4
     assert status.constraints == simulation.data.nefc > 0
     assert 0 < status.iterations <= status.iteration_limit == 7
-    assert status.energy is None
+    assert status.numbers.keys() == {"solver improvement", "solver gradient"}
+    (niter,) = simulation.data.solver_niter[: simulation.data.nisland]
+    last = simulation.data.solver[niter - 1]
+    assert status.numbers["solver gradient"] == last.gradient
+    assert status.numbers["solver improvement"] == last.improvement
     assert status.warnings == {}
     step, position = (status.timers[name] for name in ("step", "position"))
     assert 0.0 < position[0] < step[0] < 1.0
@@ -39,13 +44,40 @@ def test_it_has_the_energy_if_the_model_computes_it(simulate):
     flag = '<flag energy="enable" contact="disable"/>'
     simulation = simulate(_BOX.format(flag=flag, height=1.0))
     simulation.step()
-    start = engine_status(simulation).energy
+    start = _energies(simulation)
     assert start == pytest.approx((9.81 * (2 * 1.0 + 1 * 1.0), 0.0))
     for _ in range(200):
         simulation.step()
-    potential, kinetic = engine_status(simulation).energy
+    potential, kinetic = _energies(simulation)
     assert kinetic > 1.0
     assert potential + kinetic == pytest.approx(sum(start), rel=1e-2)
+
+
+def _energies(simulation):
+    numbers = engine_status(simulation).numbers
+    return tuple(numbers[f"{kind} energy [J]"] for kind in ("potential", "kinetic"))
+
+
+def test_it_has_the_difference_to_inverse_dynamics_if_the_model_computes_it(simulate):
+    simulation = simulate(_BOX.format(flag='<flag fwdinv="enable"/>', height=0.0999))
+    simulation.step()
+    numbers = engine_status(simulation).numbers
+    differences = [
+        numbers[f"forward-inverse difference of {it}"] for it in ("joints", "constraints")
+    ]
+    assert differences == simulation.data.solver_fwdinv.tolist()
+
+
+def test_it_has_the_last_warning_with_its_step_also_of_native_code(simulate):
+    simulation = simulate(_BOX.format(flag="", height=1.0))
+    for _ in range(4):
+        simulation.step()
+    assert engine_status(simulation).last_warning == ""
+    ENGINE.mju_warning(b"the motor is hot")
+    status = engine_status(simulation)
+    assert status.last_warning == "the motor is hot (step 4)"
+    assert status.messages == 1
+    assert list(simulation.engine_messages) == ["the motor is hot"]
 
 
 def test_it_has_warnings_by_name_and_divergences(simulate):
