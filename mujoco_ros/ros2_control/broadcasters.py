@@ -9,7 +9,7 @@ import numpy as np
 from mujoco_ros.control.joints import INTERFACES
 from mujoco_ros.control.settings import setting
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 
@@ -47,7 +47,7 @@ class JointStateBroadcaster(Controller):
         else:
             names = list(hardware.state_interfaces)
         self.state_interfaces = tuple(names)
-        self.states = hardware.states(names)
+        self.states = StateInterfaces(hardware, names)
         # The state interfaces by joint or sensor, as their places among all
         self.groups: dict[str, dict[str, int]] = {}
         for index, interface in enumerate(names):
@@ -83,7 +83,7 @@ class SensorBroadcaster(Controller):
         """Read state interfaces, each into a field of the message."""
         self.paths = tuple(path for path, _ in sources)
         self.state_interfaces = tuple(interface for _, interface in sources)
-        self.states = hardware.states(self.state_interfaces)
+        self.states = StateInterfaces(hardware, self.state_interfaces)
 
     def update(self, time: float, period: float) -> None:
         """Read the sensor."""

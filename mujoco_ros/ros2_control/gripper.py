@@ -9,9 +9,10 @@ import numpy as np
 from mujoco_ros.control.events import ActionGoal
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints, GripperServo, JointServo
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, setting
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import CommandedRobot, CommandInterfaces, HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.pid import PidGains, PidLaws
 
@@ -42,7 +43,7 @@ class ParallelGripperController(Controller):
         self.joints: ControlledJoints = replace(robot.joints, gripper=joint, tendon=None)
         self.command_interfaces = (f"{read.joint}/{self.interface}",)
         self.state_interfaces = tuple(f"{read.joint}/{kind}" for kind in (POSITION, "velocity"))
-        hardware.commands(self.command_interfaces)  # which must exist
+        CommandInterfaces(hardware, self.command_interfaces)  # which must exist
         servo = self._servo(parameters, hardware, joint)
         self.gripper = GripperController(servo, settings, hardware.emit)
 
@@ -109,7 +110,7 @@ class EffortGripperController(ParallelGripperController):
             hardware.robot,
             joint,
             parameters.read(PidGains, f"gains.{hardware.robot.joints.names[joint]}."),
-            hardware.commands(self.command_interfaces),
+            CommandInterfaces(hardware, self.command_interfaces),
         )
         return self._law
 
@@ -143,7 +144,7 @@ class _LawServo(JointServo):
     """A PID law that leads a joint to positions by its effort."""
 
     def __init__(
-        self, robot: CommandedRobot, joint: int, gains: PidGains, commands: CommandInterfaces
+        self, robot: RobotControl, joint: int, gains: PidGains, commands: CommandInterfaces
     ) -> None:
         super().__init__(robot, joint)
         self._law = PidLaws([gains])

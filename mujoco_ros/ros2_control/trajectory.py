@@ -12,7 +12,7 @@ from mujoco_ros.control.settings import TrajectorySettings, setting
 from mujoco_ros.control.trajectory.controller import TrajectoryController
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.pid import PidGains, PidLaws
 
@@ -80,7 +80,7 @@ class JointTrajectoryController(Controller):
         self.state_interfaces = tuple(
             f"{joint}/{kind}" for kind in (POSITION, VELOCITY) for joint in read.joints
         )
-        self._commands = hardware.commands(self.command_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
         self.joints = _restricted(every, self.columns, self.name)
         self.desired = References(np.zeros((3, len(every.names))))  # what the trajectories lead to
         self.trajectories = TrajectoryController(

@@ -15,7 +15,7 @@ from mujoco_ros.ros2_control.drive.kinematics import Twist, WheelKinematics
 from mujoco_ros.ros2_control.drive.limits import LIMITS_BY_KIND, SpeedLimiter, SpeedLimits
 from mujoco_ros.ros2_control.drive.odometry import Odometry
 from mujoco_ros.ros2_control.drive.velocity_command import VelocityCommand
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 Diagonal = tuple[float, ...]
@@ -94,13 +94,13 @@ class DriveController(Controller):
             *(f"{joint}/{VELOCITY}" for joint in setup.traction),
             *(f"{joint}/{POSITION}" for joint in setup.steering),
         )
-        self._commands = hardware.commands(self.command_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
         kind = POSITION if settings.position_feedback else VELOCITY
         steering = setup.steering_states or setup.steering
         states = [f"{joint}/{kind}" for joint in setup.traction_states or setup.traction]
         states += [f"{joint}/{POSITION}" for joint in steering]
         self.state_interfaces = () if settings.open_loop and not steering else tuple(states)
-        self._states = hardware.states(states)
+        self._states = StateInterfaces(hardware, states)
         self.export_references(self.references_of_twist)
         self._count = len(setup.traction)
         self.commands = True  # whether updates command the joints
