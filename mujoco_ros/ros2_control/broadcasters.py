@@ -84,6 +84,7 @@ class SensorBroadcaster(Controller):
         self.paths = tuple(path for path, _ in sources)
         self.state_interfaces = tuple(interface for _, interface in sources)
         self.states = StateInterfaces(hardware, self.state_interfaces)
+        self.values = self.states.values  # the numbers of the message (k,)
 
     def update(self, time: float, period: float) -> None:
         """Read the sensor."""
@@ -192,7 +193,10 @@ class _Pose:
 class PoseBroadcaster(SensorBroadcaster):
     """pose_broadcaster/PoseBroadcaster."""
 
-    fields = (*_vector("position", "position"), *_vector("orientation", "orientation", "xyzw"))
+    fields = (
+        *_vector("pose.position", "position"),
+        *_vector("pose.orientation", "orientation", "xyzw"),
+    )
 
     def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Pose)

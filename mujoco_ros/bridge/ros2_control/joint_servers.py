@@ -1,4 +1,4 @@
-"""The topics and actions of joint trajectory, gripper and joint state controllers."""
+"""The topics and actions of the controllers that command joints, and of joint states."""
 
 from array import array
 from functools import partial
@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from control_msgs.msg import DynamicJointState, InterfaceValue, JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.gripper_server import FormerGripperServer, GripperServer
@@ -17,8 +18,23 @@ from mujoco_ros.bridge.ros2_control.controller_server import (
     MessageOutput,
 )
 from mujoco_ros.ros2_control.broadcasters import JointStateBroadcaster
+from mujoco_ros.ros2_control.forward import ForwardCommandController
 from mujoco_ros.ros2_control.gripper import ParallelGripperController
 from mujoco_ros.ros2_control.trajectory import JointTrajectoryController
+
+
+class ForwardCommandServer(ControllerServer[ForwardCommandController]):
+    """Serves ``~/commands``."""
+
+    def open(self) -> None:
+        """Open the topic."""
+        self._listen(Float64MultiArray, "~/commands", self._handle)
+
+    def _handle(self, message: Float64MultiArray) -> None:
+        topic = self.topic("~/commands")
+        with self._rejections.refusing(topic):
+            values = self.controller.check(message.data)
+            self._submit(topic, lambda _time: self.controller.command(values))
 
 
 class ActionServer(ControllerServer[C]):

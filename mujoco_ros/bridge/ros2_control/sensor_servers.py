@@ -42,19 +42,12 @@ class SensorServer(ControllerServer[Any]):
         message = self.message()
         message.header.frame_id = self.controller.frame
         self._complete(message)
-        self._sensor = self._output(message, self.name, self._paths(), values=self._values())
+        controller = self.controller
+        self._sensor = self._output(message, self.name, controller.paths, values=controller.values)
 
     def publish(self, time: float) -> None:
         """Publish the sensor."""
         self._sensor.publish(time)
-
-    def _paths(self) -> tuple[str, ...]:
-        paths: tuple[str, ...] = self.controller.paths
-        return paths
-
-    def _values(self) -> np.ndarray:
-        values: np.ndarray = self.controller.states.values
-        return values
 
     def _complete(self, message: Any) -> None:
         """Set what never changes."""
@@ -119,9 +112,6 @@ class ForceTorqueServer(SensorServer):
         for vector in (message.wrench.force, message.wrench.torque):
             vector.x = vector.y = vector.z = float("nan")
 
-    def _values(self) -> np.ndarray:
-        return self.controller.values
-
 
 class PoseServer(SensorServer):
     """Publishes ``~/pose`` and, on request, /tf."""
@@ -139,14 +129,14 @@ class PoseServer(SensorServer):
             transform.header.frame_id = controller.frame
             place = "transforms.0.transform"
             renamed = [
-                path.replace("position", f"{place}.translation")
-                if path.startswith("position")
-                else path.replace("orientation", f"{place}.rotation")
+                path.replace("pose.position", f"{place}.translation").replace(
+                    "pose.orientation", f"{place}.rotation"
+                )
                 for path in controller.paths
             ]
             self._frame = self._output(
                 *(TFMessage(transforms=[transform]), "/tf", renamed),
-                values=controller.states.values,
+                values=controller.values,
                 stamps=("transforms.0.header.stamp",),
                 qos=TF,
             )
@@ -156,9 +146,6 @@ class PoseServer(SensorServer):
         super().publish(time)
         if self._frame is not None:
             self._frame.publish(time)
-
-    def _paths(self) -> tuple[str, ...]:
-        return tuple(f"pose.{path}" for path in self.controller.paths)
 
 
 class GpioServer(ControllerServer[GpioCommandController]):
@@ -225,8 +212,7 @@ class PidServer(ControllerServer[PidController]):
         if self._state.is_wanted:
             controller, count = self.controller, len(self.controller.dofs)
             rows = (controller.references, controller.measured, controller.error, controller.output)
-            for at, row in enumerate(rows):
-                self._state.values[at * count : (at + 1) * count] = row[:count]
+            np.concatenate([row[:count] for row in rows], out=self._state.values)
             self._state.publish(time)
 
     def _subscribe_to(self, name: str, act: Callable[[Any], None]) -> None:
