@@ -172,7 +172,7 @@ class TimeBar(Panel):
 
     def _set_edge(self, name: str, words: str) -> None:
         """Set the first or last time to save; empty is the oldest state, or the present one."""
-        words = str(words).strip().replace(",", ".")
+        words = words.strip().replace(",", ".")
         try:
             time = float(words or {"from": -math.inf, "to": math.inf}[name])
         except ValueError:

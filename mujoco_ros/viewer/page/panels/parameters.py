@@ -54,7 +54,8 @@ class ParametersPanel(Panel):
                 eager=True,
                 watch=True,
             )
-            widgets.check("changed only", self._is_limited, self._limit, watch=True)
+            set_limited = partial(setattr, self, "_is_limited")
+            widgets.check("changed only", self._is_limited, set_limited, watch=True)
         with widgets.row():
             self._count = widgets.text(tone="muted")
             self._restore = widgets.button(
@@ -92,10 +93,7 @@ class ParametersPanel(Panel):
         self._result.show(self._request)
 
     def _search(self, words: str) -> None:
-        self._words = str(words).casefold().split()
-
-    def _limit(self, is_limited: bool) -> None:
-        self._is_limited = bool(is_limited)
+        self._words = words.casefold().split()
 
     def _found(self, parameters: dict[str, ParameterInfo]) -> list[str]:
         """Return the names of parameters with all words of the search, sorted."""

@@ -16,7 +16,6 @@ from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.tabs import tabs
 from mujoco_ros.viewer.page.widgets import Column
-from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _DEGREES = 180.0 / np.pi
 _GAINS = ("kp", "kd")
@@ -57,7 +56,7 @@ class RobotsPanel(Panel):
         return self.state.layout.robots[robot].namespace
 
     def structure(self) -> Hashable:
-        state, is_replayed = self.state, is_replay(self.clients.parameters)
+        state, is_replayed = self.state, self.is_replay
         selected = state.model, state.edits, is_replayed, self._robot, self._page
         if self._page == _JOINTS_PAGE:
             return *selected, self._degrees, state.paused
@@ -72,12 +71,14 @@ class RobotsPanel(Panel):
         self._rows = joint_rows(self.state.model, robots[robot].joints)
         self._lines = {}
         if len(robots) > 1:
-            tabs("Robots", [each.name for each in robots], self._selected, self._select)
+            names, select = [each.name for each in robots], partial(setattr, self.session, "robot")
+            tabs("Robots", names, self._selected, select)
         with widgets.row():
             if len(robots) == 1:
                 widgets.text(self._selected, strong=True)
             for page in (_JOINTS_PAGE, _GAINS_PAGE):
-                control = widgets.button(page, partial(self._open, page), look="plain", watch=True)
+                show = partial(setattr, self, "_page", page)
+                control = widgets.button(page, show, look="plain", watch=True)
                 control.set(pressed=page == self._page)
         if not self._rows:
             widgets.text(f"{self._selected} has no joints.", "muted")
@@ -104,20 +105,12 @@ class RobotsPanel(Panel):
             joint = robot.joints.ids[robot.joints.names.index(name)]
             self.session.scene.select(int(self.state.model.jnt_bodyid[joint]))
 
-    def _select(self, name: str) -> None:
-        self.session.robot = name
-
-    def _open(self, page: str) -> None:
-        self._page = page
-
-    def _set_degrees(self, degrees: bool) -> None:
-        self._degrees = degrees
-
     def _build_joints(self) -> None:
-        is_replayed = is_replay(self.clients.parameters)
+        is_replayed = self.is_replay
         with widgets.row():
             hold = widgets.button("Hold here", self._hold, tip="Command the current positions")
-            widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
+            set_degrees = partial(setattr, self, "_degrees")
+            widgets.check("degrees", self._degrees, set_degrees, watch=True)
             if is_replayed:
                 widgets.text("A replay accepts no references.", "muted")
         # The head has the units of most joints, and the rows of others have theirs
@@ -171,7 +164,7 @@ class RobotsPanel(Panel):
                 slider = widgets.slider(
                     f"{row.name} {named}",
                     0.0,
-                    lambda value: self._move(row, float(value) / scale),
+                    lambda value: self._move(row, value / scale),
                     low=low * scale,
                     high=high * scale,
                     unit=units[1],
@@ -201,7 +194,7 @@ class RobotsPanel(Panel):
     @property
     def _may_command(self) -> bool:
         """Whether a command makes sense: the positions of a past state are of no use now."""
-        return self.state.shown is None and not is_replay(self.clients.parameters)
+        return self.state.shown is None and not self.is_replay
 
     def _move(self, row: JointRow, value: float) -> None:
         if row.takes_velocities and not self.state.paused:
@@ -268,7 +261,7 @@ class RobotsPanel(Panel):
 
     def _gain_field(self, name: str, gain: str, info: ParameterInfo) -> widgets.NumberField:
         def change(value: float) -> None:
-            self._sent[self._namespace] = self.clients.parameters.set({gain: float(value)})
+            self._sent[self._namespace] = self.clients.parameters.set({gain: value})
 
         tip = f"{info.description}\n{info.low:g} to {info.high:g}"
         step = 10.0 ** np.floor(np.log10(max(abs(float(info.value)), 1e-3)) - 1.0)
@@ -280,7 +273,7 @@ class RobotsPanel(Panel):
     def _reason(self) -> str:
         if not self.clients.parameters.known:
             return f"{self.clients.parameters.simulator} does not respond"
-        if is_replay(self.clients.parameters):
+        if self.is_replay:
             return "A replay has no gains."
         return "No joint has gains."
 

@@ -52,9 +52,8 @@ class ViewPanel(Panel):
         with widgets.section("Drawing"):
             with widgets.line("Drawn"):
                 tip = "By measuring: a page that draws less than 10 frames a second gets pictures"
-                self._drawing = widgets.choice(
-                    "Drawing", list(_DRAWINGS), "", self._set_drawing, tip=tip, watch=True
-                )
+                items, draw = list(_DRAWINGS), self._set_drawing
+                self._drawing = widgets.choice("Drawing", items, "", draw, tip=tip, watch=True)
             self._choosers: dict[str, widgets.Widget] = {}
             for kind, names in (("label", "labels"), ("frame", "frames")):
                 with widgets.line(kind.capitalize() + "s"):
@@ -72,7 +71,8 @@ class ViewPanel(Panel):
             self._build_groups()
         with widgets.row():
             tip = "Flags, groups, labels and frames as at first"
-            self._reset = widgets.button("Default options", self._set_defaults, tip=tip, watch=True)
+            reset = partial(self.session.scene.set_option, **default_options())
+            widgets.button("Default options", reset, tip=tip, watch=True)
 
     def refresh(self) -> None:
         scene = self.session.scene
@@ -160,12 +160,9 @@ class ViewPanel(Panel):
         self.session.scene.set_option(**{kind: value})
 
     def _set_flag(self, kind: str, name: str, shown: bool) -> None:
-        self.session.scene.set_option(**{kind: {name: bool(shown)}})
+        self.session.scene.set_option(**{kind: {name: shown}})
 
     def _set_group(self, kind: str, at: int, shown: bool) -> None:
         row = list(self.session.scene.options["groups"][kind])
-        row[at] = bool(shown)
+        row[at] = shown
         self.session.scene.set_option(groups={kind: row})
-
-    def _set_defaults(self) -> None:
-        self.session.scene.set_option(**default_options())
