@@ -11,7 +11,8 @@ from mujoco_ros.bridge.child_processes import ChildProcesses
 from mujoco_ros.bridge.commands.lockstep_parameters import LockstepParameters
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import AddedComponent, Component, ComponentNode, NodeContext
-from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics, SolverComparison
+from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
+from mujoco_ros.bridge.diagnostics.solver_comparison import SolverComparison
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters

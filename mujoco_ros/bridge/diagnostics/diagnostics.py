@@ -1,13 +1,10 @@
-"""The topic /diagnostics: its rows about physics thread, engine and commands, and the solver."""
+"""The topic /diagnostics: its rows about physics thread, engine and commands."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
-from threading import Thread
 from typing import NamedTuple
-
-import numpy as np
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -25,9 +22,6 @@ from mujoco_ros.bridge.diagnostics.report import (
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.control.events import CommandSource, QueueFullError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
-from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state.state_vector import state_vector
-from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
 from mujoco_ros.wire.names import PROFILE
 
@@ -362,40 +356,3 @@ class Diagnostics(Component):
         for reports in self._further:
             rows |= reports() or {}
         self._publisher.publish(status.sim_time, rows)
-
-
-class SolverComparison(Component):
-    """Compares the solver with another one once for each model, and warns if they differ."""
-
-    def __init__(self, context: NodeContext) -> None:
-        self._node, self._simulation = context.node, context.simulation
-        self._next: Thread | None = None
-
-    def start(self) -> None:
-        """Begin the comparison for the first model."""
-        self.prepare(self._simulation.plant)
-        self.finish()
-
-    def prepare(self, plant: Plant) -> None:
-        """Note the initial state of the next model."""
-        state = state_vector(plant.model, plant.data)
-        self._next = Thread(
-            target=self._compare, args=(plant, state), name="solver check", daemon=True
-        )
-
-    def finish(self) -> None:
-        """Begin the comparison for the model that is simulated now."""
-        if self._next is not None:
-            self._next.start()
-            self._next = None
-
-    def rollback(self) -> None:
-        """Compare nothing."""
-        self._next = None
-
-    def _compare(self, plant: Plant, state: np.ndarray) -> None:
-        check = check_solver(plant.model, state)
-        if not check.is_passed:
-            self._node.get_logger().warning(
-                f"scene '{plant.assembly.config.name}': {check}. {check.remedy}"
-            )

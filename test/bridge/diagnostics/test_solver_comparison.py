@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from branching_models import branching_spec
 
-from mujoco_ros.bridge.diagnostics.diagnostics import SolverComparison
+from mujoco_ros.bridge.diagnostics.solver_comparison import SolverComparison
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping import sparse_newton
