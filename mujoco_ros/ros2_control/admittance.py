@@ -146,7 +146,6 @@ class AdmittanceController(Controller):
         return {f"admittance.{name}": list(getattr(self.parameters, name)) for name in _LIVE}
 
     def change(self, parameters: ControllerParameters) -> Callable[[], None]:
-        """Return what applies changed parameters."""
         return partial(self._use, _checked(parameters))
 
     def check(self, *values: Sequence[float]) -> np.ndarray:

@@ -87,7 +87,6 @@ class SensorBroadcaster(Controller):
         self.values = self.states.values  # the numbers of the message (k,)
 
     def update(self, time: float, period: float) -> None:
-        """Read the sensor."""
         self.states.read()
 
 
@@ -250,5 +249,4 @@ class ForceTorqueSensorBroadcaster(SensorBroadcaster):
         self.values = np.zeros(len(sources))  # with offset and multiplier
 
     def update(self, time: float, period: float) -> None:
-        """Read the sensor."""
         self.values[:] = (self.states.read() + self._offset) * self._factor

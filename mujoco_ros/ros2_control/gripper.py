@@ -55,7 +55,6 @@ class ParallelGripperController(Controller):
 
     @property
     def busy(self) -> bool:
-        """Whether it needs an update at each step."""
         return self.gripper.busy
 
     def command(self, command: GripperCommand, time: float) -> None:
@@ -85,11 +84,9 @@ class ParallelGripperController(Controller):
             self.gripper.update(time, self.hardware.robot.timestep)
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state without goals."""
         return self.gripper.save_state()
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         self.gripper.restore_state(state)
 
 
@@ -131,11 +128,9 @@ class EffortGripperController(ParallelGripperController):
         self._law.update(period)
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state without goals."""
         return {"gripper": super().save_state(), "law": self._law.save_state()}
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         super().restore_state(state["gripper"])
         self._law.restore_state(state["law"])
 
@@ -177,9 +172,7 @@ class _LawServo(JointServo):
         self._commands.write()
 
     def save_state(self) -> tuple[float, float, np.ndarray]:
-        """Return a copy of its state, for `restore_state`."""
         return self._target, self._most, self._law.integral.copy()
 
     def restore_state(self, state: tuple[float, float, np.ndarray]) -> None:
-        """Continue from a saved state."""
         self._target, self._most, self._law.integral[:] = state

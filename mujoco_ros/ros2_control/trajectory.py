@@ -101,7 +101,6 @@ class JointTrajectoryController(Controller):
 
     @property
     def busy(self) -> bool:
-        """Whether it needs an update at each step."""
         return self.trajectories.busy or self._laws is not None
 
     def follow(self, trajectory: Trajectory, time: float) -> None:
@@ -164,13 +163,11 @@ class JointTrajectoryController(Controller):
             robot.references.dq[moved] = desired.dq[moved]
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state without goals."""
         integral = None if self._laws is None else self._laws.integral.copy()
         state = {"desired": self.desired.values.copy(), "integral": integral, "last": self._last}
         return {**state, "trajectories": self.trajectories.save_state()}
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         self.desired.values[:], self._last = state["desired"], state["last"]
         if self._laws is not None:
             self._laws.integral[:] = state["integral"]

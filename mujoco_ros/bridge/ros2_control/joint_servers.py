@@ -27,7 +27,6 @@ class ForwardCommandServer(ControllerServer[ForwardCommandController]):
     """Serves ``~/commands``."""
 
     def open(self) -> None:
-        """Open the topic."""
         self._listen(Float64MultiArray, "~/commands", self._handle)
 
     def _handle(self, message: Float64MultiArray) -> None:
@@ -44,7 +43,6 @@ class ActionServer(ControllerServer[C]):
     _server: CommandServer | None = None
 
     def open(self) -> None:
-        """Open the topics and the action."""
         serve: Any = self.kind
         self._server = serve(*(self._context, self._namespace, self._control, self.controller))
         self.goals = self._server.goals
@@ -77,7 +75,6 @@ class JointTrajectoryServer(ActionServer[JointTrajectoryController]):
     kind = TrajectoryServer
 
     def open(self) -> None:
-        """Open the topics and the action."""
         super().open()
         controller = self.controller
         count = len(controller.columns)
@@ -112,14 +109,12 @@ class JointStateServer(ControllerServer[JointStateBroadcaster]):
     at_ticks = True
 
     def open(self) -> None:
-        """Open the topics."""
         read = self.controller.parameters
         prefix = "~/" if read.use_local_topics else ""
         self._joints, self._joints_of_ticks = self._joint_states(f"{prefix}joint_states")
         self._dynamic = self._dynamic_states(f"{prefix}dynamic_joint_states")
 
     def publish(self, time: float) -> None:
-        """Publish the states."""
         self._publish(time, self._joints)
 
     def publish_tick(self, time: float, epoch: int) -> None:

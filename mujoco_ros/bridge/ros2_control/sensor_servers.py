@@ -38,7 +38,6 @@ class SensorServer(ControllerServer[Any]):
     name: ClassVar[str] = "~/magnetic_field"
 
     def open(self) -> None:
-        """Open the topics."""
         message = self.message()
         message.header.frame_id = self.controller.frame
         self._complete(message)
@@ -46,7 +45,6 @@ class SensorServer(ControllerServer[Any]):
         self._sensor = self._output(message, self.name, controller.paths, values=controller.values)
 
     def publish(self, time: float) -> None:
-        """Publish the sensor."""
         self._sensor.publish(time)
 
     def _complete(self, message: Any) -> None:
@@ -121,7 +119,6 @@ class PoseServer(SensorServer):
     controller: PoseBroadcaster
 
     def open(self) -> None:
-        """Open the topics."""
         super().open()
         controller, self._frame = self.controller, None
         if controller.child_frame:
@@ -142,7 +139,6 @@ class PoseServer(SensorServer):
             )
 
     def publish(self, time: float) -> None:
-        """Publish the pose."""
         super().publish(time)
         if self._frame is not None:
             self._frame.publish(time)
@@ -152,7 +148,6 @@ class GpioServer(ControllerServer[GpioCommandController]):
     """Serves ``~/commands``, and publishes ``~/gpio_states``."""
 
     def open(self) -> None:
-        """Open the topics."""
         controller = self.controller
         message, paths, places = DynamicInterfaceGroupValues(), [], []
         for row, group in enumerate(controller.groups):
@@ -174,7 +169,6 @@ class GpioServer(ControllerServer[GpioCommandController]):
             self._listen(DynamicInterfaceGroupValues, "~/commands", self._handle)
 
     def publish(self, time: float) -> None:
-        """Publish the states."""
         self._states.publish(time)
 
     def _handle(self, message: DynamicInterfaceGroupValues) -> None:
@@ -195,7 +189,6 @@ class PidServer(ControllerServer[PidController]):
     """Serves ``~/reference`` and ``~/measured_state``, and publishes ``~/controller_state``."""
 
     def open(self) -> None:
-        """Open the topics."""
         controller = self.controller
         self._subscribe_to("~/reference", controller.command)
         if controller.takes_states:

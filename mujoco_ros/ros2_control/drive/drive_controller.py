@@ -198,12 +198,10 @@ class DriveController(Controller):
         self._commands.write()
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state, for `restore_state`."""
         own = (self._setup.command, self._setup.limiters, self.odometry, self._positions)
         return {**super().save_state(), "drive": deepcopy((*own, self.limited))}
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         state = dict(state)
         command, limiters, odometry, positions, limited = deepcopy(state.pop("drive"))
         super().restore_state(state)

@@ -64,7 +64,6 @@ class TimeBar(Panel):
                 self._download()
 
     def build(self) -> None:
-        """Create the bar, and the frame around the scene."""
         self._bar = Element("div").classes("timeline")
         with self._bar:
             self._live = widgets.button(
@@ -90,7 +89,6 @@ class TimeBar(Panel):
             self._frame = widgets.text(tag="div").classes("past-frame")
 
     def refresh(self) -> None:
-        """Show which state is shown."""
         span, shown = self._past.span, self.state.shown
         self._bar.set_visibility(span is not None)
         self._note.set(text=self._problem, hidden=not self._problem)
