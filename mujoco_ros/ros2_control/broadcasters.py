@@ -38,7 +38,7 @@ class _JointStates:
 class JointStateBroadcaster(Controller):
     """joint_state_broadcaster/JointStateBroadcaster; what publishes its `states` reads them."""
 
-    without_meaning = ("use_urdf_to_filter",)  # the joints are those of the model
+    without_meaning = ("use_urdf_to_filter",)  # the joints are the model's
 
     def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = self.parameters = parameters.read(_JointStates)

@@ -38,7 +38,7 @@ class _JointConstraints:
 
 
 _DEFAULTS = {"allow_partial_joints_goal": False}
-"""Defaults of ros2_controllers that differ from those of the controller without a file."""
+"""Defaults of ros2_controllers, where a controller without a file has others."""
 
 
 class JointTrajectoryController(Controller):

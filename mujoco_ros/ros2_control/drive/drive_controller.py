@@ -75,7 +75,7 @@ class DriveController(Controller):
     """A controller that drives a robot on wheels; a subclass reads the parameters of its type."""
 
     topics: DriveTopics = DriveTopics()
-    defaults: ClassVar[dict[str, Any]] = {}  # that differ from those of `DriveSettings`
+    defaults: ClassVar[dict[str, Any]] = {}  # where they differ from `DriveSettings`
     references_of_twist: ClassVar[tuple[str, ...]] = ("linear/velocity", "angular/velocity")
     # Whether the wheels stop at once without a command; otherwise within the limits
     stops_at_once: ClassVar[bool] = False
