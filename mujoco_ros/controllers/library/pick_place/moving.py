@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place import motion_monitor
@@ -172,18 +173,15 @@ _BIAS_TICKS = 12  # ticks for which a position error at rest must remain the sam
 
 
 class MovingConfig(motion_monitor.MonitoredMotion):
-    """Settings of the end of a motion.
+    """Settings of the end of a motion."""
 
-    Attributes:
-        settled: Largest position error of a joint at the end [rad].
-        bias: Largest position error of a joint at the end that does not change [rad]: the offset of
-            an encoder, or the sag of a soft joint.
-        patience: Timeout of settling, and of measurements at the end [s].
-    """
-
-    settled: Positive = 0.002
-    bias: Positive = 0.015
-    patience: NotNegative = 0.5
+    settled: Positive = setting("Largest position error of a joint at the end [rad]", 0.002)
+    bias: Positive = setting(
+        "Largest position error of a joint at the end that does not change [rad]: the offset of "
+        "an encoder, or the sag of a soft joint",
+        0.015,
+    )
+    patience: NotNegative = setting("Timeout of settling, and of measurements at the end [s]", 0.5)
 
 
 class ArmMotionState(tasks.TaskState, outcomes=("done",), failures=motion_monitor.FAILURES):
@@ -316,13 +314,9 @@ class ExecTransport(ArmMotionState, failures=motion_monitor.GRIP_FAILURES):
     holds_object = True
 
     class Config(MovingConfig):
-        """Settings of `ExecTransport`.
+        """Settings of `ExecTransport`."""
 
-        Attributes:
-            measuring: Duration of the measurement of weight and pose [s].
-        """
-
-        measuring: Positive = 0.1
+        measuring: Positive = setting("Duration of the measurement of weight and pose [s]", 0.1)
 
     config: Config
 

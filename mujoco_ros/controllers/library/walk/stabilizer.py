@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
@@ -13,28 +14,22 @@ from mujoco_ros.controllers.planning.kinematics.sole import Sole
 
 
 class StabilizerConfig(CheckedConfig):
-    """Settings of the stabilizer.
+    """Settings of the stabilizer."""
 
-    Attributes:
-        dcm_gain: Decay of the DCM error [1/s].
-        dcm_integral_gain: Gain of its integral [1/s²].
-        integral_time: Time constant of the leaky integral [s].
-        ankle_damping: Angular velocity of a foot per error of the torque on it [rad/(s Nm)].
-        ankle_return: Decay of the foot's rotation [1/s].
-        force_damping: Vertical velocity of the feet per error of the difference of their loads
-            [m/(s N)].
-        force_return: Decay of the difference of their heights [1/s].
-        sole_margin: Distance of the centre of pressure from the edges of a sole [m].
-    """
-
-    dcm_gain: NotNegative = 3.0
-    dcm_integral_gain: NotNegative = 1.0
-    integral_time: Positive = 10.0
-    ankle_damping: NotNegative = 0.001
-    ankle_return: NotNegative = 3.0
-    force_damping: NotNegative = 5e-5
-    force_return: NotNegative = 3.0
-    sole_margin: NotNegative = 0.02
+    dcm_gain: NotNegative = setting("Decay of the DCM error [1/s]", 3.0)
+    dcm_integral_gain: NotNegative = setting("Gain of its integral [1/s²]", 1.0)
+    integral_time: Positive = setting("Time constant of the leaky integral [s]", 10.0)
+    ankle_damping: NotNegative = setting(
+        "Angular velocity of a foot per error of the torque on it [rad/(s Nm)]", 0.001
+    )
+    ankle_return: NotNegative = setting("Decay of the foot's rotation [1/s]", 3.0)
+    force_damping: NotNegative = setting(
+        "Vertical velocity of the feet per error of the difference of their loads [m/(s N)]", 5e-5
+    )
+    force_return: NotNegative = setting("Decay of the difference of their heights [1/s]", 3.0)
+    sole_margin: NotNegative = setting(
+        "Distance of the centre of pressure from the edges of a sole [m]", 0.02
+    )
 
 
 class DcmFeedback:
