@@ -1,7 +1,7 @@
 """The list of what can be plotted, with a search."""
 
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from itertools import groupby, islice
 
@@ -144,8 +144,5 @@ class PlotChoices:
 
     def _is_wanted_topic(self, topic: str) -> bool:
         """Return whether a topic, or a field of it that is known, has all words of the search."""
-        return any(map(self._is_wanted, self._texts(topic)))
-
-    def _texts(self, topic: str) -> Iterable[str]:
-        yield topic
-        yield from (f"{topic} {path}" for path in self._paths.get(topic, ()))
+        fields = [f"{topic} {path}" for path in self._paths.get(topic, ())]
+        return any(map(self._is_wanted, [topic, *fields]))

@@ -40,14 +40,17 @@ class RobotsPanel(Panel):
     @property
     def _selected(self) -> str:
         """Name of the selected robot, which other panels show too; empty without robots."""
-        names = [robot.name for robot in self.state.layout.robots]
+        names = self._names
         return self.session.robot if self.session.robot in names else next(iter(names), "")
+
+    @property
+    def _names(self) -> list[str]:
+        return [robot.name for robot in self.state.layout.robots]
 
     @property
     def _robot(self) -> int | None:
         """Number of the selected robot; None without robots."""
-        names = [robot.name for robot in self.state.layout.robots]
-        return names.index(self._selected) if names else None
+        return self._names.index(self._selected) if self._names else None
 
     @property
     def _namespace(self) -> str:
@@ -64,15 +67,14 @@ class RobotsPanel(Panel):
 
     def build(self) -> None:
         robots, robot = self.state.layout.robots, self._robot
+        self._refresh_page = lambda: None
         if robot is None:
             widgets.text("The scene has no robots.", "muted")
-            self._refresh_page = lambda: None
             return
         self._rows = joint_rows(self.state.model, robots[robot].joints)
         self._lines = {}
         if len(robots) > 1:
-            names, select = [each.name for each in robots], partial(setattr, self.session, "robot")
-            tabs("Robots", names, self._selected, select)
+            tabs("Robots", self._names, self._selected, partial(setattr, self.session, "robot"))
         with widgets.row():
             if len(robots) == 1:
                 widgets.text(self._selected, strong=True)
@@ -82,7 +84,6 @@ class RobotsPanel(Panel):
                 control.set(pressed=page == self._page)
         if not self._rows:
             widgets.text(f"{self._selected} has no joints.", "muted")
-            self._refresh_page = lambda: None
         elif self._page == _JOINTS_PAGE:
             self._build_joints()
         else:
@@ -234,7 +235,6 @@ class RobotsPanel(Panel):
         declared = self._gain_names()
         if not declared:
             widgets.text(self._reason(), "muted")
-            self._refresh_page = lambda: None
             return
         table = widgets.WidgetTable(
             "Gains",
@@ -263,9 +263,9 @@ class RobotsPanel(Panel):
         def change(value: float) -> None:
             self._sent[self._namespace] = self.clients.parameters.set({gain: value})
 
-        tip = f"{info.description}\n{info.low:g} to {info.high:g}"
-        step = 10.0 ** np.floor(np.log10(max(abs(float(info.value)), 1e-3)) - 1.0)
         value = float(info.value)
+        tip = f"{info.description}\n{info.low:g} to {info.high:g}"
+        step = 10.0 ** np.floor(np.log10(max(abs(value), 1e-3)) - 1.0)
         return widgets.number_field(
             name, value, change, low=info.low, high=info.high, step=float(step), tip=tip
         )

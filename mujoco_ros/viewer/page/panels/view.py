@@ -1,6 +1,6 @@
 """The panel "View": the camera, how the scene is drawn, and MuJoCo's visual flags, of this page."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -61,12 +61,10 @@ class ViewPanel(Panel):
                     change = partial(self._set, kind)
                     control = widgets.choice(words, items, items[0], change, watch=True)
                     self._choosers[kind] = control
-        flags = [(name, key) for name, key in self._choices["flags"]]
-        render = [(name, key) for name, key, _default in self._choices["render"]]
-        with group("Visual flags"):
-            self._flags = self._build_flags("flags", flags)
-        with group("Rendering"):
-            self._render = self._build_flags("render", render)
+        self._flags: dict[tuple[str, str], widgets.Widget] = {}
+        for title, kind in (("Visual flags", "flags"), ("Rendering", "render")):
+            with group(title):
+                self._build_flags(kind)
         with group("Groups"):
             self._build_groups()
         with widgets.row():
@@ -86,9 +84,8 @@ class ViewPanel(Panel):
         self._drawing.set(tip=f"Now: {present}")
         for kind, chooser in self._choosers.items():
             chooser.set(value=options[kind])
-        for kind, checks in (("flags", self._flags), ("render", self._render)):
-            for name, check in checks.items():
-                check.set(value=bool(options[kind][name]))
+        for (kind, name), check in self._flags.items():
+            check.set(value=bool(options[kind][name]))
         for kind, row in self._groups.items():
             for check, shown in zip(row, options["groups"][kind], strict=True):
                 check.set(value=bool(shown))
@@ -113,20 +110,12 @@ class ViewPanel(Panel):
             widgets.button("Frame all", scene.frame, tip="Show all bodies", watch=True)
             widgets.button("Reset view", scene.reset_camera, tip="The initial view", watch=True)
 
-    def _build_flags(
-        self, kind: str, flags: Sequence[tuple[str, str]]
-    ) -> dict[str, widgets.Widget]:
+    def _build_flags(self, kind: str) -> None:
         with Element("div").classes("grid-checks"):
-            return {
-                name: widgets.check(
-                    name,
-                    False,
-                    partial(self._set_flag, kind, name),
-                    tip=f"Key: {key}" if key.strip() else "",
-                    watch=True,
-                )
-                for name, key in flags
-            }
+            for name, key, *_default in self._choices[kind]:
+                tip = f"Key: {key}" if key.strip() else ""
+                change = partial(self._set_flag, kind, name)
+                self._flags[kind, name] = widgets.check(name, False, change, tip=tip, watch=True)
 
     def _build_groups(self) -> None:
         columns = [widgets.Column("Kind"), *(widgets.Column(str(at)) for at in range(_GROUPS))]
