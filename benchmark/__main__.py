@@ -137,7 +137,7 @@ def _load() -> tuple[str, bool]:
 
 
 def _check(keys: Sequence[str]) -> int:
-    """Make each measurement once, several at a time; return 1 if one fails."""
+    """Make each measurement beside others, and alone if it fails; return 1 if it fails again."""
     command = [sys.executable, "-m", "benchmark", "--check", "--only"]
 
     def check(key: str) -> int:
@@ -147,9 +147,11 @@ def _check(keys: Sequence[str]) -> int:
         print(done.stdout if done.returncode else works, flush=True)
         return done.returncode
 
-    first = [key for key in _LONGEST if key in keys]
+    order = sorted(keys, key=lambda key: key not in _LONGEST)
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        return max(pool.map(check, [*first, *(key for key in keys if key not in first)]))
+        failed = [key for key, code in zip(order, pool.map(check, order), strict=True) if code]
+    print(*(f"{key}: again, alone" for key in failed), sep="\n")
+    return max(map(check, failed), default=0)
 
 
 def _measure(keys: Sequence[str], durations: Durations) -> tuple[list[Row], list[str]]:

@@ -206,7 +206,7 @@ def compose(context: NodeContext) -> list[Component]:
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)
     resetting = ResetService(context, interfaces, entities.spawning.delete_spawned)
-    lockstep = LockstepParameters(context)
+    lockstep = LockstepParameters(context, managers.command_topics, drives.command_topics)
     hosted = _host(context, controllers, control) if controllers else []
     processes = ChildProcesses(context, descriptions.descriptions_of, images.connect)
     images.on_join = processes.start_cameras
@@ -219,7 +219,7 @@ def compose(context: NodeContext) -> list[Component]:
         PaceParameters(context),
         frames,
         lockstep,
-        Publishers(context, frames.plan_of, confirm=lockstep.confirm, others=managers),
+        Publishers(context, frames.plan_of, confirm=lockstep.confirm, others=(managers, drives)),
         processes,
         images,
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end

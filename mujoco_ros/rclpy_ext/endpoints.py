@@ -1,6 +1,7 @@
 """Publishers and subscriptions that can be closed at any time, with checks of their peers."""
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded
 
 _POLL_S = 0.05
+_NAMELESS_S = 5.0  # a problem with a peer waits so long for the name of its node
 UNKNOWN = "_NODE_NAME_UNKNOWN_"
 """Name of a node that is not completely discovered."""
 
@@ -38,7 +40,8 @@ class _Opened:
     on_join: Callable[[], object] | None = None
     count: int = 0  # matched peers, as last reported to `on_count`
     matches: Any = None  # counts the peers of a publisher since it was opened; no executor has it
-    warned: set[tuple[int, ...]] = field(default_factory=set)
+    # When a problem with each peer is logged at the latest; infinite if it has been logged
+    due: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     def poll(self) -> None:
         """Call `on_count` if the number of matched peers has changed, and `on_join`."""
@@ -72,7 +75,8 @@ class _Opened:
     def problem(self, peer: TopicEndpointInfo) -> str:
         """Return why a peer is not matched; empty if it is, or will be."""
         publishes, topic = isinstance(self.endpoint, Publisher), self.endpoint.topic_name
-        name, kind = f"node '{peer.node_name}'", peer.topic_type
+        name = "a node" if peer.node_name == UNKNOWN else f"node '{peer.node_name}'"
+        kind = peer.topic_type
         if kind != self.kind and publishes:
             return f"{name} subscribes to '{topic}' as {kind}, but it is {self.kind}"
         if kind != self.kind:
@@ -234,12 +238,13 @@ class Endpoints:
 
     def _compare(self, endpoint: _Opened) -> None:
         """Log a warning for each peer that is incompatible with an endpoint, once."""
+        now = time.monotonic()
         peers = {tuple(peer.endpoint_gid): peer for peer in endpoint.peers(self.node)}
-        endpoint.warned &= peers.keys()
-        for gid in peers.keys() - endpoint.warned:
-            known = peers[gid].node_name != UNKNOWN
-            if known and (problem := endpoint.problem(peers[gid])):
-                endpoint.warned.add(gid)
+        endpoint.due = {gid: endpoint.due.get(gid, now + _NAMELESS_S) for gid in peers}
+        for gid, peer in peers.items():
+            is_due = now >= endpoint.due[gid] or peer.node_name != UNKNOWN
+            if is_due and endpoint.due[gid] < math.inf and (problem := endpoint.problem(peer)):
+                endpoint.due[gid] = math.inf
                 self.node.get_logger().warning(problem)
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import inf
 from time import perf_counter
@@ -50,8 +50,8 @@ class LockstepParameters(Component):
         ParameterSpec(
             "lockstep_sources",
             "",
-            "Sources that the clock waits for in lockstep: topics of joint commands, each with its "
-            "ticks per simulated second, such as 'joint_commands@200, "
+            "Sources that the clock waits for in lockstep: topics of commands, each with its ticks "
+            "per simulated second, such as 'joint_commands@200, "
             "left_arm/position_controller/commands@100'",
         ),
         ParameterSpec(
@@ -70,7 +70,12 @@ class LockstepParameters(Component):
         ),
     )
 
-    def __init__(self, context: NodeContext) -> None:
+    def __init__(self, context: NodeContext, *others: Callable[[], Mapping[str, str]]) -> None:
+        """Wait for topics that command joints.
+
+        `others` return further topics, or where these begin (up to ``/``), with their robots.
+        """
+        self._others = others
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
         self._direct = context.direct
@@ -212,31 +217,37 @@ class LockstepParameters(Component):
         sources = parse_sources(settled["lockstep_sources"])
         if settled["mode"] != "lockstep" and "lockstep_sources" not in values:
             return
-        there = command_topics(self._simulation, controllers=self._has_controllers)
+        there = self._topics()
         if settled["mode"] == "lockstep" and not sources:
             raise UserInputError(
                 f"mode 'lockstep' needs lockstep_sources, such as '{_EXAMPLE}'; topics of commands "
                 f"are: {', '.join(there)}"
             )
         for topic in sources:
-            if topic not in there:
-                raise unknown("topic of commands", topic, there, where="lockstep_sources")
+            if not _robot(topic, there):
+                choices = [f"{each}…" if each.endswith("/") else each for each in there]
+                raise unknown("topic of commands", topic, choices, where="lockstep_sources")
 
     def _config(self) -> LockstepConfig:
         """Return the configuration that the parameters request, for the robots that exist."""
         values = self._values
-        there = command_topics(self._simulation, controllers=self._has_controllers)
+        there = self._topics()
         return LockstepConfig(
             sources=tuple(
-                SourceConfig(
-                    topic=topic, robot=there[topic], rate=rate, manager=not self._has_controllers
-                )
+                SourceConfig(topic=topic, robot=robot, rate=rate, manager=not self._has_controllers)
                 for topic, rate in self._sources().items()
-                if topic in there and values["mode"] == "lockstep"
+                if (robot := _robot(topic, there)) and values["mode"] == "lockstep"
             ),
             timeout_s=values["lockstep_timeout"],
             policy=values["lockstep_policy"],
         )
+
+    def _topics(self) -> dict[str, str]:
+        """Return the topics of commands, or where these begin, with their robots."""
+        found = command_topics(self._simulation, controllers=self._has_controllers)
+        for other in self._others:
+            found |= other()
+        return found
 
     def _serve(self) -> None:
         """Have the physics thread take the commands that the clock waits for."""
@@ -265,6 +276,11 @@ def parse_sources(text: str) -> dict[str, float]:
             raise UserInputError(f"lockstep_sources names '{topic}' twice")
         sources[topic] = number
     return sources
+
+
+def _robot(topic: str, topics: Mapping[str, str]) -> str | None:
+    """Return the robot that a topic commands, None if it is not among `topics`."""
+    return topics.get(topic) or topics.get(f"{topic.rpartition('/')[0]}/")
 
 
 def command_topics(simulation: Simulation, *, controllers: bool) -> dict[str, str]:

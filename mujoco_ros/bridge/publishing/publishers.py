@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from operator import is_
 from time import perf_counter
@@ -86,7 +86,7 @@ class Publishers(Component):
         *,
         all_at_last_step: bool = True,
         confirm: Callable[[Iterable[str]], object] | None = None,
-        others: TickTopics | None = None,
+        others: Sequence[TickTopics] = (),
     ) -> None:
         """Create the publishers of every topic.
 
@@ -102,8 +102,8 @@ class Publishers(Component):
             others: Further topics, which come at the same ticks.
         """
         self._others = others
-        if others is not None:
-            others.on_join = self._note_join
+        for other in others:
+            other.on_join = self._note_join
         self._run = context.run if all_at_last_step else None
         self._lockstep, self._confirm = context.lockstep, confirm
         self._simulation, values = context.simulation, context.values
@@ -282,8 +282,9 @@ class Publishers(Component):
                 for update in batched.updates:
                     update()
                 batched.batch.publish(*stamp, sending)
-        if ticking and self._others is not None:
-            self._others.publish_tick(ticking)
+        if ticking:
+            for other in self._others:
+                other.publish_tick(ticking)
         if has_clock and self._clock_last:
             if ticking and self._confirm is not None:
                 self._confirm(self._lockstep.counted)
@@ -312,8 +313,8 @@ class Publishers(Component):
                 for update in due.updates:
                     update()
                 due.batch.repeat(*stamp, own)
-        if self._others is not None:
-            self._others.repeat_tick(self._ticking, joined)
+        for other in self._others:
+            other.repeat_tick(self._ticking, joined)
         if self._clock_last:
             self._clock_batch.repeat(*stamp, own)
 

@@ -1,6 +1,7 @@
 """The topics of admittance controllers."""
 
 from array import array
+from functools import partial
 
 import numpy as np
 from control_msgs.msg import AdmittanceControllerState
@@ -78,18 +79,19 @@ class AdmittanceServer(ControllerServer[AdmittanceController]):
             np.concatenate([*parts, *joints, *places, *turns], out=self._status.values)
             self._status.publish(time)
 
-    def _follow(self, message: JointTrajectoryPoint) -> None:
-        topic = self.topic(_REFERENCES)
-        with self._rejections.refusing(topic):
-            checked = self.controller.check(message.positions, message.velocities)
-            self._submit(topic, lambda _time: self.controller.command(checked))
+    def _follow(self, message: JointTrajectoryPoint, now: bool) -> None:
+        check = partial(self.controller.check, message.positions, message.velocities)
+        self._take(_REFERENCES, check, self.controller.command, now)
 
-    def _push(self, message: WrenchStamped) -> None:
-        topic, frame = self.topic(_WRENCH), self.controller.parameters.sensor_frame
-        with self._rejections.refusing(topic):
+    def _push(self, message: WrenchStamped, now: bool) -> None:
+        frame = self.controller.parameters.sensor_frame
+
+        def check() -> np.ndarray:
             if message.header.frame_id not in ("", frame):
                 raise CommandError(f"its frame is '{message.header.frame_id}', not '{frame}'")
             force, torque = message.wrench.force, message.wrench.torque
             wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
             check_numbers(wrench, "wrench", _WRENCHES, nan=False, kind="axis")
-            self._submit(topic, lambda _time: self.controller.push(wrench))
+            return wrench
+
+        self._take(_WRENCH, check, self.controller.push, now)

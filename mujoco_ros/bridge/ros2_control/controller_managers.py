@@ -82,6 +82,11 @@ class ControllerManagers(Component):
 
         return any(each.type in DRIVE_TYPES for each in self._next[part].descriptions.values())
 
+    def command_topics(self) -> dict[str, str]:
+        """Return the beginning of each controller's topics, with the name of the robot."""
+        robots = self._next.values()
+        return {prefix: robot.name for robot in robots for prefix in robot.prefixes}
+
     def build(self, plant: Plant) -> None:
         """Create the managers of new robots."""
         if self._files is None:

@@ -5,8 +5,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import Header
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.command_submission import nothing
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import (
     Batch,
@@ -19,11 +22,13 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.native import Sending
 from mujoco_ros.ros2_control.controller import Controller
+from mujoco_ros.sim.command_queue import epoch_of
 from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.wire.conversions import split
+from mujoco_ros.wire.conversions import nanoseconds, split
 from mujoco_ros.wire.qos import RELIABLE
 
 C = TypeVar("C", bound=Controller)
+T = TypeVar("T")
 _VALUES = "values"
 
 
@@ -66,8 +71,8 @@ class ControllerServer(CommandServer, Generic[C]):
     """Serves a controller from `configure` to `cleanup`; a row of `servers.SERVERS`.
 
     Names of topics are as in ROS: ``~/commands`` is below the controller's name, ``cmd_vel`` in the
-    namespace of the robot. Callbacks of messages run in the executor's thread; `_submit` passes
-    a command on to the physics thread, where it is called with the simulated time [s].
+    namespace of the robot. Callbacks of messages run in the executor's thread, or in lockstep in
+    the physics thread; `_take` has the physics thread act on what they have checked.
     """
 
     at_ticks: ClassVar[bool] = False
@@ -120,10 +125,48 @@ class ControllerServer(CommandServer, Generic[C]):
         return self.controller.remapped.get(full, full)
 
     def _listen(
-        self, kind: Any, name: str, callback: Callable[[Any], None], qos: QoSProfile = RELIABLE
+        self,
+        kind: Any,
+        name: str,
+        callback: Callable[[Any, bool], None],
+        qos: QoSProfile = RELIABLE,
     ) -> None:
-        """Subscribe to a topic."""
-        self._open.append(self._endpoints.subscription(kind, self.topic(name), callback, qos))
+        """Subscribe; `callback` gets each message, and whether the physics thread calls it."""
+        topic = self.topic(name)
+
+        def handle(data: bytes, now: bool = False) -> None:
+            callback(deserialize_message(data, kind), now)
+
+        subscription = self._endpoints.subscription(kind, topic, handle, qos, raw=True)
+        self._open.append(subscription)
+        self._direct.add(topic.removeprefix("/"), subscription, lambda data: handle(data, True))
+
+    def _take(
+        self,
+        name: str,
+        check: Callable[[], T],
+        act: Callable[[T], object],
+        now: bool,
+        header: Header | None = None,
+    ) -> None:
+        """Have the physics thread act on what `check` returns, or report its error.
+
+        It acts at once if it calls this, which `now` says. In lockstep, also a refused message
+        answers a tick: that of its `header`, or the last.
+        """
+        full = self.topic(name)
+        topic = full.removeprefix("/")
+        command = nothing
+        with self._rejections.refusing(full):
+            checked = check()
+
+            def command(_time: float) -> None:
+                act(checked)
+
+        stamps: dict[str, Any] = {}
+        if header is not None and self._context.lockstep.period(topic):
+            stamps = {"stamp": nanoseconds(header.stamp), "epoch": epoch_of(header.frame_id)}
+        self._submit(topic, command, now=now, **stamps)
 
     def _output(
         self,

@@ -1,6 +1,6 @@
 """The topics of drives: a velocity in, odometry and a transform out."""
 
-from math import cos, sin
+from math import cos, inf, sin
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped, Twist, TwistStamped
@@ -8,6 +8,7 @@ from nav_msgs.msg import Odometry
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer
+from mujoco_ros.control.events import CommandError
 from mujoco_ros.ros2_control.drive import kinematics
 from mujoco_ros.ros2_control.drive.drive_controller import DriveController
 from mujoco_ros.wire.conversions import nanoseconds
@@ -79,17 +80,20 @@ class DriveServer(ControllerServer[DriveController]):
             prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         return prefix + settings.odom_frame_id, prefix + settings.base_frame_id
 
-    def _handle(self, message: TwistStamped | Twist) -> None:
-        topic, now = self.topic(self.controller.topics.command), self._simulation.time
-        stamp, twist = 0, message
+    def _handle(self, message: TwistStamped | Twist, now: bool) -> None:
+        header, twist = None, message
         if isinstance(message, TwistStamped):
-            stamp, twist = nanoseconds(message.header.stamp), message.twist
+            header, twist = message.header, message.twist
+        stamp = 0 if header is None else nanoseconds(header.stamp)
         wanted = kinematics.Twist(twist.linear.x, twist.linear.y, twist.angular.z)
-        sent = stamp / 1e9 if stamp else now
-        if problem := self.controller.velocity_refusal(wanted, sent, now):
-            self._rejections.report(topic, "refused", problem)
-            return
-        self._submit(
-            topic,
-            lambda time: self.controller.command(wanted, sent if stamp else time, time),
-        )
+        sent = stamp / 1e9 if stamp else inf
+
+        def check() -> kinematics.Twist:
+            if problem := self.controller.velocity_refusal(wanted, sent, self._simulation.time):
+                raise CommandError(problem)
+            return wanted
+
+        def follow(velocity: kinematics.Twist) -> None:
+            self.controller.command(velocity, sent, float(self._simulation.data.time))
+
+        self._take(self.controller.topics.command, check, follow, now, header)

@@ -29,11 +29,9 @@ class ForwardCommandServer(ControllerServer[ForwardCommandController]):
     def open(self) -> None:
         self._listen(Float64MultiArray, "~/commands", self._handle)
 
-    def _handle(self, message: Float64MultiArray) -> None:
-        topic = self.topic("~/commands")
-        with self._rejections.refusing(topic):
-            values = self.controller.check(message.data)
-            self._submit(topic, lambda _time: self.controller.command(values))
+    def _handle(self, message: Float64MultiArray, now: bool) -> None:
+        check = partial(self.controller.check, message.data)
+        self._take("~/commands", check, self.controller.command, now)
 
 
 class ActionServer(ControllerServer[C]):

@@ -90,6 +90,12 @@ class ManagedRobot:
             self.node.get_logger().info(f"{MANAGER} ignores parameters: {ignored}")
 
     @property
+    def prefixes(self) -> list[str]:
+        """The beginning of the topics of each controller, which may not be loaded yet."""
+        names = dict.fromkeys([*self.descriptions, *self._servers])
+        return [f"{in_namespace(self.namespace, name)}/" for name in names]
+
+    @property
     def nodes(self) -> list[Node]:
         """The node of the manager, and one for each controller with live parameters."""
         return [self.node, *(live.node for live in self._live.values())]

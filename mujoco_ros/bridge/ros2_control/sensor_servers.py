@@ -171,15 +171,14 @@ class GpioServer(ControllerServer[GpioCommandController]):
     def publish(self, time: float) -> None:
         self._states.publish(time)
 
-    def _handle(self, message: DynamicInterfaceGroupValues) -> None:
-        topic, given = self.topic("~/commands"), message.interface_values
-        with self._rejections.refusing(topic):
-            names = [each.interface_names for each in given]
-            values = [each.values for each in given]
-            checked = self.controller.check(
-                interface_values(message.interface_groups, names, values)
-            )
-            self._submit(topic, lambda _time: self.controller.command(checked))
+    def _handle(self, message: DynamicInterfaceGroupValues, now: bool) -> None:
+        def check() -> np.ndarray:
+            names = [each.interface_names for each in message.interface_values]
+            values = [each.values for each in message.interface_values]
+            given = interface_values(message.interface_groups, names, values)
+            return self.controller.check(given)
+
+        self._take("~/commands", check, self.controller.command, now)
 
 
 _BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -211,9 +210,8 @@ class PidServer(ControllerServer[PidController]):
     def _subscribe_to(self, name: str, act: Callable[[Any], None]) -> None:
         self._listen(MultiDOFCommand, name, partial(self._handle, name, act), _BEST_EFFORT)
 
-    def _handle(self, name: str, act: Callable[[Any], None], message: MultiDOFCommand) -> None:
-        topic = self.topic(name)
-        with self._rejections.refusing(topic):
-            names = list(message.dof_names)
-            checked = self.controller.check(names, list(message.values), list(message.values_dot))
-            self._submit(topic, lambda _time: act(checked))
+    def _handle(
+        self, name: str, act: Callable[[Any], None], message: MultiDOFCommand, now: bool
+    ) -> None:
+        fields = (message.dof_names, message.values, message.values_dot)
+        self._take(name, lambda: self.controller.check(*map(list, fields)), act, now)

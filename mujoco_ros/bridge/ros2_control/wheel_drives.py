@@ -1,12 +1,14 @@
 """The component that drives robots whose wheels were recognized, without a parameter file."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.parts import ScenePart
@@ -61,7 +63,9 @@ class WheelDrives(Component):
         self._context, self._simulation = context, context.simulation
         self._drives: dict[ScenePart, tuple[RobotControl, str, RecognizedDrive]] = {}
         self._servers: dict[ScenePart, DriveServer] = {}
-        self._in_steps: tuple[tuple[RecognizedDrive, DriveServer], ...] = ()
+        self._in_steps: tuple[tuple[str, RecognizedDrive, DriveServer], ...] = ()
+        # Called with publishers whose subscriptions lack the present tick of the lockstep
+        self.on_join: Callable[[TopicPublisher], object] = bool
         self.build(self._simulation.plant)
         self.finish()
 
@@ -75,6 +79,13 @@ class WheelDrives(Component):
             for part, robot in robots
             if robot.drive and self._are_managed(part) is not False
         )
+
+    def command_topics(self) -> dict[str, str]:
+        """Return the topics of velocities, with the name of the robot."""
+        return {
+            in_namespace(namespace, _NAME): part.name
+            for part, (_, namespace, _) in self._next.items()
+        }
 
     def build(self, plant: Plant) -> None:
         """Create the drives of new robots."""
@@ -98,7 +109,7 @@ class WheelDrives(Component):
         self._drives = dict(self._next)
         synchronize(self._servers, self._drives, self._open, self._close)
         self._in_steps = tuple(
-            (drive, self._servers[part]) for part, (_, _, drive) in self._drives.items()
+            (part.name, drive, self._servers[part]) for part, (_, _, drive) in self._drives.items()
         )
 
     def rollback(self) -> None:
@@ -108,14 +119,26 @@ class WheelDrives(Component):
     def idle_steps(self) -> int:
         """Return the steps until a drive is due, which publishes after its update."""
         time, steps = float(self._simulation.data.time), MANY
-        for drive, _ in self._in_steps:
+        for _, drive, _ in self._in_steps:
             steps = drive.idle_steps(time, steps)
         return steps
 
     def after_step(self) -> None:
         """Publish the odometry of drives that were updated."""
-        for drive, server in self._in_steps:
+        for _, drive, server in self._in_steps:
             if drive.is_updated:
+                server.publish(self._simulation.time)
+
+    def publish_tick(self, robots: Collection[str]) -> None:
+        """Publish nothing further at a tick of the lockstep."""
+
+    def repeat_tick(
+        self, robots: Collection[str], joined: Collection[TopicPublisher] | None
+    ) -> None:
+        """Publish the last odometry again, with publishers that have joined, or all."""
+        for name, drive, server in self._in_steps:
+            lacks = joined is None or not server.publishers.isdisjoint(joined)
+            if name in robots and drive.is_updated and lacks:
                 server.publish(self._simulation.time)
 
     def close(self) -> None:
@@ -166,7 +189,10 @@ class WheelDrives(Component):
         kind = type(recognized.controller).__name__
         _LOG.info("%s: its wheels follow '%s', by %s", part.name, _NAME, kind)
         control.managed = recognized
-        return DriveServer(self._context, namespace, control, recognized.controller)
+        return DriveServer(
+            *(self._context, namespace, control, recognized.controller),
+            on_join=lambda publisher: self.on_join(publisher),
+        )
 
     def _close(self, server: "DriveServer") -> None:
         server.close("the robot no longer exists")

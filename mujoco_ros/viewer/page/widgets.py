@@ -340,15 +340,16 @@ class WidgetTable:
             self._body = Element("tbody")
 
     @contextmanager
-    def row(self, heading: str = "", tip: str = "") -> Iterator[Element]:
-        """Add a row, with a heading if there is one; its cells are added inside."""
-        with self._body, Element("tr") as created:
+    def row(self, heading: str = "", tip: str = "") -> Iterator[LiveElement | None]:
+        """Add a row, with a heading if there is one, which it gives; its cells are added inside."""
+        with self._body, Element("tr"):
+            words = None
             if heading:
                 with Element("th") as head:
-                    text(heading)
+                    words = text(heading)
                 head._props["scope"] = "row"
                 head._props["title"] = tip
-            yield created
+            yield words
 
     def cell(self) -> Element:
         """Add a cell to the row that is open; its content is added inside."""

@@ -1,9 +1,12 @@
 """A robot with a parameter file in lockstep: its client responds to joint_states."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
 from controller_manager_msgs.srv import ConfigureController, LoadController
 from geometry_msgs.msg import TwistStamped
 from manager_client import Client
@@ -147,12 +150,59 @@ def test_a_broadcaster_that_a_spawner_starts_publishes_the_tick_at_which_the_clo
     assert (_nanoseconds(ticks.latest), ticks.latest.header.frame_id) == (0, EPOCH.format(1))
 
 
+@pytest.mark.parametrize("has_file", [True, False])
 def test_a_new_subscription_receives_what_was_published_at_the_tick(
-    start: SimulatorLauncher, tmp_path: Path
+    start: SimulatorLauncher, tmp_path: Path, has_file: bool
 ) -> None:
-    simulator = start.simulator(**LOCKSTEP, controllers_file=controllers_file(tmp_path))
-    simulator.wait_for_log("controllers of")
+    file = {"controllers_file": controllers_file(tmp_path)} if has_file else {}
+    simulator = start.simulator(**LOCKSTEP, **file)
+    simulator.wait_for_log("controllers of" if has_file else "its wheels follow")
     listener = start.listener(simulator)
-    odometry = listener.record(Odometry, "drive/odom")
+    odometry = listener.record(Odometry, "drive/odom" if has_file else "odom")
     assert listener.spin_until(lambda: len(odometry) > 0)
     assert odometry.latest.header.stamp.sec == odometry.latest.header.stamp.nanosec == 0
+
+
+@pytest.mark.parametrize("has_file", [True, False])
+def test_the_velocity_of_a_rover_is_a_source(
+    start: SimulatorLauncher, tmp_path: Path, has_file: bool
+) -> None:
+    prefix = "drive/" if has_file else ""
+    parameters = LOCKSTEP | {"lockstep_sources": f"{prefix}cmd_vel@{RATE_HZ}"}
+    if has_file:
+        parameters["controllers_file"] = controllers_file(tmp_path)
+    simulator = start.simulator(**parameters)
+    listener = start.listener(simulator)
+    ticks: list[Odometry] = []
+    listener.node.create_subscription(Odometry, f"{prefix}odom", ticks.append, 10)
+    velocities = listener.node.create_publisher(TwistStamped, f"{prefix}cmd_vel", 10)
+    assert listener.spin_until(lambda: velocities.get_subscription_count() > 0)
+    assert listener.spin_until(lambda: bool(ticks)), "the tick at which the clock stands"
+    stamps = []
+    for number in range(50):
+        tick = ticks.pop(0)
+        stamps.append(tick.header.stamp)
+        velocity = TwistStamped(header=tick.header)
+        velocity.twist.linear.x = math.nan if number == 25 else 0.5  # refused, but an answer
+        velocities.publish(velocity)
+        assert listener.spin_until(lambda: bool(ticks)), f"the clock has stopped: {number}"
+    assert [1e-9 * stamp.nanosec for stamp in stamps] == pytest.approx(np.arange(50) / RATE_HZ)
+    assert ticks[0].twist.twist.linear.x == pytest.approx(0.5, rel=0.1)
+    assert "has a number that is not within" in simulator.log
+
+
+def test_a_velocity_from_before_a_reset_answers_no_tick(
+    start: SimulatorLauncher, tmp_path: Path
+) -> None:
+    parameters = LOCKSTEP | {"lockstep_sources": f"drive/cmd_vel@{RATE_HZ}"}
+    simulator = start.simulator(**parameters, controllers_file=controllers_file(tmp_path))
+    simulator.wait_for_log("controllers of")
+    listener = start.listener(simulator)
+    stepper = Stepper(listener)
+    first = stepper.next_tick()
+    again = stepper.reset(first.header.frame_id)
+    assert again.header.stamp == first.header.stamp
+    stepper.velocities.publish(TwistStamped(header=first.header))
+    simulator.wait_for_log("answers a tick of epoch 00000001")
+    stepper.velocities.publish(TwistStamped(header=again.header))
+    assert _nanoseconds(stepper.next_tick(again.header)) == PERIOD_NS

@@ -203,14 +203,19 @@ def test_the_next_page_of_the_scene_looks_the_same(
     other.close()
 
 
-def test_kept_settings_of_no_use_are_left_out(settings, tmp_path, tabs, url):
+def test_kept_settings_of_no_use_are_left_out(settings, tabs, url):
     settings.write(
         "arm", {"places": {"Log": 1, "World": {"area": "top"}}, "panels": [], "camera": 7}
     )
     page = tabs.new_page()
     page.goto(url)
     expect(tab(page, "Log")).to_be_visible()
-    page.close()
+    page.close()  # which writes the settings of its scene
+
+
+def test_a_file_of_settings_that_is_not_ours_is_no_setting(tmp_path):
+    settings = SettingsFile(tmp_path)
+    settings.write("arm", {})
     for text in ("[]", "{", '{"places": 1}'):
         (next(tmp_path.glob("*.json"))).write_text(text)
         assert settings.read("arm") in ({}, {"places": 1})

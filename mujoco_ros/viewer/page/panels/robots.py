@@ -5,12 +5,12 @@ from functools import partial
 from statistics import mode
 
 import numpy as np
-from nicegui.element import Element
 
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.joint_rows import FASTEST, JointRow, joint_rows
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.formats import format_decimals
+from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
@@ -35,7 +35,8 @@ class RobotsPanel(Panel):
         self._sent: dict[str, Request] = {}  # by namespace
         self._refresh_page: Callable[[], None] = lambda: None
         self._found = ""  # a joint to scroll to
-        self._lines: dict[str, Element] = {}
+        self._headings: dict[str, LiveElement | None] = {}
+        self._searches = 0
 
     @property
     def _selected(self) -> str:
@@ -72,7 +73,7 @@ class RobotsPanel(Panel):
             widgets.text("The scene has no robots.", "muted")
             return
         self._rows = joint_rows(self.state.model, robots[robot].joints)
-        self._lines = {}
+        self._headings = {}
         if len(robots) > 1:
             tabs("Robots", self._names, self._selected, partial(setattr, self.session, "robot"))
         with widgets.row():
@@ -94,8 +95,9 @@ class RobotsPanel(Panel):
         self._refresh_page()
         if self._robot is not None:
             self._result.show(self._sent.get(self._namespace))
-        if self._found in self._lines:
-            self._lines[self._found].run_method("scrollIntoView", {"block": "center"})
+        if (heading := self._headings.get(self._found)) is not None:
+            self._searches += 1
+            heading.set(found=self._searches)
         self._found = ""
 
     def find(self, kind: str, name: str) -> None:
@@ -158,7 +160,7 @@ class RobotsPanel(Panel):
         is_paused, is_speed = self.state.paused, self._is_speed(row)
         low, high = (-FASTEST, FASTEST) if is_speed else (row.low, row.high)
         named = "velocity" if is_speed else "position" if is_paused else "reference"
-        with table.row(row.name, _tip(row)) as self._lines[row.name]:
+        with table.row(row.name, _tip(row)) as self._headings[row.name]:
             with table.cell():
                 position = widgets.figure()
             with table.cell():

@@ -84,6 +84,12 @@ function numberField(options, commit) {
   };
 }
 
+// Scroll to an element as soon as the page shows it.
+function reveal(element) {
+  if (element.offsetParent) element.scrollIntoView({ block: "center" });
+  else if (element.isConnected) requestAnimationFrame(() => reveal(element));
+}
+
 // A text, image, button or tab.
 function simple(root, { alt }, emit) {
   if (root.localName === "img") root.alt = alt;
@@ -94,6 +100,7 @@ function simple(root, { alt }, emit) {
   return (changed) => {
     if ("text" in changed) root.textContent = changed.text;
     if (changed.src) root.src = changed.src;
+    if (changed.found) requestAnimationFrame(() => reveal(root));
     if ("pressed" in changed) root.setAttribute("aria-pressed", changed.pressed);
     if ("selected" in changed) {
       root.setAttribute("aria-selected", changed.selected);
