@@ -4,7 +4,6 @@ from collections import deque
 
 import numpy as np
 
-from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place import grasping, motion_monitor, moving, planning
@@ -16,13 +15,17 @@ from mujoco_ros.model.pose import Pose
 
 
 class LineConfig(MovingConfig):
-    """Settings of a straight motion."""
+    """Settings of a straight motion.
 
-    speed: Positive = setting("Speed of the tool [m/s]", 0.4)
-    acceleration: Positive = setting("Acceleration of the tool [m/s²]", 2.0)
-    planning_time: NotNegative = setting(
-        "Simulated time from the request to the use of the plan [s]", 0.05
-    )
+    Attributes:
+        speed: Speed of the tool [m/s].
+        acceleration: Acceleration of the tool [m/s²].
+        planning_time: Simulated time from the request to the use of the plan [s].
+    """
+
+    speed: Positive = 0.4
+    acceleration: Positive = 2.0
+    planning_time: NotNegative = 0.05
 
 
 class LineMotionState(moving.ArmMotionState, failures=planning.FAILURES):
@@ -83,11 +86,17 @@ class Lift(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy"
     holds_object = True
 
     class Config(LineConfig):
-        """Settings of `Lift`."""
+        """Settings of `Lift`.
 
-        clearance: Positive = setting("Height of the motion [m]", 0.15)
-        weighing: Positive = setting("Duration of the measurements [s]", 0.1)
-        lightest: NotNegative = setting("Minimum mass of an object [kg]", 0.02)
+        Attributes:
+            clearance: Height of the motion [m].
+            weighing: Duration of the measurements [s].
+            lightest: Minimum mass of an object [kg].
+        """
+
+        clearance: Positive = 0.15
+        weighing: Positive = 0.1
+        lightest: NotNegative = 0.02
 
     config: Config
 
@@ -120,12 +129,15 @@ class DescendPlace(LineMotionState, failures=motion_monitor.GRIP_FAILURES):
     brake_s = 0.05
 
     class Config(LineConfig):
-        """Settings of `DescendPlace`."""
+        """Settings of `DescendPlace`.
 
-        contact_range: NotNegative = setting(
-            "Height above the goal in which a contact is the one with the surface [m]", 0.012
-        )
-        contact_force: Positive = setting("Loss of weight that shows this contact [N]", 5.0)
+        Attributes:
+            contact_range: Height above the goal in which a contact is the one with the surface [m].
+            contact_force: Loss of weight that shows this contact [N].
+        """
+
+        contact_range: NotNegative = 0.012
+        contact_force: Positive = 5.0
 
     config: Config
 
@@ -173,15 +185,17 @@ class Retract(
     """Moves up without the object, and measures the place error."""
 
     class Config(MovingConfig):
-        """Settings of `Retract`."""
+        """Settings of `Retract`.
 
-        tolerance: float = setting(
-            "Largest distance from the goal, in the plane and in height [m]", 0.005
-        )
-        measuring: float = setting(
-            "Duration over which the pose of the object is averaged [s]", 0.1
-        )
-        repeat: bool = setting("Whether to move the object back next, and so on", False)
+        Attributes:
+            tolerance: Largest distance from the goal, in the plane and in height [m].
+            measuring: Duration over which the pose of the object is averaged [s].
+            repeat: Whether to move the object back next, and so on.
+        """
+
+        tolerance: float = 0.005
+        measuring: float = 0.1
+        repeat: bool = False
 
     config: Config
 

@@ -69,16 +69,17 @@ class InspectorPanel(Panel):
         self._note.set(text=self._problem, hidden=not self._problem)
         islands = int(data.nisland)
         iterations = int(data.solver_niter[: max(islands, 1)].sum())
-        energy = "not computed: the flag energy is off"
-        if self.state.model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_ENERGY:
-            energy = "{} J potential, {} J kinetic".format(*map(written, data.energy))
+        potential, kinetic = (written(energy) for energy in data.energy)
         shown = {
             "Contacts": str(data.ncon),
             "Constraints": str(data.nefc),
             "Iterations": str(iterations),
             "Islands": str(islands),
-            "Energy": energy,
+            "Energy": f"{potential} J potential, {kinetic} J kinetic",
         }
+        has_energy = bool(self.state.model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_ENERGY)
+        if not has_energy:
+            shown["Energy"] = "not computed: the flag energy is off"
         for name, words in shown.items():
             self._solver[name].set(text=words)
         if self._sensors_node.is_open:

@@ -16,6 +16,7 @@ from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 from mujoco_ros.viewer.page.tabs import tabs
 from mujoco_ros.viewer.page.widgets import Column
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _DEGREES = 180.0 / np.pi
 _GAINS = ("kp", "kd")
@@ -41,17 +42,14 @@ class RobotsPanel(Panel):
     @property
     def _selected(self) -> str:
         """Name of the selected robot, which other panels show too; empty without robots."""
-        names = self._names
+        names = [robot.name for robot in self.state.layout.robots]
         return self.session.robot if self.session.robot in names else next(iter(names), "")
-
-    @property
-    def _names(self) -> list[str]:
-        return [robot.name for robot in self.state.layout.robots]
 
     @property
     def _robot(self) -> int | None:
         """Number of the selected robot; None without robots."""
-        return self._names.index(self._selected) if self._names else None
+        names = [robot.name for robot in self.state.layout.robots]
+        return names.index(self._selected) if names else None
 
     @property
     def _namespace(self) -> str:
@@ -60,7 +58,7 @@ class RobotsPanel(Panel):
         return self.state.layout.robots[robot].namespace
 
     def structure(self) -> Hashable:
-        state, is_replayed = self.state, self.is_replay
+        state, is_replayed = self.state, is_replay(self.clients.parameters)
         selected = state.model, state.edits, is_replayed, self._robot, self._page
         if self._page == _JOINTS_PAGE:
             return *selected, self._degrees, state.paused
@@ -68,23 +66,23 @@ class RobotsPanel(Panel):
 
     def build(self) -> None:
         robots, robot = self.state.layout.robots, self._robot
-        self._refresh_page = lambda: None
         if robot is None:
             widgets.text("The scene has no robots.", "muted")
+            self._refresh_page = lambda: None
             return
         self._rows = joint_rows(self.state.model, robots[robot].joints)
         self._headings = {}
         if len(robots) > 1:
-            tabs("Robots", self._names, self._selected, partial(setattr, self.session, "robot"))
+            tabs("Robots", [each.name for each in robots], self._selected, self._select)
         with widgets.row():
             if len(robots) == 1:
                 widgets.text(self._selected, strong=True)
             for page in (_JOINTS_PAGE, _GAINS_PAGE):
-                show = partial(setattr, self, "_page", page)
-                control = widgets.button(page, show, look="plain", watch=True)
+                control = widgets.button(page, partial(self._open, page), look="plain", watch=True)
                 control.set(pressed=page == self._page)
         if not self._rows:
             widgets.text(f"{self._selected} has no joints.", "muted")
+            self._refresh_page = lambda: None
         elif self._page == _JOINTS_PAGE:
             self._build_joints()
         else:
@@ -108,12 +106,20 @@ class RobotsPanel(Panel):
             joint = robot.joints.ids[robot.joints.names.index(name)]
             self.session.scene.select(int(self.state.model.jnt_bodyid[joint]))
 
+    def _select(self, name: str) -> None:
+        self.session.robot = name
+
+    def _open(self, page: str) -> None:
+        self._page = page
+
+    def _set_degrees(self, degrees: bool) -> None:
+        self._degrees = degrees
+
     def _build_joints(self) -> None:
-        is_replayed = self.is_replay
+        is_replayed = is_replay(self.clients.parameters)
         with widgets.row():
             hold = widgets.button("Hold here", self._hold, tip="Command the current positions")
-            set_degrees = partial(setattr, self, "_degrees")
-            widgets.check("degrees", self._degrees, set_degrees, watch=True)
+            widgets.check("degrees", self._degrees, self._set_degrees, watch=True)
             if is_replayed:
                 widgets.text("A replay accepts no references.", "muted")
         # The head has the units of most joints, and the rows of others have theirs
@@ -167,7 +173,7 @@ class RobotsPanel(Panel):
                 slider = widgets.slider(
                     f"{row.name} {named}",
                     0.0,
-                    lambda value: self._move(row, value / scale),
+                    lambda value: self._move(row, float(value) / scale),
                     low=low * scale,
                     high=high * scale,
                     unit=units[1],
@@ -197,7 +203,7 @@ class RobotsPanel(Panel):
     @property
     def _may_command(self) -> bool:
         """Whether a command makes sense: the positions of a past state are of no use now."""
-        return self.state.shown is None and not self.is_replay
+        return self.state.shown is None and not is_replay(self.clients.parameters)
 
     def _move(self, row: JointRow, value: float) -> None:
         if row.takes_velocities and not self.state.paused:
@@ -237,6 +243,7 @@ class RobotsPanel(Panel):
         declared = self._gain_names()
         if not declared:
             widgets.text(self._reason(), "muted")
+            self._refresh_page = lambda: None
             return
         table = widgets.WidgetTable(
             "Gains",
@@ -263,11 +270,11 @@ class RobotsPanel(Panel):
 
     def _gain_field(self, name: str, gain: str, info: ParameterInfo) -> widgets.NumberField:
         def change(value: float) -> None:
-            self._sent[self._namespace] = self.clients.parameters.set({gain: value})
+            self._sent[self._namespace] = self.clients.parameters.set({gain: float(value)})
 
-        value = float(info.value)
         tip = f"{info.description}\n{info.low:g} to {info.high:g}"
-        step = 10.0 ** np.floor(np.log10(max(abs(value), 1e-3)) - 1.0)
+        step = 10.0 ** np.floor(np.log10(max(abs(float(info.value)), 1e-3)) - 1.0)
+        value = float(info.value)
         return widgets.number_field(
             name, value, change, low=info.low, high=info.high, step=float(step), tip=tip
         )
@@ -275,7 +282,7 @@ class RobotsPanel(Panel):
     def _reason(self) -> str:
         if not self.clients.parameters.known:
             return f"{self.clients.parameters.simulator} does not respond"
-        if self.is_replay:
+        if is_replay(self.clients.parameters):
             return "A replay has no gains."
         return "No joint has gains."
 
