@@ -88,21 +88,17 @@ _OSCILLATION_S = 0.05  # time for which the arm still oscillates at the end of a
 
 
 class RestMeasurement:
-    """Averages weight and pose of the object in the hand while the arm rests.
-
-    Attributes:
-        weight: Weight at the wrist [N].
-        held: Pose of the object in the tool's frame; None until it is complete, and without a pose.
-        mass: Mass of the object [kg]; NaN before `weigh`, and if nothing measures forces.
-    """
+    """Averages weight and pose of the object in the hand while the arm rests."""
 
     def __init__(self, context: StateContext, arm: Arm, task: Task, duration: float) -> None:
         """Measure for `duration` [s] from now on."""
         self._arm, self._task, self._duration = arm, task, duration
         self._start = context.time
         self._poses = tasks.PoseAverage(context.time, duration)
-        self.weight = Average()
+        self.weight = Average()  # weight at the wrist [N]
+        # Pose of the object in the tool's frame; None until it is complete, and without a pose
         self.held: Pose | None = None
+        # Mass of the object [kg]; NaN before `weigh`, and if nothing measures forces
         self.mass = nan
 
     def add(self, context: StateContext) -> bool:

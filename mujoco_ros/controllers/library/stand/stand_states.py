@@ -180,16 +180,11 @@ class HoldPosture(BalancedState):
 
 
 class SweepState(BalancedState, outcomes=("done",), failures=("lost_contact", "out_of_reach")):
-    """Moves the legs along a sweep and back to its start.
-
-    Attributes:
-        sweep: Configurations by distance from the initial one [m], a `CubicSpline`.
-        farthest: Largest possible distance [m].
-    """
+    """Moves the legs along a sweep and back to its start."""
 
     config: Any
-    sweep: Any
-    farthest: float
+    sweep: Any  # configurations by distance from the initial one [m], a `CubicSpline`
+    farthest: float  # largest possible distance [m]
 
     def start(self, context: StateContext) -> None:
         super().start(context)

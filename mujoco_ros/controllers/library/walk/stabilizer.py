@@ -37,15 +37,12 @@ class DcmFeedback:
 
     Source: S. Caron, A. Kheddar, O. Tempier, Stair Climbing Stabilization of the HRP-4 Humanoid
     Robot using Whole-body Admittance Control, ICRA 2019, section III.
-
-    Attributes:
-        integral: Leaky integral of the DCM error [m s].  # (2,)
     """
 
     def __init__(self, config: StabilizerConfig, omega: float) -> None:
         """Use a pendulum with the natural frequency `omega` [1/s]."""
         self.config, self.omega = config, omega
-        self.integral = np.zeros(2)
+        self.integral = np.zeros(2)  # leaky integral of the DCM error [m s] (2,)
 
     def zmp(
         self, dcm: np.ndarray, dcm_reference: np.ndarray, zmp_reference: np.ndarray, period: float
@@ -98,10 +95,6 @@ class FeedForward:
 
     The inverted pendulum neglects that the legs swing. The moment that this needs shifts the
     zero-moment point (ZMP).
-
-    Attributes:
-        zmp_offset: ZMP of the reference motion less the pendulum's ZMP, at the last tick [m].
-            # (2,)
     """
 
     def __init__(self, body: FloatingBaseKinematics, soles: Sequence[Sole]) -> None:
@@ -111,6 +104,7 @@ class FeedForward:
         self._jacobian = np.zeros((6, body.size))
         self._last, self._acceleration = np.zeros(body.size), np.zeros(body.size)
         self._moment = np.zeros(3)
+        # ZMP of the reference motion less the pendulum's ZMP, at the last tick [m] (2,)
         self.zmp_offset = np.zeros(2)
 
     def reset(self) -> None:
