@@ -10,6 +10,8 @@ from math import pi
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carried
+
 _GEOM = mujoco.mjtGeom
 _ROUND = 0.85
 """Least ratio of the smallest and the largest half width of a wheel: treads are rougher."""
@@ -150,15 +152,12 @@ class _Robot:
         mujoco.mj_kinematics(model, self._data)
         self._origin = self._data.xpos[root].copy()
         self._turn = self._data.xmat[root].reshape(3, 3).copy()  # from the root frame
-        below = {root}
-        for body in range(root + 1, model.nbody):
-            if int(model.body_parentid[body]) in below:
-                below.add(body)
-        self._bodies = sorted(below)
+        below = carried(model, root)
+        self._bodies = np.flatnonzero(below).tolist()
         self._geoms = [
             geom
             for geom in range(model.ngeom)
-            if int(model.geom_bodyid[geom]) in below
+            if below[model.geom_bodyid[geom]]
             and (model.geom_contype[geom] or model.geom_conaffinity[geom])
         ]
         self._driven = {

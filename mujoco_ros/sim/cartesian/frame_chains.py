@@ -9,6 +9,7 @@ import numpy as np
 
 from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints
+from mujoco_ros.model.body_tree import carriers
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.body_frames import BodyFrame
@@ -115,15 +116,14 @@ class FrameChains:
         """Return the joints with commands above a body, from the base on."""
         model, found = self._model, []
         taken = set(self.joints.gripper_joints.tolist())
-        while body:
-            first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+        for carrier in carriers(model, body):
+            first, count = int(model.body_jntadr[carrier]), int(model.body_jntnum[carrier])
             for joint in reversed(range(first, first + count)):
                 index = self._index.get(joint)
                 if index is None or index in taken:
                     continue
                 if self.joints.interfaces[index] & {POSITION, EFFORT}:
                     found.append(index)
-            body = int(model.body_parentid[body])
         return found[::-1]
 
     def _default_frame(self) -> FixedFrame | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carried
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import OPTICAL_WXYZ, numbered_name, optical_frame, site_frame
 from mujoco_ros.model.pose import Pose
@@ -82,11 +83,7 @@ class _Robot:
             if root not in names:
                 raise unknown("body", root, [name for name in names if name])
             self.roots = [int(model.body(root).id)]
-        inside = set(self.roots)
-        for body in range(1, model.nbody):  # parents come before their children
-            if int(model.body_parentid[body]) in inside:
-                inside.add(body)
-        self._name_links(sorted(inside), frames)
+        self._name_links(np.flatnonzero(carried(model, self.roots)).tolist(), frames)
 
     def strip(self, name: str) -> str:
         return name.removeprefix(self._prefix)
