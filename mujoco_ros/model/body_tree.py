@@ -1,7 +1,20 @@
-"""The tree of the bodies of a model."""
+"""The tree of the bodies of a model, with their joints."""
 
 import mujoco
 import numpy as np
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+
+
+def joints_of(model: mujoco.MjModel, body: int) -> range:
+    """Return the joints of a body."""
+    first = int(model.body_jntadr[body])
+    return range(first, first + int(model.body_jntnum[body]))
+
+
+def free_joint(model: mujoco.MjModel, body: int) -> int | None:
+    """Return the free joint of a body; None if it has none."""
+    return next((it for it in joints_of(model, body) if model.jnt_type[it] == _FREE), None)
 
 
 def carriers(model: mujoco.MjModel, body: int) -> list[int]:

@@ -10,7 +10,7 @@ from math import pi
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.body_tree import carried
+from mujoco_ros.model.body_tree import carried, joints_of
 
 _GEOM = mujoco.mjtGeom
 _ROUND = 0.85
@@ -174,8 +174,7 @@ class _Robot:
         """Yield the hinges without limits."""
         model = self._model
         for body in self._bodies:
-            first = int(model.body_jntadr[body])
-            for joint in range(first, first + int(model.body_jntnum[body])):
+            for joint in joints_of(model, body):
                 is_hinge = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE
                 if is_hinge and not model.jnt_limited[joint]:
                     yield joint
@@ -281,8 +280,7 @@ class _Robot:
         model, body = self._model, int(self._model.jnt_bodyid[joint])
         joints = [range(int(model.body_jntadr[body]), joint)]
         while (body := int(model.body_parentid[body])) and body != self._root:
-            first = int(model.body_jntadr[body])
-            joints.append(range(first, first + int(model.body_jntnum[body])))
+            joints.append(joints_of(model, body))
         return chain.from_iterable(reversed(joints))
 
     def _rollers(self, wheel: int) -> dict[int, int]:

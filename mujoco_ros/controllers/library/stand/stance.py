@@ -9,6 +9,7 @@ import numpy as np
 import qpsolvers
 
 from mujoco_ros.controllers.planning.kinematics.kinematics import moving_dofs, within_limits
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.errors import UserInputError
 
 _TOLERANCE = 1e-4  # largest error of the feet, the base and the centre of mass [m or rad]
@@ -57,8 +58,8 @@ class Stance:
         """Set the initial positions of joints at addresses (n,), with feet on the ground."""
         bodies = [int(model.body(foot).id) for foot in feet]
         base, *others = {int(model.body_rootid[body]) for body in bodies}
-        joint = int(model.body_jntadr[base])
-        if others or joint < 0 or model.jnt_type[joint] != int(mujoco.mjtJoint.mjJNT_FREE):
+        joint = free_joint(model, base)
+        if others or joint is None:
             raise UserInputError(f"{', '.join(feet)} do not belong to one floating base")
         carrying = np.zeros(model.nv, dtype=bool)
         for body in bodies:
