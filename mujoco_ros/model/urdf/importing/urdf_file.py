@@ -130,10 +130,7 @@ class Urdf:
 
     def with_joints(self, joints: dict[str, UrdfJoint]) -> "Urdf":
         """Return the robot with other joints of the same names and links."""
-        below = {
-            link: [joints[joint.name] for joint in children]
-            for link, children in self.child_joints.items()
-        }
+        below = {link: [joints[it.name] for it in its] for link, its in self.child_joints.items()}
         return replace(self, joints=joints, child_joints=below)
 
     def depth_first(self) -> Iterator[tuple[UrdfJoint | None, UrdfLink]]:
