@@ -70,7 +70,7 @@ ENGINE_OPTIONS = physics_parameters(read_options(EMPTY.opt))
 MODEL_NUMBERS = [
     property_parameter(
         f"{kind}.<name>.{name}",
-        (row.low,) * (1 if kind == "actuator" else prod(getattr(EMPTY, row.array).shape[1:])),
+        (row.low,) * (1 if name in ("kp", "kv") else prod(getattr(EMPTY, row.array).shape[1:])),
         row,
         row.meaning,
     )

@@ -249,6 +249,7 @@ class ComponentNode(Node):
     ) -> NodeContext:
         """Return the context of the components; see `NodeContext` and `ModelSwitch`."""
         files = self._files
+        self.settings.on_change = simulation.note_change
         self.models = ModelSwitch(self, simulation, self.components, begin_time, files)
         lockstep, rejections = Lockstep(simulation), RejectionLog(self.get_logger().warning)
         return NodeContext(

@@ -162,6 +162,7 @@ COMPONENTS: tuple[type[Component], ...] = (
     ControllerManagers,
     WheelDrives,
     LockstepParameters,
+    PropertyParameters,
     SavedStateServices,
     ResetService,
     StateLogging,

@@ -216,6 +216,13 @@ def _parser() -> argparse.ArgumentParser:
         "offset, delay, obstacle and motion",
     )
     add(
+        "--randomize",
+        type=Path,
+        metavar="FILE",
+        help="YAML file of ranges of numbers of the model, which the controller does not know, as "
+        "the key 'randomize' of a scene, e.g. geom.*.friction: {scale: [0.8, 1.2]}",
+    )
+    add(
         "--set",
         action="append",
         default=[],
@@ -246,7 +253,8 @@ def _seeds(seed: int, count: int) -> range:
 
 
 def _trial(options: argparse.Namespace, conditions: str = "") -> Trial:
-    return trial(options.controller, conditions or options.random, _changes(options.set))
+    changes = _changes(options.set)
+    return trial(options.controller, conditions or options.random, changes, options.randomize)
 
 
 def _changes(settings: Iterable[str]) -> dict[str, dict[str, Any]]:

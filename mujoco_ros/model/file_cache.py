@@ -5,6 +5,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import UNFINISHED, OutputFile
 
 LIMIT_BYTES = 512 * 1024 * 1024
@@ -74,6 +75,16 @@ def output_folder(named: str) -> Path:
     """Return the folder of files that clients request; `named` is the parameter `output_folder`."""
     home = Path(os.environ.get("ROS_HOME") or "~/.ros")
     return Path(named or home / "mujoco_ros").expanduser().absolute()
+
+
+def output_path(folder: Path, name: str, kind: str) -> Path:
+    """Return the path of a file that a client names, relative to the folder of such files."""
+    if "\0" in name:
+        raise UserInputError(f"{kind} {name!r} is not a path: it has a NUL character")
+    try:
+        return folder / Path(name).expanduser()
+    except RuntimeError as error:  # there is no such user
+        raise UserInputError(f"{kind} '{name}' is not a path: {error}") from error
 
 
 def _home(variable: str, default: str) -> Path:

@@ -104,11 +104,14 @@ class Responder:
             self.fail(repr(error))
 
     def complete(self, fill: Callable[[], object]) -> None:
-        """Fill in the response and send a success, or a failure if `fill` raises."""
+        """Fill in the response and send a success, or a failure if `fill` raises.
+
+        A text that `fill` returns is the message.
+        """
 
         def filled() -> None:
-            fill()
-            self.succeed()
+            message = fill()
+            self.succeed(message if isinstance(message, str) else "")
 
         self.attempt(filled)
 

@@ -114,18 +114,29 @@ def movers(model: mujoco.MjModel, robot: RobotLayout) -> dict[int, tuple[str, ..
     return found
 
 
+def position_limits(
+    model: mujoco.MjModel, robot: RobotLayout, drives: Drives, first: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and largest positions of a robot's joints that they and their drives
+    permit, infinite where unlimited; the first joint has the index `first` among all.  # (n,) each
+    """
+    ids = robot.joints.ids
+    limited = model.jnt_limited[ids].astype(bool)
+    lower = np.where(limited, model.jnt_range[ids, 0], -np.inf)
+    upper = np.where(limited, model.jnt_range[ids, 1], np.inf)
+    for i in range(len(ids)):
+        low, high = drives.position_range(first + i)
+        lower[i], upper[i] = max(lower[i], low), min(upper[i], high)
+    return lower, upper
+
+
 def controlled_joints(
     model: mujoco.MjModel, robot: RobotLayout, drives: Drives, first: int
 ) -> ControlledJoints:
     """Return the joints of a robot, whose first joint has the index `first` among all joints."""
     names, ids = robot.joints.names, robot.joints.ids
     takes = tuple(command_interfaces(drives.modes(first + i)) for i in range(len(names)))
-    limited = model.jnt_limited[ids].astype(bool)
-    lower = np.where(limited, model.jnt_range[ids, 0], -np.inf)
-    upper = np.where(limited, model.jnt_range[ids, 1], np.inf)
-    for i in range(len(names)):
-        low, high = drives.position_range(first + i)
-        lower[i], upper[i] = max(lower[i], low), min(upper[i], high)
+    lower, upper = position_limits(model, robot, drives, first)
     _check_gripper(model, robot, takes)
     tendon = robot.gripper_tendon
     hinge = model.jnt_type[ids] == mujoco.mjtJoint.mjJNT_HINGE

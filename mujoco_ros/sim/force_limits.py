@@ -1,6 +1,6 @@
 """Force limits of actuators, and counts of the steps in which actuators were at their limits."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import mujoco
 import numpy as np
@@ -9,6 +9,7 @@ from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.correspondence import Pairs
 from mujoco_ros.native.plan import Plan
+from mujoco_ros.sim.settings.element_properties import Property, element
 
 
 class ForceLimits:
@@ -49,9 +50,34 @@ class ForceLimits:
         self.factors[actuators] = factors
         self.apply(actuators)
 
+    def uncover(self, changed: Iterable[Property]) -> None:
+        """Show the actuators' own force ranges in the model, until the next change of limits."""
+        actuators = self._ranged(changed)
+        self._model.actuator_forcerange[actuators] = self._own_ranges[actuators]
+        self._model.actuator_forcelimited[actuators] = self._own_limited[actuators]
+
+    def follow(self, changed: Iterable[Property]) -> None:
+        """Take the present force ranges of the model for the actuators' own."""
+        model, actuators = self._model, self._ranged(changed)
+        for own, commanded, array in (
+            (self._own_ranges, self.ranges, model.actuator_forcerange),
+            (self._own_limited, self.limited, model.actuator_forcelimited),
+        ):
+            own[actuators] = commanded[actuators] = array[actuators]
+        self.apply(actuators)
+
+    def _ranged(self, changed: Iterable[Property]) -> np.ndarray:
+        """Return the actuators of which the force range is among changed properties."""
+        found = [element(self._model, each) for each in changed if each.attribute == "forcerange"]
+        return np.array([actuator for actuator in found if actuator >= 0], dtype=np.intp)
+
     def save_state(self) -> np.ndarray:
-        """Return a copy of the ranges, and whether they apply.  # (nactuator, 3)"""
-        return np.column_stack([self.ranges, self.limited])
+        """Return a copy of the ranges, whether they apply, and the same of the actuators' own.
+
+        It has a row for each actuator.  # (nactuator, 6)
+        """
+        own = (self._own_ranges, self._own_limited)
+        return np.column_stack([self.ranges, self.limited, *own])
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
         """Set limits that this model or another one saved.
@@ -61,6 +87,8 @@ class ForceLimits:
         old, new = (slice(None), slice(None)) if pairs is None else pairs
         self.ranges[new] = state[old, :2]
         self.limited[new] = state[old, 2].astype(bool)
+        self._own_ranges[new] = state[old, 3:5]
+        self._own_limited[new] = state[old, 5].astype(bool)
         self.apply(new)
 
     def apply(self, actuators: np.ndarray | slice) -> None:

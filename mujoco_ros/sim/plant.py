@@ -21,6 +21,7 @@ from mujoco_ros.sim.sample import Sample, SensorNoise
 from mujoco_ros.sim.settings.gains import GainSettings, configured_gains
 from mujoco_ros.sim.settings.model_settings import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
+from mujoco_ros.sim.settings.property_settings import Draw
 from mujoco_ros.sim.start_warnings import warn_of_falls, warn_of_penetrations
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
@@ -136,6 +137,7 @@ class Plant:
         self.same = None if before is None else Correspondence(before.assembly, assembly)
         # Whether it starts in its initial state, without state of the previous plant
         self.fresh = before is None
+        self.draws: tuple[Draw, ...] = ()  # of random numbers, if its scene is another one
         self._twin: mujoco.MjData | None = None
         self.reset()
         self.originals = ModelEdits(model)  # the values of the model before edits at run time

@@ -18,7 +18,7 @@ from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.controlled_joints import TendonServo, controlled_joints
+from mujoco_ros.sim.controlled_joints import TendonServo, controlled_joints, position_limits
 from mujoco_ros.sim.drives import Drives
 
 
@@ -92,6 +92,22 @@ def bind(
         if isinstance(cartesian, CartesianController) and cartesian.chains.model is not model:
             joints = control.joints
             cartesian.bind(FrameChains(model, data, frames, robot, joints, drives, first))
+
+
+def follow_limits(
+    controls: Sequence[RobotControl],
+    layout: ModelLayout,
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    drives: Drives,
+) -> None:
+    """Make controls respect changed ranges of joints and actuators."""
+    frames = cache(lambda: named_frames(model, layout))
+    for control, robot, columns in zip(controls, layout.robots, layout.columns, strict=True):
+        joints, first = control.joints, columns.start
+        joints.lower[:], joints.upper[:] = position_limits(model, robot, drives, first)
+        if isinstance(control.cartesian, CartesianController):
+            control.cartesian.bind(FrameChains(model, data, frames, robot, joints, drives, first))
 
 
 def _cartesian(chains: FrameChains, control: RobotControl) -> CartesianController:

@@ -42,13 +42,20 @@ def written(value: np.ndarray, digits: int = 4) -> str:
     return f"{text} … and {left} more" if left > 0 else text or "empty"
 
 
-def sensors(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Yield the name, the kind and the values of each sensor."""
+def sensors(
+    model: mujoco.MjModel, data: mujoco.MjData
+) -> Iterator[tuple[str, str, np.ndarray, str]]:
+    """Yield name, kind and values of each sensor, and its largest value as a share of its cutoff.
+
+    The share is a text [%], which is empty without a cutoff.
+    """
     for sensor in range(model.nsensor):
         kind = mujoco.mjtSensor(int(model.sensor_type[sensor])).name.removeprefix("mjSENS_")
         first, count = model.sensor_adr[sensor], model.sensor_dim[sensor]
         name = model.sensor(sensor).name or f"sensor {sensor}"
-        yield name, kind.lower(), data.sensordata[first : first + count]
+        values, cutoff = data.sensordata[first : first + count], float(model.sensor_cutoff[sensor])
+        share = f"{100.0 * np.abs(values).max() / cutoff:.0f}" if cutoff > 0.0 else ""
+        yield name, kind.lower(), values, share
 
 
 def _is_shown(data: mujoco.MjData, name: str) -> bool:

@@ -10,6 +10,7 @@ from mujoco_ros.model.robot.layout import Joints
 
 _UNLIMITED_ANGLE = np.pi
 _UNLIMITED_TRAVEL = 1.0  # half the slider range of joints without limits [rad], [m]
+_SLACK = 1e-3  # [rad or m]
 FASTEST = 10.0
 """Half the slider range of a velocity [rad/s or m/s]."""
 
@@ -28,6 +29,10 @@ class JointRow:
     effort: float  # effort limit of its actuators [Nm or N]; infinite if unlimited
     is_actuated: bool  # whether an actuator drives it
     takes_velocities: bool  # whether its actuators take velocities alone
+
+    def is_beyond(self, q: float) -> bool:
+        """Whether a position [rad or m] is beyond the limits, which are soft."""
+        return self.is_limited and not self.low - _SLACK <= q <= self.high + _SLACK
 
     @property
     def unit(self) -> str:

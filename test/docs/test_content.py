@@ -336,7 +336,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
         return  # parameters of a controller: test_controller_types_page.py
     if "memory" in content:
         return  # settings of a policy: test_policy_page.py
-    if "robots" in content:
+    if content.keys() & {"robots", "extends"}:
         scene = read_scene(path)
         # test_other_robots.py runs the robot of a collection.
         if any(re.match(r"my_|[\w-]+:\w", robot.model) for robot in scene.robots):

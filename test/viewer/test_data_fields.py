@@ -57,6 +57,9 @@ def test_numbers_are_short_and_have_no_negative_zero():
 
 
 def test_sensors_have_names_kinds_and_values(scene):
-    ((name, kind, values),) = sensors(*scene)
-    assert (name, kind) == ("felt", "accelerometer")
+    model, data = scene
+    ((name, kind, values, share),) = sensors(model, data)
+    assert (name, kind, share) == ("felt", "accelerometer", "")
     assert values.shape == (3,)
+    model.sensor_cutoff[0], data.sensordata[:3] = 20.0, (1.0, -5.0, 2.0)
+    assert next(sensors(model, data))[-1] == "25"

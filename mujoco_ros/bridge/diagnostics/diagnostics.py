@@ -347,7 +347,7 @@ class Diagnostics(Component):
                 "engine",
                 "divergences",
                 f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
-                detail=f" (before {status.sim_time:.3f} s)",
+                detail=f" (before {status.sim_time:.3f} s{self._simulation.last_change})",
             )
         rows: dict[str, Row | DiagnosticReport] = {
             name: partial(row, now, before) for name, row in DIAGNOSTIC_ROWS.items()

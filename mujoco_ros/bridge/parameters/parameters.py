@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from rclpy.exceptions import ParameterNotDeclaredException
@@ -102,6 +103,8 @@ class Parameters:
         `submit` submits to the physics thread, else calls are at once; a set may name `files`.
         """
         self._submit, self._files = submit, files
+        # Called with a change of parameters as text, in the physics thread before it acts
+        self.on_change: Callable[[str], object] = str
         self.values: dict[str, Any] = {}  # their values by name; lists are tuples
         # Expand, check and apply sets of parameters, in this order
         self.listeners: list[ParameterListener] = []
@@ -268,19 +271,20 @@ class Parameters:
             for p in parameters
             if p.name in self._specs
         }
-        self._changed |= {n: v for n, v in accepted.items() if v != self.values[n]}
+        changed = {n: v for n, v in accepted.items() if v != self.values[n]}
+        self._changed |= changed
         self.values |= accepted
         self._named |= self._given
         self._given = set()
         if not self._showing:
-            self._apply(accepted)
+            self._apply(accepted, _listed(changed))
         if self._log_pending or self._open_requests:
             return
         self._log_pending = later(self._node, self._log_changes)
         if not self._log_pending:
             self._log_changes()
 
-    def _apply(self, values: Mapping[str, Any]) -> None:
+    def _apply(self, values: Mapping[str, Any], changed: str) -> None:
         commands: list[Command] = []
         for listener in self.listeners:
             failed = f"{type(listener).__name__} failed to apply parameters"
@@ -288,6 +292,8 @@ class Parameters:
                 commands.append(guarded(command, failed))
 
         def run() -> None:
+            if changed:
+                self.on_change(changed)
             for command in commands:
                 command()
 
@@ -302,13 +308,10 @@ class Parameters:
 
     def _log_changes(self) -> None:
         if self._changed:
-            listed = [f"{name} = {shown(self._changed[name])}" for name in self._changed]
-            rest = len(listed) - _SHOWN
-            listing = ", ".join(listed[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
             log, now = self._node.get_logger(), time.monotonic()
             # Gain scheduling, or dragging a slider, would flood the log.
             often = len(self._log_times) == _BURST and now - self._log_times[0] < 1.0
-            (log.debug if often else log.info)(f"parameters changed: {listing}")
+            (log.debug if often else log.info)(f"parameters changed: {_listed(self._changed)}")
             self._log_times.append(now)
         self._named, self._changed = set(), {}
         self._log_pending = False
@@ -335,3 +338,9 @@ class Parameters:
         close = get_close_matches(name[:256], specs, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         return f"parameter '{name}' not found{hint}; there are: {', '.join(dict.fromkeys(heads))}"
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    listed = [f"{name} = {shown(value)}" for name, value in islice(values.items(), _SHOWN)]
+    rest = len(values) - _SHOWN
+    return ", ".join(listed) + (f" and {rest} more" if rest > 0 else "")

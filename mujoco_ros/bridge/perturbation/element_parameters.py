@@ -5,41 +5,25 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import mujoco
-
 from mujoco_ros.bridge.component import Component, ModelParameters, NodeContext, query
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
-from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.element_properties import (
     SIZES,
     Property,
+    PropertyEdit,
     Row,
+    Value,
     check_properties,
     element,
-    elements,
     get_property,
-    scratch_for,
 )
 from mujoco_ros.sim.settings.model_settings import Equality, EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
+from mujoco_ros.sim.settings.property_settings import PropertyNames, element_parameter
 from mujoco_ros.wire.parameter_spec import ParameterSpec
-
-
-def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
-    """Return the name of the parameter of an element, by its name in the model.
-
-    Parameters of a robot begin with its namespace, parameters of an object with its name.
-    """
-    namespace, name = "", element
-    for robot in layout.robots:
-        if robot.prefix and element.startswith(robot.prefix):
-            namespace, name = robot.namespace, element.removeprefix(robot.prefix)
-    parts = (namespace, kind, name, *rest)
-    return ".".join(name.replace("/", ".") for name in parts if name)
-
 
 EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
 
@@ -117,19 +101,11 @@ class _Offer(Mapping[str, ParameterSpec]):
     """The parameters of a model's properties; each is made when it is asked for."""
 
     def __init__(self, plant: Plant) -> None:
-        self._model = model = plant.model
-        self.properties: dict[str, Property] = {}
-        drives = plant.drives
-        motors = {model.actuator(a).name for j in drives.servo_joints for a in drives.actuators(j)}
-        for kind, name, names in elements(model):
-            if kind == "actuator" and name in motors:
-                continue  # whose gains are gains.<joint>.kp and .kd
-            start = element_parameter(plant.layout, kind, name)
-            for attribute in names:
-                self.properties[f"{start}.{attribute}"] = Property(kind, name, attribute)
+        self.model = plant.model
+        self.names = PropertyNames(plant.model, plant.layout, plant.drives)
 
     def __getitem__(self, name: str) -> ParameterSpec:
-        which, model = self.properties[name], self._model
+        which, model = self.names[name], self.model
         value, row = get_property(model, which), which.row
         description = row.meaning
         if which.attribute == "size":
@@ -138,76 +114,121 @@ class _Offer(Mapping[str, ParameterSpec]):
         return property_parameter(name, value, row, description)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.properties)
+        return iter(self.names)
 
     def __len__(self) -> int:
-        return len(self.properties)
+        return len(self.names)
 
 
-def property_parameter(
-    name: str, value: tuple[float, ...], row: Row, description: str
-) -> ParameterSpec:
+def property_parameter(name: str, value: Value, row: Row, description: str) -> ParameterSpec:
     """Return the parameter of a property: a list of numbers, or one number."""
     low, high = min(row.low, *value), max(row.high, *value)
     default = value if len(value) > 1 or name.endswith(".size") else value[0]
     return ParameterSpec(name, default, description, low=low, high=high)
 
 
+_RESTORES = "reset_restores_numbers"
+
+
 class PropertyParameters(Component):
     """Offers a parameter for each property of an element.
 
-    It is declared when it is first set, since a model has thousands. A reset does not change them;
-    a world that is loaded has its own.
+    It is declared when it is first set, since a model has thousands. A world that is loaded has its
+    own numbers.
     """
 
+    parameters = (
+        ParameterSpec(
+            _RESTORES,
+            False,
+            "Whether a reset, and loading a keyframe, sets the numbers of the model back that "
+            "parameters have changed, such as body.<name>.mass",
+        ),
+    )
+
     def __init__(self, context: NodeContext) -> None:
-        self._parameters, self._simulation = context.parameters, context.simulation
+        self._node, self._parameters = context.node, context.parameters
+        self._simulation = context.simulation
+        self._sets = 0  # number of sets of parameters
         self._offered = self._next = _Offer(context.simulation.plant)
-        self._scratch: mujoco.MjData | None = None  # of the next model
+        self._edit: PropertyEdit | None = None  # of the next model
         self._parameters.offer(self._offered)
+        context.simulation.properties.is_restored = context.values[_RESTORES]
 
     def apply_initial(self) -> None:
         """Apply the values that the user set at start, before the simulation runs."""
-        changed = self._changed()
-        check_properties(self._simulation.model, changed)
-        self._simulation.set_properties(changed)
+        changed = self._checked(self._parameters.values)
+        self._simulation.configure_properties(changed)
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject what no body can have."""
-        check_properties(self._simulation.model, self._of(values))
+        self._checked(values)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes the numbers."""
-        mine = self._of(values)
-        if not mine:
+        simulation, mine = self._simulation, self._of(values)
+        if not mine and _RESTORES not in values:
             return None
-        simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
-        return lambda: simulation.set_properties(mine, scratch)
+        self._sets += 1
+        edit = PropertyEdit(simulation.model, mine)
+
+        def command() -> None:
+            simulation.properties.is_restored = values.get(
+                _RESTORES, simulation.properties.is_restored
+            )
+            simulation.set_properties(mine, edit)
+
+        return command
+
+    def on_reset(self, event: SimulationReset) -> None:
+        """Show the numbers that a reset has restored or drawn."""
+        simulation, count, shown = self._simulation, self._sets, self._offered
+
+        def read() -> dict[Property, Value]:
+            return dict(simulation.properties.present)
+
+        def show(present: dict[Property, Value]) -> None:
+            if count != self._sets or shown is not self._offered:
+                return  # a client was quicker
+            values = {n: present[w] for n, w in self._declared().items() if w in present}
+            scalar = {n: v for n, v in values.items() if len(v) == 1 and not n.endswith(".size")}
+            self._parameters.show(values | {name: value[0] for name, value in scalar.items()})
+
+        if event.state and self._declared():
+            query(self._node, simulation.commands, read, show)
 
     def build(self, plant: Plant) -> None:
         """Find the parameters of the next model."""
         self._next = _Offer(plant)
-        self._scratch = scratch_for(plant.model, self._changed())
+        self._edit = PropertyEdit(plant.model, self._of(self._parameters.values))
 
     def commit(self) -> None:
         """Apply the changed values to the elements that remain."""
-        scratch, self._scratch = self._scratch, None
-        if not self._simulation.plant.fresh:
-            self._simulation.set_properties(self._changed(), scratch)
+        edit, self._edit = self._edit, None
+        if edit is not None and not self._simulation.plant.fresh:
+            self._simulation.configure_properties(edit.values, edit)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""
-        kept = () if self._simulation.plant.fresh else self._next
-        declared = [name for name in self._offered if name in self._parameters.values]
-        self._parameters.withdraw([name for name in declared if name not in kept])
+        kept = () if self._simulation.plant.fresh else self._next.names
+        self._parameters.withdraw([name for name in self._declared() if name not in kept])
         self._offered = self._next
         self._parameters.offer(self._offered)
 
-    def _changed(self) -> dict[Property, tuple[float, ...]]:
-        return self._of(self._parameters.values)
+    def _declared(self) -> dict[str, Property]:
+        names = self._offered.names
+        return {name: names[name] for name in self._parameters.values if name in names}
 
-    def _of(self, values: Mapping[str, Any]) -> dict[Property, tuple[float, ...]]:
-        known = self._offered.properties
+    def _checked(self, values: Mapping[str, Any]) -> dict[Property, Value]:
+        names, mine = self._offered.names, self._of(values)
+        for name in values:
+            if name in names:
+                names.check_name(name)
+        check_properties(self._simulation.model, mine, names.labels)
+        return mine
+
+    def _of(self, values: Mapping[str, Any]) -> dict[Property, Value]:
+        known = self._offered.names
         return {
             known[name]: value if isinstance(value, tuple) else (value,)
             for name, value in values.items()

@@ -41,7 +41,7 @@ class BackgroundWorker:
         self._jobs: queue.Queue[Callable[[], None]] = queue.Queue(_MOST_WAITING)
         self._thread: threading.Thread | None = None
 
-    def run(self, responder: Responder, fill: Callable[[], None]) -> None:
+    def run(self, responder: Responder, fill: Callable[[], object]) -> None:
         """Have the thread call `fill`, which fills in the response, and send it.
 
         Too many requests that wait are a `RequestRejectedError`.

@@ -4,6 +4,7 @@ import logging
 import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera
 from mujoco_ros.cameras.ros.frame_parameters import FORMATS, QUALITY
 from mujoco_ros.cameras.ros.frame_publishers import FramePublishers
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
-from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.model.sensors.cameras import Camera, intrinsics_of
 from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
@@ -191,6 +192,7 @@ class CameraSource(FrameSource):
 
     def publish(self, snapshot: StateSnapshot) -> None:
         """Render and publish the subscribed topics, all of one stamp."""
+        self._follow(snapshot.model)
         subscribed = self._subscribed()
         images = self._render(_needs(subscribed), snapshot)
         for topic in subscribed:
@@ -198,6 +200,15 @@ class CameraSource(FrameSource):
             if images.keys() >= product.needs:
                 message = product.message(self, images, snapshot.stamp)
                 self.send(self._publishers[topic], message)
+
+    def _follow(self, model: mujoco.MjModel) -> None:
+        """Use the present angle of view of the model."""
+        camera = self.camera
+        optics = intrinsics_of(model, camera.camera, camera.width, camera.height)
+        if optics != camera.intrinsics:
+            self.camera = replace(camera, intrinsics=optics)
+            self._info = camera_info(self.camera)
+            self.__dict__.pop("_cloud", None)
 
     def _subscribed(self) -> list[str]:
         return [topic for topic, publisher in self._publishers.items() if publisher.subscriptions]

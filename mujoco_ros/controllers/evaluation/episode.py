@@ -93,7 +93,9 @@ def initial_simulation(
     model = copy(assembly.model)
     trial.edit(model, conditions)
     mujoco.mj_setConst(model, mujoco.MjData(model))  # updates quantities derived from masses
-    return Simulation(replace(assembly, model=model), seed=seed)
+    # Random numbers of the scene are drawn later, since the controller does not know them.
+    config = replace(assembly.config, randomize={})
+    return Simulation(replace(assembly, model=model, config=config), seed=seed)
 
 
 def run_episode(
@@ -116,6 +118,8 @@ def run_episode(
     host.supervised.time_limit.limit_s = _TIME_LIMIT_S
     trial.disturb(simulation.model, conditions)
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
+    simulation.randomize(assembly.config.randomize)
+    conditions = {**conditions, **simulation.properties.drawn}
     refusal = trial.impossible(simulation.model)
     host.observation_filter = trial.observation_filter(seed, conditions)
     host.command_filter = trial.command_filter(conditions)
@@ -189,7 +193,8 @@ def scene_hash(assembly: Assembly) -> str:
         entries = [] if robot.realism is None else robot.realism.entries()
         settings = replace(robot, model="", gains=None, urdf=None, srdf=None, realism=None)
         content.update(repr((settings, entries)).encode())
-    content.update(repr((config.cameras, config.lidars, config.extensions)).encode())
+    others = config.cameras, config.lidars, config.extensions, config.randomize
+    content.update(repr(others).encode())
     return content.hexdigest()[:16]
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -17,6 +17,7 @@ from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
+from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.simulation import Simulation
 
 _LEAST_PATH = 1.0  # path to which the drift of a shorter one is relative [m]
@@ -165,6 +166,8 @@ class Trial(ABC):
     changes: Settings = field(default_factory=dict)  # settings of the controller's states
     controller: str = ""  # name or file of the controller
     limit: float = 60.0  # longest simulated time of an episode [s]
+    # Ranges of numbers of the model, added to the ranges of the scene
+    randomize: Mapping[str, RandomRange] = field(default_factory=dict)
 
     @property
     @abstractmethod
@@ -172,7 +175,8 @@ class Trial(ABC):
         """Name or file of the scene."""
 
     def scene_config(self) -> SceneConfig:
-        return load_scene(self.scene)
+        scene = load_scene(self.scene)
+        return replace(scene, randomize={**scene.randomize, **self.randomize})
 
     @abstractmethod
     def conditions(self, seed: int) -> Conditions:

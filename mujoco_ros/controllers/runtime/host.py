@@ -1,6 +1,7 @@
 """Host of a controller in the simulator: fixed rate, exact steps, reproducible runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import Any
 
@@ -21,8 +22,10 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.element_properties import LOOKS, Property
 from mujoco_ros.sim.simulation import Simulation
 
+_LOG = logging.getLogger(__name__)
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
 _ROUNDING = 1e-6  # part of a timestep; rounding errors of decimal periods are far smaller
@@ -84,6 +87,7 @@ class ControllerHost:
         self._simulation, self._controller = simulation, controller
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
+        self._is_edited = False  # whether the model of the controller has other numbers
         self._schedule = _Schedule(simulation, controller.period)
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
@@ -101,6 +105,7 @@ class ControllerHost:
         simulation.on_reset.append(self.reset)
         simulation.on_robot_set.append(self._on_robot_set)
         simulation.on_timestep.append(self._update_timestep)
+        simulation.on_edit.append(self._note_edit)
 
     @property
     def robot(self) -> str:
@@ -195,7 +200,8 @@ class ControllerHost:
     def prepare_activation(self) -> None:
         """Prepare `activate`, which then cannot fail; UserInputError if the model does not fit."""
         self._schedule.update()
-        if self._simulation.plant is not self._configured:
+        is_old = self._is_edited and not self.is_active
+        if self._simulation.plant is not self._configured or is_old:
             self._bindings.follow()
             self._configure()
 
@@ -228,6 +234,7 @@ class ControllerHost:
         simulation.on_reset.remove(self.reset)
         simulation.on_robot_set.remove(self._on_robot_set)
         simulation.on_timestep.remove(self._update_timestep)
+        simulation.on_edit.remove(self._note_edit)
         for binding in self._bindings.each.values():
             binding.cameras.close()
 
@@ -281,7 +288,20 @@ class ControllerHost:
             self._cancel_images()
             self.supervised.stop(f"robot '{removed[0]}' was removed")
 
+    def _note_edit(self, changed: Iterable[Property]) -> None:
+        """Tell once that an active controller does not follow the numbers of the model."""
+        if self._is_edited or all(each.row.array in LOOKS for each in changed):
+            return
+        self._is_edited = True
+        if self.is_active:
+            _LOG.info(
+                "controller '%s' continues with the numbers that the model had when it started; "
+                "deactivate and activate it to have it use the present ones",
+                self._controller.table.name,
+            )
+
     def _configure(self) -> None:
+        self._is_edited = False
         self.supervised.configure(self._robot_model())
         self._configured = self._bindings.plant
 

@@ -145,7 +145,7 @@ def rebuild(
     base, files = assembly.base, assembly.base_files
     if any(part.prefix == "" and part.name in removed for part in assembly.parts):
         base, files = mujoco.MjSpec(), ()
-        _adopt_options(base.option, assembly.model.opt)
+        adopt_options(base.option, assembly.model.opt)
     if base is None:
         raise errors.UnsupportedFormatError(
             f"'{assembly.config.name}' is a compiled model (MJB), which can only run alone; "
@@ -192,6 +192,42 @@ def _has_prefix(base: mujoco.MjSpec, prefix: str) -> bool:
     )
 
 
+def merged_model(assembly: Assembly) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    """Merge a scene again; return its spec, and the model that was compiled from it."""
+    if assembly.base is None:
+        raise errors.UnsupportedFormatError(
+            f"'{assembly.config.name}' is a compiled model (MJB), which has no MJCF"
+        )
+    return _compiled(
+        assembly.config, assembly.base, assembly.base_files, assembly.parts, usethread=False
+    )
+
+
+def _compiled(
+    config: SceneConfig,
+    base: mujoco.MjSpec,
+    files: tuple[AssetFile, ...],
+    parts: tuple[ScenePart, ...],
+    *,
+    usethread: bool,
+) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    spec = base.copy()
+    restore_files(spec, files)
+    _check_copy(base, _referring(spec), f"scene '{config.name}' does not compile")
+    if config.merged:
+        spec.modelname = config.name
+    _merge(spec, parts)
+    write_options(spec.option, config.physics)
+    reserve_attributes(spec)
+    # Beside a simulation, threads of the compiler would wait for a processor; this one has a
+    # priority.
+    spec.compiler.usethread = usethread
+    try:
+        return spec, spec.compile()
+    except ENGINE_ERRORS as error:
+        raise engine_error(f"scene '{config.name}' does not compile", error) from error
+
+
 def _build(
     config: SceneConfig,
     base: mujoco.MjSpec,
@@ -204,21 +240,7 @@ def _build(
     `before` is the model that it replaces.
     """
     with silence_compiler() as caught:
-        spec = base.copy()
-        restore_files(spec, files)
-        _check_copy(base, _referring(spec), f"scene '{config.name}' does not compile")
-        if config.merged:
-            spec.modelname = config.name
-        _merge(spec, parts)
-        write_options(spec.option, config.physics)
-        reserve_attributes(spec)
-        # Beside a simulation, threads of the compiler would wait for a processor; this one has a
-        # priority.
-        spec.compiler.usethread = before is None
-        try:
-            model = spec.compile()
-        except ENGINE_ERRORS as error:
-            raise engine_error(f"scene '{config.name}' does not compile", error) from error
+        _, model = _compiled(config, base, files, parts, usethread=before is None)
     _finish(model, config.name, before)
     warnings = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
     log = tuple(dict.fromkeys(" ".join(str(message).split()) for message in warnings))
@@ -302,7 +324,7 @@ def _attach(spec: mujoco.MjSpec, part: ScenePart) -> None:
     pose = part.config.pose
     frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
     # The options of the world apply; equal ones cause no warning.
-    _adopt_options(part.spec.option, spec.option)
+    adopt_options(part.spec.option, spec.option)
     restore_files(part.spec, part.files)
     before = _referring(spec)
     try:
@@ -330,7 +352,8 @@ def _check_copy(spec: mujoco.MjSpec, copied: int, where: str) -> None:
         raise engine_error(where, error) from error
 
 
-def _adopt_options(option: Any, source: Any) -> None:
+def adopt_options(option: Any, source: Any) -> None:
+    """Set options of the engine to those of another model or spec."""
     for name in dir(option):
         if not name.startswith("_"):
             setattr(option, name, getattr(source, name))

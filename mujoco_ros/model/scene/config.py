@@ -17,6 +17,7 @@ from mujoco_ros.model.scene.joint_options import JointOptions
 from mujoco_ros.model.scene.limits import MAX_OBJECTS, MAX_ROBOTS, check_count
 from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
+from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -148,6 +149,7 @@ class _SceneFile:
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     extensions: tuple[ExtensionConfig, ...] = ()
+    randomize: dict[str, RandomRange] = field(default_factory=dict)  # as in `RandomRanges`
     # ros2_control parameter file of its robots; the parameter `controllers_file` precedes
     controllers_file: str | None = None
 
@@ -336,6 +338,9 @@ def _extended(
         )
     scene = load_scene(overlay.extends, folder, overlays=overlays)
     try:
-        return replace(scene, name=name, robots=overlaid(scene.robots, overlay.robots))
+        robots = overlaid(scene.robots, overlay.robots)
+        return replace(
+            scene, name=name, robots=robots, randomize=scene.randomize | overlay.randomize
+        )
     except errors.UserInputError as error:
         raise errors.UserInputError(f"{where}: {error}") from error

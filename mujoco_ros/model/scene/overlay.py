@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.realism_config import RealismConfig, merged
 from mujoco_ros.model.scene.joint_options import JointOptions
+from mujoco_ros.model.scene.random_ranges import RandomRange
 
 EXTENDS = "extends"
 """Key of a scene YAML that makes it an overlay."""
@@ -33,6 +34,8 @@ class SceneOverlay:
     # The scene, as for `load_scene`; relative paths start from the folder of this file
     extends: str
     robots: tuple[RobotOverlay, ...] = ()
+    # Further ranges, as in `RandomRanges`
+    randomize: dict[str, RandomRange] = field(default_factory=dict)
 
 
 R = TypeVar("R", bound=Any)

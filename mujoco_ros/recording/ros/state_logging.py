@@ -9,7 +9,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_cache import output_folder
+from mujoco_ros.model.file_cache import output_folder, output_path
 from mujoco_ros.model.output_files import check_below
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
@@ -27,7 +27,10 @@ _FILE, _EVERY, _FOLDER = "state_log", "state_log_every", "output_folder"
 
 
 class StateLogging(Component):
-    """Writes the parameter `state_log`'s file; a change of model or timestep starts a segment."""
+    """Writes the parameter `state_log`'s file.
+
+    A change of the model, of its numbers, or of the timestep starts a segment.
+    """
 
     name = "state log"
     parameters = (
@@ -65,7 +68,8 @@ class StateLogging(Component):
         self._writer: StateLogWriter | None = None
         self._ring: RingBuffer | None = None  # of the physics thread
         self._next: RingBuffer | None = None
-        simulation.on_timestep.append(self._follow_timestep)
+        simulation.on_timestep.append(self._begin_segment)
+        simulation.on_edit.append(self._begin_segment)
         self._name = values[_FILE]
         if self._name:
             path = Path(self._name).expanduser().absolute()
@@ -164,14 +168,9 @@ class StateLogging(Component):
         return output_folder(self._values[_FOLDER])
 
     def _path(self, name: str) -> Path:
-        if "\0" in name:
-            raise UserInputError(f"state log {name!r} is not a path: it has a NUL character")
-        try:
-            return self._folder / Path(name).expanduser()
-        except RuntimeError as error:  # there is no such user
-            raise UserInputError(f"state log '{name}' is not a path: {error}") from error
+        return output_path(self._folder, name, "state log")
 
-    def _follow_timestep(self, _timestep: float) -> None:
+    def _begin_segment(self, _changed: object) -> None:
         """Start a new segment; in the physics thread."""
         ring, plant = self._ring, self._simulation.plant
         if ring is not None and not ring.closed and ring.plant is plant:

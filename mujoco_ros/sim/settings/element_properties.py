@@ -1,8 +1,7 @@
 """Numbers of a model's named elements that can be set while it runs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
@@ -10,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.actuators import is_affine
-from mujoco_ros.model.robot.scope import JOINT_WIDTHS, NAMED_ELEMENTS
+from mujoco_ros.model.robot.scope import JOINT_WIDTHS, NAMED_ELEMENTS, SCALAR_JOINTS
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS
 
 _GEOM = mujoco.mjtGeom
@@ -36,11 +35,16 @@ class Row(NamedTuple):
     high: float = _LARGEST
     is_basic: bool = False
     """Whether the engine derives constants from it."""
+    limited: str = ""
+    """For a range: array that tells whether it applies, which is unless its ends are equal."""
 
 
 _RGBA = "Colour: red, green, blue, and alpha, of which 0 is invisible"
 _SOLREF = "Time constant [s] and damping ratio of the constraint, or -stiffness and -damping"
 _SOLIMP = "Impedance of the constraint: d0, dwidth, width, midpoint, power"
+_RANGE = "two equal numbers for no limit"
+_COLOUR = "light: red, green, blue"
+_GAIN = "of an actuator that is neither motor nor servo, with the meaning of its type in MJCF"
 PROPERTIES: dict[str, dict[str, Row]] = {
     "body": {
         "mass": Row("body_mass", "Mass [kg]; the inertia stays", _SMALLEST, is_basic=True),
@@ -85,12 +89,30 @@ PROPERTIES: dict[str, dict[str, Row]] = {
         "armature": Row("dof_armature", "Inertia of the rotor [kg m² or kg]", is_basic=True),
         "frictionloss": Row("dof_frictionloss", "Dry friction [Nm or N]"),
         "stiffness": Row("jnt_stiffness", "Stiffness of the spring [Nm/rad or N/m]"),
+        "springref": Row(
+            "qpos_spring", "Position of the spring at rest [rad or m]", -_LARGEST, is_basic=True
+        ),
+        "range": Row(
+            "jnt_range",
+            f"Limits of the position [rad or m], which commands respect, too; {_RANGE}",
+            -_LARGEST,
+            limited="jnt_limited",
+        ),
+        "margin": Row("jnt_margin", "Distance from a limit below which it acts [rad or m]"),
+        "solreflimit": Row("jnt_solref", f"{_SOLREF}, of the limits", -_LARGEST),
+        "solimplimit": Row("jnt_solimp", f"{_SOLIMP}, of the limits"),
     },
     "tendon": {
         "rgba": Row("tendon_rgba", _RGBA, high=1.0),
         "damping": Row("tendon_damping", "Damping [Ns/m]", is_basic=True),
         "frictionloss": Row("tendon_frictionloss", "Dry friction [N]"),
         "stiffness": Row("tendon_stiffness", "Stiffness of the spring [N/m]", is_basic=True),
+        "range": Row(
+            "tendon_range",
+            f"Limits of the length [m]; {_RANGE}",
+            -_LARGEST,
+            limited="tendon_limited",
+        ),
     },
     "constraint": {
         "solref": Row("eq_solref", f"{_SOLREF}, of an equality constraint", -_LARGEST),
@@ -99,20 +121,53 @@ PROPERTIES: dict[str, dict[str, Row]] = {
     "actuator": {
         "kp": Row("actuator_gainprm", "Stiffness of a position servo [Nm/rad or N/m]", _SMALLEST),
         "kv": Row("actuator_biasprm", "Damping of a servo [Nms/rad or Ns/m]", _SMALLEST),
+        "gainprm": Row("actuator_gainprm", f"Parameters of the gain {_GAIN}", -_LARGEST),
+        "biasprm": Row("actuator_biasprm", f"Parameters of the bias {_GAIN}", -_LARGEST),
+        "dynprm": Row("actuator_dynprm", f"Parameters of the activation {_GAIN}", -_LARGEST),
+        "forcerange": Row(
+            "actuator_forcerange",
+            f"Limits of the force [N or Nm]; {_RANGE}",
+            -_LARGEST,
+            limited="actuator_forcelimited",
+        ),
+        "ctrlrange": Row(
+            "actuator_ctrlrange",
+            f"Limits of the control; {_RANGE}",
+            -_LARGEST,
+            limited="actuator_ctrllimited",
+        ),
+    },
+    "camera": {
+        "fovy": Row("cam_fovy", "Vertical angle of view [°], for cameras without lens", 0.1, 179.0),
+    },
+    "light": {
+        "ambient": Row("light_ambient", f"Ambient {_COLOUR}"),
+        "diffuse": Row("light_diffuse", f"Diffuse {_COLOUR}"),
+        "specular": Row("light_specular", f"Specular {_COLOUR}"),
+        "attenuation": Row("light_attenuation", "Attenuation: constant, linear, quadratic"),
+        "cutoff": Row("light_cutoff", "Half of the angle of a spotlight [°]", high=180.0),
+        "exponent": Row("light_exponent", "Exponent of the edge of a spotlight"),
+        "pos": Row("light_pos", "Position in the frame of its body [m]", -_LARGEST, is_basic=True),
+        "dir": Row(
+            "light_dir", "Direction in the frame of its body; not zero", -_LARGEST, is_basic=True
+        ),
     },
     "material": {"rgba": Row("mat_rgba", _RGBA, high=1.0)},
 }
 """What can be set, by kind of element and name."""
 _OBJECTS = NAMED_ELEMENTS | {"constraint": NAMED_ELEMENTS["equality"]}
-ARRAYS = tuple(row.array for rows in PROPERTIES.values() for row in rows.values())
+_ROWS = [row for rows in PROPERTIES.values() for row in rows.values()]
+ARRAYS = tuple(dict.fromkeys(name for row in _ROWS for name in (row.array, row.limited) if name))
 """The arrays of the model that hold them."""
-LOOKS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")
+LOOKS = (
+    *("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba"),
+    *(row.array for kind in ("camera", "light") for row in PROPERTIES[kind].values()),
+)
 """Those which one sees."""
-_BASIC = tuple(row.array for rows in PROPERTIES.values() for row in rows.values() if row.is_basic)
+_BASIC = tuple(row.array for row in _ROWS if row.is_basic)
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(NamedTuple):
     """A property of a named element of a model."""
 
     kind: str
@@ -125,6 +180,9 @@ class Property:
         return PROPERTIES[self.kind][self.attribute]
 
 
+Value = tuple[float, ...]
+
+
 def elements(model: mujoco.MjModel) -> Iterator[tuple[str, str, list[str]]]:
     """Yield kind and name of each named element of a model, and the names of its properties."""
     for kind, rows in PROPERTIES.items():
@@ -133,13 +191,28 @@ def elements(model: mujoco.MjModel) -> Iterator[tuple[str, str, list[str]]]:
             name = mujoco.mj_id2name(model, objtype, index)
             if not name or (kind == "body" and not index):
                 continue
-            names = list(rows)
-            if kind == "geom" and int(model.geom_type[index]) not in SIZES:
-                names.remove("size")
-            if kind == "actuator":
-                names = [word for word in names if word in _gains(model, index)]
-            if names:
+            lacks = _lacking(model, kind, index)
+            if names := [word for word in rows if word not in lacks]:
                 yield kind, name, names
+
+
+def _lacking(model: mujoco.MjModel, kind: str, index: int) -> Collection[str]:
+    """Return the properties of its kind that an element does not have."""
+    if kind == "geom":
+        return () if int(model.geom_type[index]) in SIZES else ("size",)
+    if kind == "joint":  # springs and limits of free and ball joints have other numbers
+        return () if model.jnt_type[index] in SCALAR_JOINTS else ("springref", "range")
+    if kind == "camera":
+        return ("fovy",) if model.cam_sensorsize[index].all() else ()
+    if kind != "actuator":
+        return ()
+    gains = _gains(model, index)
+    lacks = {"kp", "kv"} - gains.keys() | ({"gainprm", "biasprm"} if gains else set())
+    if model.actuator_dyntype[index] == mujoco.mjtDyn.mjDYN_NONE:
+        lacks.add("dynprm")
+    if model.actuator_ctrlnum[index] != 1:
+        lacks.add("ctrlrange")
+    return lacks
 
 
 def properties(model: mujoco.MjModel) -> list[Property]:
@@ -156,75 +229,98 @@ def element(model: mujoco.MjModel, which: Property) -> int:
     return int(mujoco.mj_name2id(model, _OBJECTS[which.kind][0], which.name))
 
 
-def get_property(model: mujoco.MjModel, which: Property) -> tuple[float, ...]:
-    """Return the numbers of a property; those of the size of a geom are in `SIZES`."""
-    if which.kind == "actuator":
+def get_property(model: mujoco.MjModel, which: Property) -> Value:
+    """Return the numbers of a property; those of the size of a geom are in `SIZES`.
+
+    The ends of a range that does not apply are equal.
+    """
+    if which.attribute in _GAINS:
         return (_gains(model, element(model, which))[which.attribute],)
     numbers = _numbers(model, which)[0]
+    if which.row.limited and not _flags(model, which)[0]:
+        return (0.0,) * len(numbers)
     digits = 7 if numbers.dtype == np.float32 else 17
     return tuple(round(float(number), digits) for number in numbers)
 
 
-def check_properties(model: mujoco.MjModel, values: Mapping[Property, tuple[float, ...]]) -> None:
-    """Reject values that no body can have, and those that the engine rejects; slow."""
+def check_properties(
+    model: mujoco.MjModel,
+    values: Mapping[Property, Value],
+    labels: Mapping[Property, str] | None = None,
+) -> None:
+    """Reject values that no body can have, and those that the engine rejects; slow.
+
+    `labels` are the names of the properties in messages.
+    """
+
+    def label(which: Property) -> str:
+        return (labels or {}).get(which) or f"{which.kind}.{which.name}.{which.attribute}"
+
     for which, value in values.items():
+        why = ""
         if which.attribute == "inertia" and 2.0 * max(value) > sum(value) * (1.0 + 1e-9):
-            raise UserInputError(
-                f"the inertia of body '{which.name}' cannot be {list(value)}: "
-                "one principal moment exceeds the sum of the others"
-            )
-        if which.attribute in ("mass", "inertia"):
+            why = "one principal moment exceeds the sum of the others"
+        elif which.row.limited and value[0] > value[1]:
+            why = "its lower end is above its upper end; for no limit, give two equal numbers"
+        elif which.attribute == "dir" and not any(value):
+            why = "a direction is not zero"
+        elif which.attribute in ("mass", "inertia"):
             body = element(model, which)
             if body >= 0 and not model.body_mass[body]:
-                raise UserInputError(
-                    f"the {which.attribute} of body '{which.name}' cannot be set: it has no mass, "
-                    "since its geoms have none"
-                )
+                why = "the body has no mass, since its geoms have none"
+        if why:
+            raise UserInputError(f"parameter '{label(which)}' cannot be {list(value)}: {why}")
     if any(which.row.is_basic for which in values):
         try:
             set_properties(copy(model), values)
         except ENGINE_ERRORS as error:
-            names = ", ".join(f"{w.kind}.{w.name}.{w.attribute}" for w in values)
+            names = ", ".join(map(label, values))
             raise UserInputError(f"{names}: {' '.join(str(error).split())}") from error
 
 
-def scratch_for(model: mujoco.MjModel, changed: Iterable[Property]) -> mujoco.MjData | None:
-    """Return the data that `set_properties` needs for some properties; slow."""
-    if not any(which.row.is_basic for which in changed):
-        return None
-    scratch = mujoco.MjData(model)
-    mujoco.mj_forward(model, scratch)  # makes the system allocate the memory now
-    return scratch
+class PropertyEdit:
+    """Prepared new numbers of elements; slow to create, fast to apply between two steps."""
+
+    def __init__(self, model: mujoco.MjModel, values: Mapping[Property, Value]) -> None:
+        """Prepare new numbers of what the model has."""
+        self.model = model
+        self.values = {w: value for w, value in values.items() if element(model, w) >= 0}
+        self._writes: list[tuple[Any, Any]] = []
+        self.has_ranges = any(which.row.limited for which in self.values)
+        self._gains: list[tuple[int, str, float]] = []
+        for which, value in self.values.items():
+            if which.attribute in _GAINS:
+                self._gains.append((element(model, which), which.attribute, value[0]))
+                continue
+            self._writes.append((_numbers(model, which), np.array(value)))
+            if which.row.limited:
+                self._writes.append((_flags(model, which), value[0] < value[1]))
+        self._scratch: mujoco.MjData | None = None
+        if any(which.row.is_basic for which in self.values):
+            self._scratch = mujoco.MjData(model)
+            mujoco.mj_forward(model, self._scratch)  # makes the system allocate the memory now
+
+    def apply(self) -> None:
+        """Set the numbers. Bounding volumes follow the sizes; masses and inertias do not."""
+        for numbers, value in self._writes:
+            numbers[:] = value
+        for gain in self._gains:
+            _set_gain(self.model, *gain)
+        if self._scratch is not None:
+            mujoco.mj_setConst(self.model, self._scratch)  # leaves the reference configuration
 
 
-def set_properties(
-    model: mujoco.MjModel,
-    values: Mapping[Property, tuple[float, ...]],
-    scratch: mujoco.MjData | None = None,
-) -> None:
-    """Set properties of elements that the model has, between two steps.
-
-    Bounding volumes follow the sizes; masses and inertias do not. `scratch` is from `scratch_for`;
-    without one for this model, it is created here.
-    """
-    is_basic = False
-    for which, value in values.items():
-        index = element(model, which)
-        if index >= 0:
-            if which.kind == "actuator":
-                _set_gain(model, index, which.attribute, *value)
-            else:
-                _numbers(model, which)[:] = value
-            is_basic |= which.row.is_basic
-    if is_basic:
-        if scratch is None or scratch.model is not model:
-            scratch = mujoco.MjData(model)
-        mujoco.mj_setConst(model, scratch)  # leaves `scratch` in the reference configuration
+def set_properties(model: mujoco.MjModel, values: Mapping[Property, Value]) -> None:
+    """Set properties of elements that the model has; see `PropertyEdit`."""
+    PropertyEdit(model, values).apply()
 
 
 def basic_numbers(model: mujoco.MjModel) -> np.ndarray:
     """Return a copy of all numbers of a model from which the engine derives constants.  # (n,)"""
     return np.concatenate([getattr(model, name).ravel() for name in _BASIC])
+
+
+_GAINS = ("kp", "kv")
 
 
 def _gains(model: mujoco.MjModel, actuator: int) -> dict[str, float]:
@@ -248,12 +344,28 @@ def _set_gain(model: mujoco.MjModel, actuator: int, name: str, value: float) -> 
 
 def _numbers(model: mujoco.MjModel, which: Property) -> Any:
     """Return the value of a property in the model, as a view with one or several equal rows."""
-    index, array = element(model, which), getattr(model, which.row.array)
-    rows = slice(index, index + 1)
-    if which.row.array.startswith("dof_"):
-        first = int(model.jnt_dofadr[index])
-        rows = slice(first, first + JOINT_WIDTHS[model.jnt_type[index], 1])
+    array = getattr(model, which.row.array)
+    first, count = _rows(model, which)
     columns = array.size // max(len(array), 1)
+    numbers = array.reshape(len(array), columns)[first : first + count]
     if which.attribute == "size":
-        return array[rows, : len(SIZES[int(model.geom_type[index])])]
-    return array.reshape(len(array), columns)[rows]
+        return numbers[:, : len(SIZES[int(model.geom_type[element(model, which)])])]
+    return numbers
+
+
+def _flags(model: mujoco.MjModel, which: Property) -> Any:
+    """Return whether a range applies, as a view."""
+    first, count = _rows(model, which)
+    return getattr(model, which.row.limited)[first : first + count]
+
+
+def _rows(model: mujoco.MjModel, which: Property) -> tuple[int, int]:
+    """Return the first row of an element in the array of its property, and the number of rows."""
+    index, array = element(model, which), which.row.array
+    if array.startswith("dof_"):
+        return int(model.jnt_dofadr[index]), int(JOINT_WIDTHS[model.jnt_type[index], 1])
+    if array.startswith("qpos_"):
+        return int(model.jnt_qposadr[index]), 1
+    if array.startswith("actuator_ctrl"):
+        return int(model.actuator_ctrladr[index]), 1
+    return index, 1

@@ -40,14 +40,11 @@ class ModelEdits:
             setattr(other.opt, name, getattr(self._model.opt, name))
 
 
-_FORCE_LIMITS = ("actuator_forcerange", "actuator_forcelimited")
-
-
 class ModelValues:
-    """Properties of elements, gains and limits of actuators, and options of a model."""
+    """Properties of elements, with gains and limits of actuators, and options of a model."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        fields = [getattr(model, name) for name in (*ARRAYS, *_FORCE_LIMITS)]
+        fields = [getattr(model, name) for name in ARRAYS]
         options = [(name, getattr(model.opt, name)) for name in OPTIONS]
         # The arrays are views of the memory of the model; numbers are read by their names.
         self._arrays: list[tuple[slice, np.ndarray]] = []

@@ -13,6 +13,7 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.realism.robot_realism import SavedRealism
+from mujoco_ros.sim.settings.element_properties import Property, Value
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.initial_state import initial_state
@@ -26,7 +27,10 @@ _REASON = "another state was loaded"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Everything that determines the next steps, except options and edits of the model."""
+    """Everything that determines the next steps, except options.
+
+    The numbers of elements are restored as by a reset, if `PropertySettings.is_restored`.
+    """
 
     assembly: Assembly  # the scene
     joints: Joints  # its scalar joints
@@ -37,7 +41,8 @@ class Snapshot:
     timestep: float  # simulated time between steps [s]
     references: np.ndarray  # references of the joints (3, n)
     gains: np.ndarray  # the PD gains (2, n)
-    force_limits: np.ndarray  # force range of each actuator, and whether it is limited (nu, 3)
+    force_limits: np.ndarray  # force limits of the actuators (nactuator, 6)
+    properties: dict[Property, Value]  # numbers of elements that were set
     controls: dict[ScenePart, ControlState]  # command arbitration of each robot
     wrenches: Wrenches  # external wrenches on bodies
     noise: Any  # state of the sensor noise generator, if sensors have noise
@@ -64,6 +69,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         references=simulation.references.values.copy(),
         gains=simulation.plant.gains.save_state(),
         force_limits=simulation.drives.force_limits.save_state(),
+        properties=dict(simulation.properties.present),
         controls={
             part: control.save_state()
             for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
@@ -89,6 +95,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     for control in simulation.controls:
         control.reset(_REASON)
     simulation.wrenches.clear()
+    simulation.set_properties(simulation.properties.restored(snapshot.properties))
     _set_plant(simulation, snapshot)
     simulation.plant.extensions.restore(snapshot.extensions)
     if simulation.plant.realism is not None:
@@ -140,24 +147,38 @@ class Keyframes:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._saved: dict[str, Snapshot] = {}
+        self.saved: dict[str, Snapshot] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names, the model's first."""
-        return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
+        return tuple(dict.fromkeys((*self._model_keys(), *self.saved)))
 
     def save(self, name: str) -> float:
         """Save the present state, in place of one with the same name; return its time [s]."""
         if not name.strip():
             raise UserInputError("a keyframe needs a name: set the parameter 'active_keyframe'")
-        if name not in self._saved and len(self._saved) >= MAX_SAVED:
+        if name not in self.saved and len(self.saved) >= MAX_SAVED:
             raise UserInputError(
                 f"'{name}' cannot be saved: at most {MAX_SAVED} keyframes can be saved; save "
                 "under the name of one of them to replace it"
             )
-        self._saved[name] = take_snapshot(self._simulation)
-        return self._saved[name].time
+        self.saved[name] = take_snapshot(self._simulation)
+        return self.saved[name].time
+
+    def delete(self, name: str) -> int:
+        """Delete a saved state, or all with an empty name; return how many there were.
+
+        A keyframe of the model with that name is the model's again.
+        """
+        if not name:
+            count = len(self.saved)
+            self.saved.clear()
+            return count
+        if name not in self.saved:
+            raise unknown("saved keyframe", name, self.saved)
+        del self.saved[name]
+        return 1
 
     def load(self, name: str, *, rewind: bool = True) -> float:
         """Restore a state, with its time if `rewind`, and return the time after it [s].
@@ -168,11 +189,11 @@ class Keyframes:
         simulation = self._simulation
         keys = self._model_keys()
         matches = [full for full in keys if full.rpartition("/")[2] == name]
-        if len(matches) == 1 and name not in (*keys, *self._saved):
+        if len(matches) == 1 and name not in (*keys, *self.saved):
             name = matches[0]
-        if name in self._saved:
+        if name in self.saved:
             try:
-                restore(simulation, self._saved[name], rewind=rewind)
+                restore(simulation, self.saved[name], rewind=rewind)
             except UserInputError as error:
                 raise UserInputError(f"keyframe '{name}' cannot be loaded: {error}") from error
         elif name in keys:

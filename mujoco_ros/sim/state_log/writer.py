@@ -6,6 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from copy import copy
 from errno import ENOENT
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,7 +19,9 @@ from mujoco_ros.model.robot.actuators import control_names
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig
 from mujoco_ros.model.scene.engine_plugins import used_plugins
+from mujoco_ros.sim.actuator_controls import free_controls
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.state.model_edits import gather, scatter
 from mujoco_ros.sim.state.state_vector import state_fields
 from mujoco_ros.sim.state_log.row_format import (
     DERIVED,
@@ -54,6 +57,7 @@ class RingBuffer(RowRing):
         self.plant, self.every = plant, every  # steps per row
         self.fields = row_fields(arrays, state_fields(plant.model, plant.data))  # fields of a row
         self.timestep = float(plant.model.opt.timestep)  # simulated time between steps [s]
+        self.model_values = gather(plant.model)  # which may change before the header is written
         self.removed = self.dropped = 0  # rows that were written, and that lacked space
         self.closed = False  # whether no rows will be added
         width = sum(field.size for field in self.fields)
@@ -138,6 +142,10 @@ def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, A
             for j in range(model.njnt)
         },
         "actuators": control_names(model),
+        "controls": {
+            robot: {control.name: control.slot for control in controls}
+            for robot, controls in free_controls(plant).items()
+        },
         "sensors": {
             model.sensor(s).name: [int(model.sensor_adr[s]), int(model.sensor_dim[s])]
             for s in range(model.nsensor)
@@ -267,7 +275,9 @@ class StateLogWriter:
             closed = ring.closed  # read before the rows: none are added after it is set
             if ring is not self._current:
                 header = describe_rows(ring, self._describe(ring.plant))
-                self.size += write_record(self._file, SEGMENT, pack(ring.plant.model, header))
+                model = copy(ring.plant.model)
+                scatter(model, ring.model_values)
+                self.size += write_record(self._file, SEGMENT, pack(model, header))
                 self._current = ring
             self._write_rows(ring)
             if not closed:

@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from control_msgs.msg import DynamicJointState, InterfaceValue
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
@@ -130,11 +131,24 @@ class CommandPublisher:
         values = [float(value) for value in velocities.values()]
         return self._command(namespace, JointState(name=list(velocities), velocity=values))
 
+    def command_actuators(self, namespace: str, controls: Mapping[str, float]) -> Request:
+        """Publish controls of actuators of a robot that no joint reference drives."""
+        message = DynamicJointState(joint_names=list(controls))
+        for value in controls.values():
+            control = InterfaceValue(interface_names=["ctrl"], values=[float(value)])
+            message.interface_values.append(control)
+        return self._send(namespace, CommandSource.ACTUATORS, message, "actuators", [*controls])
+
     def _command(self, namespace: str, message: JointState) -> Request:
-        what = message.name[0] if len(message.name) == 1 else f"{len(message.name)} joints"
+        source = CommandSource.JOINT_COMMANDS
+        return self._send(namespace, source, message, "joints", message.name)
+
+    def _send(
+        self, namespace: str, topic: str, message: Any, kind: str, names: Sequence[str]
+    ) -> Request:
+        what = names[0] if len(names) == 1 else f"{len(names)} {kind}"
         request = self._report(f"command {what}{f' of {namespace}' if namespace else ''}")
-        topic = in_namespace(namespace, CommandSource.JOINT_COMMANDS)
-        self._post(self._publish, message, topic, RELIABLE, request)
+        self._post(self._publish, message, in_namespace(namespace, topic), RELIABLE, request)
         return request
 
     def pull(self, frame: str, pull: Pull) -> None:

@@ -21,7 +21,7 @@ from mujoco_ros.wire.service_caller import TIMEOUT_S, ServiceCaller
 
 _PREFIX = "simulation_interfaces_prefix"
 _DEFAULT_PREFIX = "~/"
-_KEYFRAME, _PAST = "active_keyframe", "history_time"
+_KEYFRAME, _PAST, _MODEL_FILE = "active_keyframe", "history_time", "model_file"
 _POLL_S = 1.0
 _SCOPES = {
     "time": simulation_interfaces.srv.ResetSimulation.Request.SCOPE_TIME,
@@ -98,6 +98,14 @@ class RunStateClient:
     def load_keyframe(self, name: str) -> Request:
         """Load a keyframe of the model or a saved one."""
         return self._keyframe("load", name)
+
+    def delete_keyframe(self, name: str) -> Request:
+        """Delete a saved keyframe."""
+        return self._keyframe("delete", name)
+
+    def save_model(self, file: str) -> Request:
+        """Save the present model to a new file in the folder of the simulator's outputs."""
+        return self._named(f"save the model as '{file}'", {_MODEL_FILE: file}, "save_model")
 
     def load_past(self, time: float) -> Request:
         """Pause in the last past state not later than `time` [s]."""

@@ -297,6 +297,7 @@ def test_repeated_messages_of_the_engine_are_logged_rarely_with_a_count(
     monkeypatch.setattr(diagnostics._errors, "_log", failed.append)
     # A process has one log handler of the engine: threads of earlier tests may compile meanwhile.
     mujoco.set_mju_user_warning(stepped.simulation.engine_messages.append)
+    stepped.simulation.note_change("body.a.mass = 1e-09")
     for _ in range(5):
         stepped.diverge()
         diagnostics._poll()  # sends the request
@@ -309,7 +310,9 @@ def test_repeated_messages_of_the_engine_are_logged_rarely_with_a_count(
         "MuJoCo: Nan, Inf or huge value in QACC",
     ]
     assert re.fullmatch(
-        r"engine: the simulation diverged; on_divergence: reset \(before .* s\)", failed[0]
+        r"engine: the simulation diverged; on_divergence: reset \(before \d+\.\d+ s; "
+        r"the last change of parameters was body\.a\.mass = 1e-09, at \d+\.\d+ s\)",
+        failed[0],
     )
     assert [status.message for status in (m.status[1] for m in published)] == ["diverged"] * 5
 

@@ -8,6 +8,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.qos import QoSProfile
+from simulation_interfaces.srv import ResetSimulation
 from simulators import Listener, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
@@ -128,6 +129,48 @@ def test_parameters_take_effect_and_are_read_back(live: Live) -> None:
         assert live.listener.get_parameter(name) == value
     height = live.position("puck")[2]  # type: ignore[index]
     live.wait(lambda: live.position("puck")[2] < height - 0.1)  # type: ignore[index]
+
+
+def test_a_reset_restores_some_numbers_and_draws_others(
+    start: SimulatorLauncher, tmp_path: Path
+) -> None:
+    """Those of a scene with random numbers, whose parameters follow."""
+    (tmp_path / "table.xml").write_text(_SCENE)
+    (tmp_path / "table.yaml").write_text(
+        "robots: [{name: table, model: table.xml}]\n"
+        "randomize: {geom.*.friction: {scale: [0.5, 0.9]}}\n"
+    )
+    simulator = start.simulator(
+        scene=tmp_path / "table.yaml", body__puck__mass=3.0, reset_restores_numbers=True
+    )
+    listener, friction = start.listener(simulator), "geom.skin.friction"
+
+    def reset() -> None:
+        scope = ResetSimulation.Request.SCOPE_STATE
+        request = ResetSimulation.Request(scope=scope)
+        result = listener.call(ResetSimulation, "reset_simulation", request).result
+        assert result.result == result.RESULT_OK
+
+    values = {"body.puck.mass": 5.0, friction: [0.1, 0.1, 0.1]}
+    assert all(result.successful for result in listener.set_parameters(values))
+    drawn = [0.1]
+    for _ in range(2):
+        reset()
+        assert listener.spin_until(lambda: listener.get_parameter(friction)[0] != drawn[-1])
+        drawn.append(listener.get_parameter(friction)[0])
+        assert listener.get_parameter("body.puck.mass") == 3.0
+    assert all(0.5 <= value <= 0.9 for value in drawn[1:])
+    assert simulator.stop() == 0
+
+
+def test_a_value_with_which_the_simulation_diverges_is_named(live: Live) -> None:
+    values = {"joint.hinge.stiffness": 1e9, "joint.hinge.springref": 1.0}
+    (result,) = live.listener.set_parameters(values, atomic=True)
+    assert result.successful, result.reason
+    live.simulator.wait_for_log(
+        "the last change of parameters was joint.hinge.stiffness = 1000000000"
+    )
+    assert live.listener.set_parameters({"joint.hinge.stiffness": 0.0})[0].successful
 
 
 def test_a_refusal_has_its_reason(live: Live) -> None:

@@ -215,3 +215,80 @@ def test_gains_of_servos_are_set_and_those_of_torque_motors_are_elsewhere(
     assert (servo.gainprm[0], servo.biasprm[1], servo.biasprm[2]) == (80.0, -80.0, -8.0)
     assert "not found" in perturbed.set({"actuator.motor.kp": 1.0})
     perturbed.step(10)
+
+
+def test_an_error_names_the_parameter_as_the_user_set_it(perturb: Act) -> None:
+    reason = perturb().set({"left.body.link.inertia": (1.0, 1.0, 3.0)})
+    assert reason.startswith("parameter 'left.body.link.inertia' cannot be [1.0, 1.0, 3.0]:")
+    assert "parameter 'left.joint.hinge.range' cannot be" in perturb().set(
+        {"left.joint.hinge.range": (1.0, -1.0)}
+    )
+
+
+def test_a_parameter_of_two_elements_is_refused_with_both_names(
+    perturb: Act, tmp_path: Path
+) -> None:
+    path = tmp_path / "names.xml"
+    path.write_text(
+        "<mujoco><worldbody><body><joint name='j'/><geom name='a.b' size='.1'/>"
+        "<geom name='a/b' size='.2'/></body></worldbody></mujoco>"
+    )
+    perturbed = perturb(path)
+    assert "2 elements of the model, 'a.b' and 'a/b'" in perturbed.set({"geom.a.b.size": [0.3]})
+    assert perturbed.simulation.model.geom_size[:, 0].tolist() == [0.1, 0.2]
+    with pytest.raises(UserInputError, match="rename all but one of them"):
+        perturb(path, geom__a__b__margin=0.1)
+
+
+def test_a_reset_that_restores_numbers_shows_them(perturb: Act) -> None:
+    perturbed = perturb(body__lamp__mass=2.0)
+    assert not perturbed.set({"body.lamp.mass": 5.0, "geom.bulb.size": [0.5]})
+    assert not perturbed.set({"reset_restores_numbers": True})
+    perturbed.reset()
+    assert perturbed.simulation.model.body("lamp").mass[0] == perturbed["body.lamp.mass"] == 2.0
+    assert perturbed["geom.bulb.size"] == (0.1,)
+    perturbed.reset()
+    assert perturbed["body.lamp.mass"] == 2.0
+
+
+def test_lights_and_the_angle_of_view_of_cameras_are_set(perturb: Act, tmp_path: Path) -> None:
+    path = tmp_path / "lit.xml"
+    path.write_text(
+        "<mujoco><worldbody><light name='sun' pos='0 0 3'/><camera name='eye' fovy='60'/>"
+        "<camera name='lens' sensorsize='.01 .01' focal='.01 .01' resolution='8 8'/>"
+        "<body><joint name='j'/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    perturbed, sun = perturb(path), "light.sun."
+    values = {f"{sun}diffuse": (1.0, 0.5, 0.0), f"{sun}pos": (1.0, 2.0, 3.0)}
+    assert not perturbed.set(values | {f"{sun}dir": (0.0, 1.0, -1.0), "camera.eye.fovy": 90.0})
+    model, data = perturbed.simulation.model, perturbed.simulation.data
+    perturbed.step()
+    assert model.light_diffuse[0].tolist() == [1.0, 0.5, 0.0]
+    assert data.light_xpos[0].tolist() == [1.0, 2.0, 3.0]
+    assert data.light_xdir[0] == pytest.approx([0.0, 0.5**0.5, -(0.5**0.5)])
+    assert model.cam_fovy[0] == 90.0
+    assert "a direction is not zero" in perturbed.set({f"{sun}dir": (0.0, 0.0, 0.0)})
+    assert "not found" in perturbed.set({"camera.lens.fovy": 90.0})
+
+
+def test_a_thousand_numbers_are_set_together_or_not_at_all(perturb: Act, tmp_path: Path) -> None:
+    path = tmp_path / "many.xml"
+    bodies = "".join(
+        f"<body name='b{i}' pos='{i} 0 0'><joint name='j{i}'/><geom name='g{i}' size='.1'/></body>"
+        for i in range(250)
+    )
+    path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    perturbed = perturb(path)
+    values: dict[str, Any] = {}
+    for i in range(250):
+        values |= {f"body.b{i}.mass": 2.0, f"geom.g{i}.friction": [0.5, 0.01, 0.001]}
+        values |= {f"joint.j{i}.damping": 3.0, f"joint.j{i}.armature": 4.0}
+    before = gather(perturbed.simulation.model)
+    assert "from 0" in perturbed.set(values | {"joint.j249.damping": -1.0})
+    assert np.array_equal(gather(perturbed.simulation.model), before)
+    assert not perturbed.set(values)
+    model = perturbed.simulation.model
+    assert (model.body_mass[1:] == 2.0).all()
+    assert (model.geom_friction == [0.5, 0.01, 0.001]).all()
+    assert (model.dof_damping == 3.0).all()
+    assert (model.dof_armature == 4.0).all()

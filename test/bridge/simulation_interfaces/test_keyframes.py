@@ -1,7 +1,9 @@
 """Saving and loading keyframes of a running simulator."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from command_clients import CommandClient
@@ -19,7 +21,7 @@ class Keeper:
         self.remote = remote
         self._clients = {
             name: remote.listener.node.create_client(Trigger, f"/mujoco/{name}_keyframe")
-            for name in ("save", "load")
+            for name in ("save", "load", "delete")
         }
         for client in self._clients.values():
             assert remote.listener.spin_until(client.service_is_ready)
@@ -41,9 +43,11 @@ class Keeper:
 
 @pytest.fixture(scope="module")
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
-    starter = SimulatorLauncher(tmp_path_factory.mktemp("keyframes"))
+    folder = tmp_path_factory.mktemp("keyframes")
+    starter = SimulatorLauncher(folder)
     # Every step, but at most as many as a busy machine can receive.
-    remote = SimulatorClient(starter, publish_rate__joint_states=1000.0, real_time_factor=0.3)
+    rates = {"publish_rate__joint_states": 1000.0, "real_time_factor": 0.3}
+    remote = SimulatorClient(starter, output_folder=str(folder / "saved"), **rates)
     yield remote
     remote.close()
     starter.close()
@@ -141,3 +145,49 @@ def test_a_playing_simulation_can_be_saved_and_loaded_at_any_time(
         assert keeper.call("save", "here").success
         assert keeper.call("load", "here").success
     assert remote.simulator.process.poll() is None
+
+
+def test_one_or_all_saved_keyframes_are_deleted(keeper: Keeper) -> None:
+    assert keeper.call("save", "home").success, "in place of the model's"
+    for name in ("one", "two"):
+        assert keeper.call("save", name).success
+    assert keeper.call("delete", "one").message == "deleted 1 saved keyframe"
+    refused = keeper.call("delete", "one")
+    assert not refused.success
+    assert "saved keyframe 'one' not found" in refused.message
+    assert "saved keyframes" in keeper.call("delete", "").message
+    assert "keyframe 'two' not found" in keeper.call("load", "two").message
+    assert keeper.call("load", "home").success, "the model's again"
+
+
+def test_the_present_model_is_saved_with_its_numbers_and_keyframes(
+    keeper: Keeper, remote: SimulatorClient
+) -> None:
+    listener = remote.listener
+    client = listener.node.create_client(Trigger, "/mujoco/save_model")
+    assert listener.spin_until(client.service_is_ready)
+    assert keeper.call("save", "mine").success
+    assert listener.set_parameters({"body.box.box.mass": 0.75})[0].successful
+
+    def save(suffix: str) -> Trigger.Response:
+        assert listener.set_parameters({"model_file": f"model{suffix}"})[0].successful
+        return listener.result(client.call_async(Trigger.Request()))
+
+    for suffix, load in (
+        (".xml", mujoco.MjModel.from_xml_path),
+        (".mjb", mujoco.MjModel.from_binary_path),
+    ):
+        saved = save(suffix)
+        assert saved.success, saved.message
+        model = load(saved.message.split("'")[1])
+        assert model.body("box/box").mass[0] == pytest.approx(0.75)
+        assert model.key("mine").id >= 0
+    text = Path(save(".txt").message.split("'")[1]).read_text()
+    assert "QPOS" in text
+    again = save(".txt")
+    assert not again.success
+    assert "exists" in again.message
+    (refused,) = listener.set_parameters({"model_file": "model.step"})
+    assert "it is one of .xml, .mjb, .txt" in refused.reason
+    (refused,) = listener.set_parameters({"model_file": "/etc/model.xml"})
+    assert not refused.successful

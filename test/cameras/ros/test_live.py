@@ -1,6 +1,7 @@
 """The topics of cameras and lidars of a running simulator."""
 
 import json
+import math
 import os
 import signal
 from collections.abc import Iterator
@@ -126,10 +127,19 @@ def test_all_topics_of_a_frame_have_one_stamp_and_the_right_content(client: Came
     assert np.isnan(points[..., :3][~hit]).all()
 
 
+@pytest.mark.parametrize("fovy", [60.0, 80.0])
 def test_a_marker_is_visible_at_its_projection_by_calibration_and_frames(
-    client: CameraClient,
+    client: CameraClient, fovy: float
 ) -> None:
+    """Also after the angle of view has changed."""
+    assert client.set_camera_parameters({"camera.front.fovy": fovy})[0].successful
     seen = client.subscribe("/camera/front", "image_raw", "camera_info")
+
+    def angles() -> list[float]:
+        heights = [(info.height / 2, info.k[4]) for info in seen.by_stamp("camera_info").values()]
+        return [2.0 * math.degrees(math.atan2(*height)) for height in heights]
+
+    assert client.listener.spin_until(lambda: pytest.approx(fovy) in angles())
     assert client.wait_for_frames(seen, frames=24)  # two fifths of a swing
     places = []
     for stamp in seen.common():

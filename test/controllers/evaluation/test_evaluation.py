@@ -88,6 +88,34 @@ def test_an_obstacle_and_a_moving_box_are_in_the_scene(tmp_path):
     assert "object_moved" in episode.failures
 
 
+def test_random_numbers_of_the_model_are_in_the_report_and_unknown_to_the_controller(tmp_path):
+    path = tmp_path / "arms.yaml"
+    path.write_text("joint.*.frictionloss: {add: [0.1, 0.2]}\n")
+    tried = replace(trial("pick_place", randomize=path), limit=0.01)
+    assembly, known = assemble(tried.scene_config()), []
+
+    def look(simulation, host, _conditions):
+        joints = simulation.joints.dof
+        model = host.supervised.controller._robot.model
+        known.append(
+            model.dof_frictionloss[joints] + 0.1 <= simulation.model.dof_frictionloss[joints]
+        )
+
+    first, again, other = (
+        run_episode(tried, assembly, seed, time.process_time, on_start=look) for seed in (3, 3, 4)
+    )
+    drawn = {name: v for name, v in first.conditions.items() if name.endswith(".frictionloss")}
+    assert len(drawn) >= 6
+    assert all(0.1 <= value <= 0.2 for value in drawn.values())
+    assert first.conditions == again.conditions != other.conditions
+    assert first.digest == again.digest
+    assert np.all(known)
+    path.write_text("joint.none.damping: {scale: [1, 2]}\n")
+    unknown = trial("pick_place", randomize=path)
+    with pytest.raises(UserInputError, match=r"no parameter is named 'joint.none.damping'"):
+        run_episode(unknown, assemble(unknown.scene_config()), 3, time.process_time)
+
+
 def test_an_order_beyond_the_limit_is_not_counted_but_must_be_refused(tmp_path):
     path = tmp_path / "heavy.yaml"
     path.write_text("mass: [1.2, 1.2]\nfriction: [0.5, 0.5]\n")

@@ -14,6 +14,7 @@ from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.robot_bindings import PrivilegedAccess
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.sim.settings.element_properties import Property
 from mujoco_ros.sim.state.set_state import StateRequest, set_state, settable_joints
 
 RAMP = in_turn("{class: Ramp}")
@@ -103,6 +104,27 @@ def test_a_run_after_a_reset_is_the_same(host):
         (*_, last) = hosted.supervised.log.since(0)
         assert (last.transition.label, last.transition.goal) == ("reset", "S0")
     assert ends[0] == ends[1]
+
+
+def test_a_controller_has_the_numbers_of_the_model_at_its_activation_and_says_so(host, caplog):
+    caplog.set_level("INFO")
+    scenes = []
+    hosted, simulation = host(RAMP)
+    hosted.on_scene.append(lambda robot: scenes.append(float(robot.model.body("ball").mass[0])))
+    colour = Property("geom", "ball", "rgba")
+    simulation.set_properties({colour: (1.0, 0.0, 0.0, 1.0)})
+    assert not caplog.messages
+    for mass in (2.0, 3.0):
+        simulation.set_properties({Property("body", "ball", "mass"): (mass,)})
+    (message,) = caplog.messages
+    assert "continues with the numbers that the model had when it started" in message
+    simulation.reset()
+    assert not scenes
+    hosted.deactivate()
+    hosted.prepare_activation()
+    hosted.activate()
+    assert scenes == [3.0]
+    run(hosted, 10)
 
 
 def test_the_controller_of_a_robot_whose_state_was_set_starts_again(host):

@@ -1,6 +1,7 @@
 import stat
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN
@@ -9,6 +10,7 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.recording.ros.state_logging import StateLogging
+from mujoco_ros.sim.settings.element_properties import get_property, properties
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log import writer as ring_module
 from mujoco_ros.sim.state_log.reader import StateLog
@@ -215,6 +217,23 @@ def test_a_change_of_the_timestep_begins_a_segment(path):
     log = StateLog.open(path)
     assert [len(segment) for segment in log.segments] == [10, 10, 10]
     assert [segment.timestep for segment in log.segments] == pytest.approx([0.001, 0.004, 0.004])
+
+
+def test_changed_numbers_of_the_model_begin_a_segment_with_them(path):
+    logged = Logged(str(path))
+    mass = next(p for p in properties(logged.simulation.model) if p.attribute == "mass")
+    for value in (3.0, 4.0):
+        logged.step(10)
+        logged.simulation.set_properties({mass: (value,)})
+    before = logged.simulation.sample.qpos.copy()
+    logged.step(5)
+    logged.logging.close()
+    assert not np.array_equal(before, logged.simulation.sample.qpos)
+    segments = StateLog.open(path).segments
+    assert [len(segment) for segment in segments] == [10, 10, 5]
+    masses = [get_property(segment.assembly.model, mass)[0] for segment in segments]
+    assert masses[0] != 3.0
+    assert masses[1:] == [3.0, 4.0]
 
 
 def test_a_world_with_another_timestep_begins_just_one_segment(path):

@@ -51,6 +51,17 @@ def test_cameras_and_lidars_are_read_as_they_were_written(tmp_path):
     assert layout.every_lidar == before.every_lidar
 
 
+def test_the_header_has_the_controls_that_no_joint_reference_drives(tmp_path):
+    (tmp_path / "robot.xml").write_text("""
+        <mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>
+        <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
+        <actuator><motor name="m" joint="j"/><motor name="winch" tendon="t"/></actuator></mujoco>
+    """)
+    (tmp_path / "scene.yaml").write_text("robots: [{name: arm, model: robot.xml}]")
+    plant = Simulation(read_scene(tmp_path / "scene.yaml")).plant
+    assert describe(plant, describe_robots(plant))["controls"] == {"arm": {"winch": 1}}
+
+
 # --- headers that another program wrote
 
 DELETED = object()

@@ -205,7 +205,9 @@ class PerturbedSimulation:
     def reset(self) -> None:
         """Reset the simulation, and notify the components."""
         self.simulation.reset()
-        self.equalities._show()
+        event = self.simulation.reset_event(0.0)
+        for component in self.components:
+            component.on_reset(event)
         self.run_threads()
 
     def applied(self, body: str) -> np.ndarray:

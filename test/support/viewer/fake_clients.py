@@ -52,6 +52,12 @@ class FakeSimulation:
     def load_keyframe(self, name: str) -> Request:
         return self.record("load_keyframe", name)
 
+    def delete_keyframe(self, name: str) -> Request:
+        return self.record("delete_keyframe", name)
+
+    def save_model(self, file: str) -> Request:
+        return self.record("save_model", file)
+
     def load_past(self, time: float) -> Request:
         return self.record("load_past", time)
 
@@ -75,6 +81,9 @@ class FakeCommands:
 
     def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
         self.record("command_joints", namespace, dict(positions))
+
+    def command_actuators(self, namespace: str, controls: Mapping[str, float]) -> None:
+        self.record("command_actuators", namespace, dict(controls))
 
     def command_velocities(self, namespace: str, velocities: Mapping[str, float]) -> None:
         self.record("command_velocities", namespace, dict(velocities))

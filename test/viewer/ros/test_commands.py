@@ -41,6 +41,11 @@ SENT: dict[str, tuple[Callable[[CommandPublisher], Any], str]] = {
         "--once /left/joint_commands sensor_msgs/msg/JointState "
         "'{name: [elbow, wrist], position: [0.25, 0.0]}'",
     ),
+    "command winch of left": (
+        lambda it: it.command_actuators("left", {"winch": 0.5}),
+        "--once /left/actuator_commands control_msgs/msg/DynamicJointState "
+        "'{joint_names: [winch], interface_values: [{interface_names: [ctrl], values: [0.5]}]}'",
+    ),
     "move hand 1": (
         lambda it: it.move_mocap("", "hand 1", np.array([1.0, 0.0, 3.0]), UPRIGHT),
         "--once /mocap/hand_1/pose geometry_msgs/msg/PoseStamped "

@@ -13,6 +13,7 @@ from mujoco_ros.controllers.evaluation.trials import (
     walk_grasp,
 )
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.scene.random_ranges import RandomRanges
 from mujoco_ros.model.strict import from_dict, read_yaml
 
 _TRIALS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
@@ -27,10 +28,16 @@ _TRIALS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 """Class of the trial, and its named ranges; the first ones are the default."""
 
 
-def trial(controller: str, conditions: str = "", changes: Settings | None = None) -> Trial:
+def trial(
+    controller: str,
+    conditions: str = "",
+    changes: Settings | None = None,
+    randomize: Path | None = None,
+) -> Trial:
     """Return the trial of a controller with changed settings.
 
-    The `conditions` are a name or a YAML file of ranges; empty is the first name.
+    The `conditions` are a name or a YAML file of ranges; empty is the first name. `randomize` is a
+    YAML file as the key of a scene, which adds random numbers of the model.
     """
     if controller not in _TRIALS:
         raise unknown("trial for a controller", controller, _TRIALS)
@@ -40,7 +47,9 @@ def trial(controller: str, conditions: str = "", changes: Settings | None = None
         raise UserInputError(f"{unknown('set of conditions', name, named)}; or give a YAML file")
     kind = type(next(iter(named.values())))
     ranges = named[name] if name in named else from_dict(kind, read_yaml(Path(name)), name)
-    made: Trial = cls(ranges, changes or {})
+    content = {} if randomize is None else {"randomize": read_yaml(randomize)}
+    added = from_dict(RandomRanges, content, str(randomize)).randomize
+    made: Trial = cls(ranges, changes or {}, randomize=added)
     return made
 
 

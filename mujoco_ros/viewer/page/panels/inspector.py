@@ -21,6 +21,8 @@ PROFILER = "profiler"
 """What `InspectorPanel.find` opens."""
 _MOST = 30  # watched fields
 _ADD = "field"
+_CPU, _RESIDUAL, _INVERSE = "Time of a step", "Residual", "Forward - inverse"
+_SOLVER = (_CPU, "Contacts", "Constraints", "Iterations", _RESIDUAL, "Islands", "Energy", _INVERSE)
 _SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "ntex", "nsensor")
 
 
@@ -53,7 +55,7 @@ class InspectorPanel(Panel):
         with widgets.section("Watch"):
             self._build_watch()
         with widgets.section("Solver"):
-            self._solver = self._lines("Contacts", "Constraints", "Iterations", "Islands", "Energy")
+            self._solver = self._lines(*_SOLVER)
         with widgets.section("Model"):
             self._build_model()
         self._sensors_node = Details("Sensors", self._build_sensors)
@@ -68,15 +70,24 @@ class InspectorPanel(Panel):
                 element.set(text=str(error), tone="bad")
         self._note.set(text=self._problem, hidden=not self._problem)
         islands = int(data.nisland)
-        iterations = int(data.solver_niter[: max(islands, 1)].sum())
+        counts = data.solver_niter[: max(islands, 1)].tolist()
+        residuals = [
+            data.solver[island * mujoco.mjNSOLVER + min(count, mujoco.mjNSOLVER) - 1].gradient
+            for island, count in enumerate(counts)
+            if count
+        ]
+        step = self.clients.diagnostics.profile.get("step", 0.0)
         potential, kinetic = (written(energy) for energy in data.energy)
         shown = {
             "Contacts": str(data.ncon),
             "Constraints": str(data.nefc),
-            "Iterations": str(iterations),
+            "Iterations": str(sum(counts)),
+            _RESIDUAL: f"{max(residuals):.2g}" if residuals else "none",
             "Islands": str(islands),
             "Energy": f"{potential} J potential, {kinetic} J kinetic",
         }
+        shown[_CPU] = f"{1e6 * step:.1f} µs in the simulator" if step else "not measured"
+        shown[_INVERSE] = self._inverse_error()
         has_energy = bool(self.state.model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_ENERGY)
         if not has_energy:
             shown["Energy"] = "not computed: the flag energy is off"
@@ -85,12 +96,21 @@ class InspectorPanel(Panel):
         if self._sensors_node.is_open:
             self._sensors.show(
                 [
-                    ["", name, kind, written(values)]
-                    for name, kind, values in sensors(self.state.model, data)
+                    ["", name, kind, written(values), share]
+                    for name, kind, values, share in sensors(self.state.model, data)
                 ]
             )
         if self._profiler_node.is_open:
             self._show_profile()
+
+    def _inverse_error(self) -> str:
+        """Return how forward and inverse dynamics differ, if the flag asks for it."""
+        model, data = self.state.model, self.state.data
+        if not model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_FWDINV:
+            return "not computed: the flag fwdinv is off"
+        mujoco.mj_compareFwdInv(model, data)
+        constraints, applied = data.solver_fwdinv
+        return f"{constraints:.2g} of constraint forces, {applied:.2g} of applied forces"
 
     def _lines(self, *names: str) -> dict[str, LiveElement]:
         created = {}
@@ -129,6 +149,7 @@ class InspectorPanel(Panel):
 
     def _build_sensors(self) -> None:
         columns = [("Sensor", "", False), ("Kind", "", False), ("Values", "", True)]
+        columns.append(("Of cutoff", "%", True))
         self._sensors = sorted_table("Sensors", columns, by=0, down=False)
 
     def _build_profiler(self) -> None:

@@ -1,4 +1,4 @@
-"""The panel "Robots": joints with references, and gains, of the selected robot."""
+"""The panel "Robots": joints with references, gains and actuators of the selected robot."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _DEGREES = 180.0 / np.pi
 _GAINS = ("kp", "kd")
-_JOINTS_PAGE, _GAINS_PAGE = "Joints", "Gains"
+_JOINTS_PAGE, _GAINS_PAGE, _ACTUATORS_PAGE = "Joints", "Gains", "Actuators"
 
 
 class RobotsPanel(Panel):
@@ -59,7 +59,8 @@ class RobotsPanel(Panel):
 
     def structure(self) -> Hashable:
         state, is_replayed = self.state, is_replay(self.clients.parameters)
-        selected = state.model, state.edits, is_replayed, self._robot, self._page
+        shown = self._robot, self._page, tuple(self._controls)
+        selected = state.model, state.edits, is_replayed, *shown
         if self._page == _JOINTS_PAGE:
             return *selected, self._degrees, state.paused
         return *selected, tuple(self._gain_names())
@@ -77,10 +78,13 @@ class RobotsPanel(Panel):
         with widgets.row():
             if len(robots) == 1:
                 widgets.text(self._selected, strong=True)
-            for page in (_JOINTS_PAGE, _GAINS_PAGE):
+            pages = (_JOINTS_PAGE, _GAINS_PAGE, *([_ACTUATORS_PAGE] if self._controls else []))
+            for page in pages:
                 control = widgets.button(page, partial(self._open, page), look="plain", watch=True)
                 control.set(pressed=page == self._page)
-        if not self._rows:
+        if self._page == _ACTUATORS_PAGE and self._controls:
+            self._build_actuators()
+        elif not self._rows:
             widgets.text(f"{self._selected} has no joints.", "muted")
             self._refresh_page = lambda: None
         elif self._page == _JOINTS_PAGE:
@@ -193,12 +197,74 @@ class RobotsPanel(Panel):
             if row.is_actuated and not is_paused:
                 references = self.state.references.of_joints(self.state.layout.columns[robot])
                 reference = float((references.dq if is_speed else references.q)[index])
-            position.set(text=f"{format_decimals(q * scale, digits)}{q_unit}")
+            words = f"{format_decimals(q * scale, digits)}{q_unit}"
+            position.set(text=words, tone="bad" if row.is_beyond(q) else "")
             slider.enable(self._may_command and (row.is_actuated or is_paused))
             slider.show(reference * scale, mark=moved * scale)
             effort.show(torque, row.effort, f"{format_decimals(torque, 2)}{effort_unit}")
 
         return refresh
+
+    @property
+    def _controls(self) -> Mapping[str, int]:
+        """The controls of the selected robot that joint references do not drive."""
+        found: dict[str, int] = self.state.metadata.get("controls", {}).get(self._selected, {})
+        return found
+
+    def _build_actuators(self) -> None:
+        controls = self._controls
+        clear = widgets.button(
+            "Clear",
+            lambda: self._control(dict.fromkeys(controls, 0.0)),
+            tip="Set the controls of these actuators to zero",
+        )
+        columns = [Column("Actuator"), Column("Control", wide=True), Column("Force")]
+        table = widgets.WidgetTable("Actuators", columns)
+        rows = [self._build_actuator(table, *each) for each in controls.items()]
+
+        def refresh() -> None:
+            clear.enable(self._may_command)
+            for each in rows:
+                each()
+
+        self._refresh_page = refresh
+
+    def _build_actuator(
+        self, table: widgets.WidgetTable, name: str, slot: int
+    ) -> Callable[[], None]:
+        """Build the row of a control, of an actuator with any number of them."""
+        model = self.state.model
+        actuator = int(np.searchsorted(model.actuator_ctrladr, slot, side="right")) - 1
+        output = int(model.actuator_outadr[actuator])
+        is_limited = bool(model.actuator_ctrllimited[slot])
+        low, high = model.actuator_ctrlrange[slot].tolist() if is_limited else (-1.0, 1.0)
+        is_weak = bool(model.actuator_forcelimited[actuator])
+        largest = float(abs(model.actuator_forcerange[actuator]).max()) if is_weak else 0.0
+        with table.row(name, f"{name}\n{low:g} to {high:g}"):
+            with table.cell():
+                slider = widgets.slider(
+                    f"{name} control",
+                    0.0,
+                    lambda value: self._control({name: float(value)}),
+                    low=low,
+                    high=high,
+                    digits=3,
+                    step=(high - low) / 100.0,
+                )
+            with table.cell():
+                bar = widgets.Bar(f"{name} force")
+
+        def refresh() -> None:
+            force = float(self.state.data.actuator_force[output])
+            slider.enable(self._may_command)
+            slider.show(float(self.state.data.ctrl[slot]))
+            bar.show(force, largest, format_decimals(force, 2))
+
+        return refresh
+
+    def _control(self, controls: Mapping[str, float]) -> None:
+        namespace, commands = self._namespace, self.clients.commands
+        self._sent[namespace] = commands.command_actuators(namespace, controls)
 
     @property
     def _may_command(self) -> bool:

@@ -1,4 +1,4 @@
-"""The panel "Simulation": run state, speed, resets and keyframes."""
+"""The panel "Simulation": run state, speed, resets, keyframes and the model's file."""
 
 import time
 from collections.abc import Hashable
@@ -29,7 +29,7 @@ class SimulationPanel(Panel):
         super().__init__(session)
         self._simulation = session.clients.simulation
         self._achieved = AchievedFactor()
-        self._steps, self._keyframe = 1, ""
+        self._steps, self._keyframe, self._file = 1, "", "model.xml"
         self._saves: list[tuple[str, Request]] = []
 
     @property
@@ -74,6 +74,9 @@ class SimulationPanel(Panel):
         if not self.is_replay:
             for needs_name in (self._save, self._load):
                 needs_name.enable(bool(self._keyframe.strip()))
+            saved = [name for name, save in self._saves if save.ok]
+            self._delete.enable(self._keyframe.strip() in saved)
+            self._save_model.enable(bool(self._file.strip()))
             self._known.set(items=[_KNOWN, *self.keyframes])
         self._result.show(self.clients.latest_request())
 
@@ -113,6 +116,22 @@ class SimulationPanel(Panel):
                 lambda: self._simulation.load_keyframe(self._keyframe.strip()),
                 tip="Return to a saved state",
             )
+            self._delete = widgets.button(
+                "Delete", self._delete_keyframe, tip="Delete the saved state of this name"
+            )
+        with widgets.row():
+            widgets.text_field(
+                "Model file",
+                partial(setattr, self, "_file"),
+                value=self._file,
+                placeholder="model.xml",
+                eager=True,
+            )
+            self._save_model = widgets.button(
+                "Save model",
+                lambda: self._simulation.save_model(self._file.strip()),
+                tip="The present model with saved keyframes: .xml, .mjb, or .txt with the data",
+            )
 
     def _set_speed(self, label: str) -> None:
         factors = {format_speed(factor): factor for factor in _SPEEDS}
@@ -126,6 +145,11 @@ class SimulationPanel(Panel):
         if name != _KNOWN:
             self._keyframe = name
             self._name.set(value=name)
+
+    def _delete_keyframe(self) -> None:
+        name = self._keyframe.strip()
+        self._saves = [(other, save) for other, save in self._saves if other != name]
+        self._simulation.delete_keyframe(name)
 
     def _save_keyframe(self) -> None:
         name = self._keyframe.strip()

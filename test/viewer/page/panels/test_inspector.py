@@ -1,5 +1,6 @@
 """The panel "Inspector" in a browser."""
 
+import mujoco
 import pytest
 from playwright.sync_api import expect
 
@@ -47,3 +48,18 @@ def test_sensors_sizes_and_counts_are_shown(inspector, state):
     table = inspector.get_by_role("table", name="Sensors")
     expect(table.get_by_role("row")).to_have_count(model.nsensor + 1)
     expect(table.get_by_role("row", name="arm/wrist_ft_force")).to_contain_text("force")
+
+
+def test_the_solver_has_its_residual_time_and_difference_to_the_inverse(inspector, state, clients):
+    for words in ("not measured", "not computed: the flag fwdinv is off"):
+        expect(inspector.get_by_text(words)).to_be_visible()
+    clients.diagnostics.profile = {"step": 8e-5}
+    expect(inspector.get_by_text("80.0 µs in the simulator")).to_be_visible()
+    state.data.solver_niter[0], state.data.solver[1].gradient = 2, 1.25e-7
+    expect(inspector.get_by_text("1.2e-07")).to_be_visible()
+    flag = int(mujoco.mjtEnableBit.mjENBL_FWDINV)
+    state.model.opt.enableflags |= flag
+    try:
+        expect(inspector.get_by_text("of constraint forces")).to_be_visible()
+    finally:
+        state.model.opt.enableflags &= ~flag

@@ -155,3 +155,34 @@ def test_many_robots_are_chosen_from_a_list(panel, state, served, monkeypatch):
     shown.get_by_role("combobox", name="Robots").select_option("arm 17")
     eventually(lambda: served.session.robot == "arm 17")
     expect(shown.get_by_role("combobox", name="Robots")).to_have_value("arm 17")
+
+
+def test_a_position_beyond_the_limits_is_marked(panel, state):
+    cell = panel("Robots").get_by_role("row", name="elbow_joint").get_by_role("cell").first
+    (row,) = [
+        r for r in joint_rows(state.model, state.layout.robots[0].joints) if "elbow" in r.name
+    ]
+    bad = cell.locator("[data-tone=bad]")
+    expect(cell).to_have_text("0.000")
+    expect(bad).to_have_count(0)
+    state.data.qpos[row.qpos] = row.high + 0.01
+    expect(bad).to_have_count(1)
+    state.data.qpos[row.qpos] = row.high
+    expect(bad).to_have_count(0)
+
+
+def test_actuators_without_a_joint_are_commanded_and_cleared(panel, state, clients, monkeypatch):
+    monkeypatch.setitem(state.metadata, "controls", {"arm": {"muscle": 1, "winch": 2}})
+    shown = panel("Robots")
+    shown.get_by_role("button", name="Actuators").click()
+    state.data.ctrl[1], state.data.actuator_force[1] = 0.25, 3.0
+    number = shown.get_by_role("spinbutton", name="muscle control, number")
+    expect(number).to_have_value("0.250")
+    expect(shown.get_by_role("meter", name="muscle force")).to_have_text("3.00")
+    number.fill("0.5")
+    number.press("Enter")
+    eventually(lambda: clients.called("command_actuators"), lambda: clients.calls)
+    assert clients.called("command_actuators")[-1] == ("", {"muscle": pytest.approx(0.5)})
+    shown.get_by_role("button", name="Clear").click()
+    zero = ("", {"muscle": 0.0, "winch": 0.0})
+    eventually(lambda: clients.called("command_actuators")[-1] == zero, lambda: clients.calls)

@@ -38,7 +38,7 @@ def test_a_replay_has_no_keyframes(panel, clients):
     clients.parameters.known["at_end"] = ParameterInfo(value="pause")
     shown = panel("Simulation")
     expect(shown.get_by_text("A replay has no keyframes.")).to_be_visible()
-    expect(shown.get_by_role("button", name="Save")).to_have_count(0)
+    expect(shown.get_by_role("button", name="Save", exact=True)).to_have_count(0)
 
 
 def test_a_speed_is_chosen_from_a_list(panel, clients):
@@ -51,11 +51,27 @@ def test_a_speed_is_chosen_from_a_list(panel, clients):
 
 def test_a_keyframe_needs_a_name(panel, clients):
     shown = panel("Simulation")
-    save = shown.get_by_role("button", name="Save")
+    save = shown.get_by_role("button", name="Save", exact=True)
     expect(save).to_be_disabled()
     shown.get_by_role("textbox", name="Keyframe").fill("up")
     save.click()
     eventually(lambda: clients.called("save_keyframe") == [("up",)], lambda: clients.calls)
+
+
+def test_a_saved_keyframe_is_deleted_and_the_model_is_saved(panel, clients):
+    shown = panel("Simulation")
+    shown.get_by_role("textbox", name="Keyframe").fill("up")
+    delete = shown.get_by_role("button", name="Delete")
+    expect(delete).to_be_disabled()
+    shown.get_by_role("button", name="Save", exact=True).click()
+    eventually(lambda: clients.called("save_keyframe"), lambda: clients.calls)
+    clients.requests[-1].complete(True, "")
+    delete.click()
+    eventually(lambda: clients.called("delete_keyframe") == [("up",)], lambda: clients.calls)
+    expect(delete).to_be_disabled()
+    shown.get_by_role("textbox", name="Model file").fill("now.mjb")
+    shown.get_by_role("button", name="Save model").click()
+    eventually(lambda: clients.called("save_model") == [("now.mjb",)], lambda: clients.calls)
 
 
 def test_the_result_of_a_request_has_its_command(panel, clients):

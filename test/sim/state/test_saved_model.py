@@ -1,0 +1,89 @@
+"""The present model, saved as a file and loaded again."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.settings.element_properties import get_property, properties
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.saved_model import PresentModel
+from mujoco_ros.sim.state.snapshots import Keyframes
+
+_CHANGED = ("mass", "friction", "damping", "range", "margin", "gravcomp", "kp", "forcerange")
+
+
+def _edited(scene: str) -> Simulation:
+    simulation = Simulation(load_scene(scene))
+    values = {
+        which: tuple(1.1 * number for number in get_property(simulation.model, which))
+        for which in properties(simulation.model)
+        if which.attribute in _CHANGED
+    }
+    simulation.set_properties({which: value for which, value in values.items() if any(value)})
+    return simulation
+
+
+@pytest.mark.parametrize("scene", ["arm", "quadruped", "humanoid"])
+def test_a_saved_model_has_changed_numbers_options_and_motors(scene: str) -> None:
+    simulation = _edited(scene)
+    options = replace(simulation.options, timestep=0.0005, gravity=(0.0, 0.0, -1.62))
+    simulation.set_options(options)
+    present = PresentModel.of(simulation, {})
+    model = mujoco.MjModel.from_xml_string(present.content(".xml").decode())
+    assert model.opt.timestep == 0.0005
+    assert not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    assert model.opt.gravity[2] == -1.62
+    changed = simulation.properties.present
+    assert len(changed) > 50
+    found = {which: get_property(model, which) for which in changed}
+    assert {which: pytest.approx(value, rel=1e-5) for which, value in changed.items()} == found
+    scene_model = assemble(load_scene(scene)).model
+    assert np.array_equal(model.actuator_biastype, scene_model.actuator_biastype), "no servos"
+    assert not np.array_equal(model.actuator_biastype, simulation.model.actuator_biastype)
+
+
+def test_saved_keyframes_are_keyframes_of_the_saved_model(tmp_path: Path) -> None:
+    simulation = Simulation(load_scene("arm"))
+    keyframes = Keyframes(simulation)
+    for _ in range(200):
+        simulation.step()
+    keyframes.save("arm/home")
+    qpos = simulation.data.qpos.copy()
+    text = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    assembly = rebuild(simulation.assembly, add=[part_from_text(text, name="ball")])
+    simulation.switch_model(simulation.build_plant(assembly))
+    path = tmp_path / "saved.xml"
+    path.write_bytes(PresentModel.of(simulation, keyframes.saved).content(".xml"))
+    again = Simulation(load_scene(str(path)))
+    assert [again.model.key(key).name for key in range(again.model.nkey)] == ["arm/home"]
+    assert again.model.key("arm/home").time[0] == pytest.approx(0.2)
+    assert again.data.qpos[: len(qpos)] == pytest.approx(qpos, rel=1e-5)
+    motors = simulation.drives.slots[simulation.drives.servo_joints]
+    assert simulation.data.ctrl[motors].any()
+    assert not again.model.key("arm/home").ctrl[motors].any(), "no torques"
+    assert again.step()
+
+
+def test_the_text_has_the_state_of_the_instant() -> None:
+    simulation = Simulation(load_scene("arm"))
+    for _ in range(10):
+        simulation.step()
+    text = PresentModel.of(simulation, {}).content(".txt").decode()
+    printed = text[text.index("QPOS") :].split()[1 : 1 + simulation.model.nq]
+    assert np.array(printed, float) == pytest.approx(simulation.data.qpos, rel=1e-8)
+
+
+def test_a_compiled_model_has_no_mjcf(tmp_path: Path) -> None:
+    path = tmp_path / "model.mjb"
+    path.write_bytes(PresentModel.of(Simulation(load_scene("arm")), {}).content(".mjb"))
+    simulation = Simulation(load_scene(str(path)))
+    with pytest.raises(UserInputError, match="compiled model"):
+        PresentModel.of(simulation, {}).content(".xml")
+    assert PresentModel.of(simulation, {}).content(".txt")
