@@ -64,7 +64,7 @@ extension: setup ## start an extension: a package NAME in the folder DIR, instal
 	@cd "$(DIR)/$(NAME)" && $(RUN) $(CURDIR)/$(BIN)/python -m pytest -q -p no:cacheprovider
 
 PLUGIN ?= examples/engine_plugin
-plugin: setup ## build the engine plugin in PLUGIN, with CMake
+plugin: setup ## build the engine plugins in PLUGIN, with CMake
 	@$(RUN) cmake -S $(PLUGIN) -B $(PLUGIN)/build -DPYTHON=$(CURDIR)/$(BIN)/python
 	@$(RUN) cmake --build $(PLUGIN)/build
 

@@ -85,7 +85,7 @@ MAY_IMPORT = {
         "native",
     },
     "extensions": {"extensions", "native", "entry_points", "sim", "control", "model"},
-    "extensions.ros.library": {"extensions", "model"},
+    "extensions.ros.library": {"extensions", "model", "sim.grasp_quality"},
     "extensions.ros": {
         *("extensions.ros", "extensions", "wire", "rclpy_ext", "sim", "control.events", "model"),
         *("bridge.component", "bridge.diagnostics", "bridge.panel_server", "bridge.parameters"),

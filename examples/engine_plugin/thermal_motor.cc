@@ -10,14 +10,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "mujoco_version.h"
+
 namespace {
-
-#define STRING_OF(x) #x
-#define STRING(x) STRING_OF(x)
-
-// The simulator reads the version from the file, and does not load a plugin of another one.
-[[gnu::used]] const char kVersion[] =
-    "mujoco_ros: compiled for MuJoCo header " STRING(mjVERSION_HEADER);
 
 struct Attribute {
   const char* name;

@@ -160,6 +160,7 @@ SHIPPED = {
     "battery": f"{_LIBRARY}.battery:Battery",
     "contact_groups": f"{_LIBRARY}.contacts:ContactGroups",
     "conveyor_belt": f"{_LIBRARY}.contacts:ConveyorBelt",
+    "grasp_quality": f"{_LIBRARY}.contacts:GraspQuality",
     "suction_cup": f"{_LIBRARY}.contacts:SuctionCup",
     "thruster": f"{_LIBRARY}.forces:Thruster",
     "unitree_go": f"{_LIBRARY}.unitree_go:UnitreeGo",

@@ -126,6 +126,8 @@ class ContactForces:
     forces: np.ndarray  # forces of the first body on the second [N] (n, 3)
     bodies: np.ndarray  # the two bodies of each contact (n, 2)
     sides: np.ndarray  # geom, or -1, and flex, or -1, of both sides (n, 4)
+    # 1 - |f_t| / (mu f_n): 0 if it slips; NaN without friction or force (n,)
+    margins: np.ndarray
 
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> ContactForces:
@@ -138,11 +140,17 @@ def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> ContactForces:
     # The rows of a contact's frame are its axes; the first points from the first side to the other.
     axes = contact.frame.reshape(count, 3, 3)
     geoms, flexes = contact.geom.reshape(count, 2), contact.flex.reshape(count, 2)
+    normal, friction = in_contact[:, 0], contact.friction.reshape(count, 5)[:, :2]
+    tangential = np.linalg.norm(in_contact[:, 1:3] / friction, axis=1)
+    loaded = (normal > 0.0) & (contact.dim > 1)
+    margins = np.full(count, np.nan)
+    margins[loaded] = 1.0 - tangential[loaded] / normal[loaded]
     return ContactForces(
         points=contact.pos.reshape(count, 3).copy(),
         forces=np.einsum("nij,ni->nj", axes, in_contact[:, :3]),
         bodies=_bodies(model, geoms, flexes),
         sides=np.hstack([geoms, flexes]),
+        margins=margins,
     )
 
 

@@ -90,7 +90,7 @@ def launch_arguments(name: str = "sim.launch.py") -> set[str]:
 
 OTHER_NAMES = {
     *("NAME", "name", "prefix", "ur_type"),  # arguments of xacro files
-    "base",  # an argument of any model
+    *("base", "convex_decomposition", "sdf"),  # arguments of any model
     *(name for file in ROOT.glob("launch/*.py") for name in launch_arguments(file.name)),
     *(spec.name for spec in CONTROLLER_NODE_PARAMETERS),
     *re.findall(r"ParameterSpec\(\s*\"([\w.]+)\"", PAGES["docs/explanation/components.md"]),

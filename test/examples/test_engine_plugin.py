@@ -1,4 +1,4 @@
-"""The template of an engine plugin: built with CMake, and run in its scene."""
+"""The templates of engine plugins: built with CMake, and run in their scenes."""
 
 import math
 import os
@@ -14,6 +14,7 @@ import pytest
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.engine_plugins import load_plugins, required_version
+from mujoco_ros.model.urdf.exporting.meshes import mesh_triangles
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.sim.shared_memory.segment import row_arrays, row_pieces, row_words
 from mujoco_ros.sim.simulation import Simulation
@@ -63,8 +64,68 @@ def expected(seconds: float) -> float:
     return AMBIENT + rise * (1.0 - math.exp(-seconds / (THERMAL_RESISTANCE * CAPACITY)))
 
 
-def test_the_template_is_built_for_the_running_mujoco(folder):
-    assert required_version(folder / "build" / "libthermal_motor.so") == mujoco.mj_versionString()
+def test_the_templates_are_built_for_the_running_mujoco(folder):
+    libraries = {path.name: required_version(path) for path in (folder / "build").glob("*.so")}
+    sources = {f"lib{path.stem}.so" for path in TEMPLATE.glob("*.cc")}
+    assert len(sources) == 5
+    assert libraries == dict.fromkeys(sources, mujoco.mj_versionString())
+
+
+@pytest.fixture(scope="module")
+def kinds(folder: Path) -> Simulation:
+    """Two seconds of a leaf in the air, and of a ball above a tube."""
+    simulation = Simulation(load_scene(str(folder / "kinds.yaml")))
+    for _ in range(2000):
+        assert simulation.step()
+    return simulation
+
+
+def test_a_passive_force_lets_a_leaf_fall_at_its_terminal_speed(kinds: Simulation) -> None:
+    mass, coefficient = 0.1, 0.5
+    speed = kinds.data.joint("kinds/fall").qvel[0]
+    assert speed == pytest.approx(-math.sqrt(mass * 9.81 / coefficient), rel=1e-4)
+
+
+def test_a_ball_falls_through_a_tube_that_is_wide_enough(folder: Path, kinds: Simulation) -> None:
+    assert kinds.data.body("kinds/ball").xpos[2] == pytest.approx(0.05, abs=2e-3), "on the floor"
+    (folder / "narrow.xml").write_text(
+        (folder / "kinds.xml").read_text().replace('value="0.06"', 'value="0.04"')
+    )
+    scene = (folder / "kinds.yaml").read_text().replace("kinds.xml", "narrow.xml")
+    (folder / "narrow.yaml").write_text(scene)
+    narrow = Simulation(load_scene(str(folder / "narrow.yaml")))
+    for _ in range(1000):
+        assert narrow.step()
+    assert narrow.data.body("kinds/ball").xpos[2] == pytest.approx(0.63, abs=0.01), "on its rim"
+
+
+def test_a_provider_and_a_decoder_deliver_meshes(kinds: Simulation) -> None:
+    def size(name: str) -> list[float]:
+        return np.ptp(mesh_triangles(model, model.mesh(name).id).vertices, axis=0).tolist()
+
+    model = kinds.model
+    assert size("kinds/pyramid") == pytest.approx([0.2, 0.2, 0.3])
+    wedge = np.sort(size("kinds/wedge"))
+    assert model.mesh_facenum[model.mesh("kinds/wedge").id] == 4
+    assert wedge[2] < 0.3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("pyramid:0.3.obj", "pyramid:-1.obj", "'pyramid:-1.obj' cannot be read"),
+        ("wedge.tri", "bad.tri", "needs nine numbers a line"),
+        ('"inner" value="0.06"', '"inner" value="0.09"', "'kinds/tube'"),
+    ],
+)
+def test_what_a_template_refuses_is_named(folder, old, new, message):
+    (folder / "bad.tri").write_text("0 0 0 1 1 1 2 2\n")
+    (folder / "wrong.xml").write_text((folder / "kinds.xml").read_text().replace(old, new))
+    (folder / "wrong.yaml").write_text(
+        (folder / "kinds.yaml").read_text().replace("kinds.xml", "wrong.xml")
+    )
+    with pytest.raises(UserInputError, match=message):
+        Simulation(load_scene(str(folder / "wrong.yaml")))
 
 
 def test_the_winding_warms_up_by_its_equation(simulation):

@@ -27,7 +27,7 @@ def write_all_examples(folder: Path, scene: str) -> Path:
         scene: The other scene, with absolute paths; its robots come first.
     """
     merged = yaml.safe_load(scene)
-    lists: dict[str, list[Any]] = {"robots": [], "objects": [], "extensions": []}
+    lists = {key: merged.setdefault(key, []) for key in ("robots", "objects", "extensions")}
     names = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
     for number, name in enumerate(names, start=1):
         if name == "unitree_go" and find_spec("unitree_go") is None:
@@ -40,10 +40,8 @@ def write_all_examples(folder: Path, scene: str) -> Path:
             x, y, z = pose.get("xyz", (0.0, 0.0, 0.0))
             pose["xyz"] = [x, y + SPACING_M * number, z]
         for key, its in lists.items():
-            present = [it.get("name") for it in its if key == "robots"]
+            present = [it.get("name") for it in its if key != "extensions"]
             its += [it for it in example.get(key, ()) if it.get("name") not in present]
-    for key, its in lists.items():
-        merged[key] = [*merged.get(key, ()), *its]
     path = folder / "all_examples.yaml"
     path.write_text(yaml.safe_dump(merged), encoding="utf-8")
     return path

@@ -1,5 +1,6 @@
 """Merging the robots and objects of a scene into one MuJoCo model."""
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
+from mujoco_ros.model.scene.collisions import report_hollows
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugin_slots,
@@ -160,7 +162,7 @@ def rebuild(
         taken.add(part.name)
     config = _changed(assembly.config, kept, new)
     try:
-        return _build(config, base, files, (*kept, *new), assembly.model)
+        return _build(config, base, files, (*kept, *new), assembly.model, new)
     except (errors.ParseError, errors.MissingAssetError) as error:
         listing = ", ".join(f"'{part.name}'" for part in new)
         raise type(error)(f"with {listing}, {error}" if new else str(error)) from error
@@ -234,16 +236,21 @@ def _build(
     files: tuple[AssetFile, ...],
     parts: tuple[ScenePart, ...],
     before: mujoco.MjModel | None = None,
+    new: tuple[ScenePart, ...] | None = None,
 ) -> Assembly:
     """Merge copies of the parts into a copy of the world, and compile the model.
 
-    `before` is the model that it replaces.
+    `before` is the model that it replaces, and `new` are the parts that it lacks.
     """
     with silence_compiler() as caught:
         _, model = _compiled(config, base, files, parts, usethread=before is None)
     _finish(model, config.name, before)
     warnings = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
     log = tuple(dict.fromkeys(" ".join(str(message).split()) for message in warnings))
+    for part in parts if new is None else new:
+        is_robot = isinstance(part.config, RobotConfig)
+        where = f"{'robot' if is_robot else 'object'} '{part.name}'"
+        report_hollows(model, part.prefix, where, logging.INFO if is_robot else logging.WARNING)
     return Assembly(
         config=config, model=model, base=base, base_files=files, parts=parts, compiler_log=log
     )

@@ -1,6 +1,7 @@
-"""Collisions of one robot: pairs of links that do not collide, and concave meshes as parts.
+"""Collisions of one robot or object: pairs of links that do not collide, and concave meshes.
 
-MuJoCo collides the convex hull of a mesh, so that hollows and holes in it are solid.
+MuJoCo collides the convex hull of a mesh, so that hollows and holes in it are solid, unless the
+mesh is divided into convex parts or collides by its signed distance field.
 """
 
 import hashlib
@@ -11,9 +12,10 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from importlib.metadata import version
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import mujoco
 import numpy as np
@@ -26,6 +28,7 @@ from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.urdf.exporting.meshes import Triangles, mesh_triangles
 
+T = TypeVar("T")
 SelfCollision = Literal["auto", "none", "all"]
 
 _LOGGER = logging.getLogger(__name__)
@@ -120,6 +123,9 @@ Hull = NDArray[np.float32]
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
 _SHELL = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
 _COLLISION_GROUP = 3
+_DETAILED = 2000  # triangles from which a shorter search finds the cuts
+_SHORT_SEARCH = {"mcts_nodes": 10, "mcts_iterations": 40}
+_EMPTY_SHARE = 0.2  # share of a convex hull that is empty if the mesh has a hollow
 _KEPT = (
     *("contype", "conaffinity", "condim", "friction", "gap", "margin", "priority"),
     *("solimp", "solmix", "solref", "surfacevel", "rgba", "material"),
@@ -146,7 +152,7 @@ class ConvexDecomposition:
 def decompose_meshes(
     spec: mujoco.MjSpec, options: Mapping[str, ConvexDecomposition], where: str
 ) -> None:
-    """Replace concave collision meshes of a robot by convex parts.
+    """Replace concave collision meshes of a robot or object by convex parts.
 
     A mesh that gives its link mass, or is in a group that is visible, remains without contacts. The
     settings are by link, or by pattern of the shell (``*_finger``), of which the last one counts.
@@ -154,7 +160,7 @@ def decompose_meshes(
     if not options:
         return
     require("decomposition", f"{where}: 'convex_decomposition'")
-    chosen = _chosen_links(spec, options, where)
+    chosen = _chosen_links(spec, options, f"{where}: convex_decomposition")
     model = spec.compile()
     meshes = [  # with their poses now: the numbers of geoms change below
         (
@@ -170,7 +176,9 @@ def decompose_meshes(
     for number, key in enumerate(keys, start=1):
         mesh = mesh_triangles(model, model.mesh(key[0]).id)
         progress = f"{where}: mesh '{key[0]}' ({number} of {len(keys)})"
-        parts[key] = _cached_parts(mesh, key[1], cache, progress)
+        parts[key] = computed_once(
+            "convex parts", partial(_cached_parts, mesh, key[1], cache, progress)
+        )
     for geom, option, pose in meshes:
         found = parts[geom.meshname, option]
         if len(found) > 1:
@@ -178,16 +186,69 @@ def decompose_meshes(
             _replace(spec, geom, pose, found)
 
 
-def _chosen_links(
-    spec: mujoco.MjSpec, options: Mapping[str, ConvexDecomposition], where: str
-) -> dict[str, ConvexDecomposition]:
-    names = [body.name for body in spec.bodies[1:]]
+def collide_by_distance(spec: mujoco.MjSpec, patterns: tuple[str, ...], where: str) -> None:
+    """Have the collision meshes of links, by pattern of the shell, collide as they are.
+
+    MuJoCo computes their signed distance fields when it compiles the model.
+    """
+    if not patterns:
+        return
+    chosen = _chosen_links(spec, dict.fromkeys(patterns), f"{where}: sdf")
+    for _, geom in list(_collision_meshes(spec, chosen)):
+        geom.type = mujoco.mjtGeom.mjGEOM_SDF
+
+
+def report_hollows(model: mujoco.MjModel, prefix: str, where: str, level: int) -> None:
+    """Log the collision meshes of a robot or object whose convex hulls fill a hole or a hollow.
+
+    `prefix` is the prefix of its names in the model.
+    """
+    solid = (model.geom_type == _MESH) & ((model.geom_contype | model.geom_conaffinity) != 0)
+    meshes = {model.mesh(int(mesh)).name: int(mesh) for mesh in model.geom_dataid[solid]}
+    own = {name: mesh for name, mesh in meshes.items() if name.startswith(prefix)}
+    hollow = computed_once(
+        "hollows", lambda: [name for name, mesh in own.items() if _is_hollow(model, mesh)]
+    )
+    if hollow:
+        _LOGGER.log(
+            level,
+            "%s: meshes collide as their convex hulls, so their holes and hollows are solid: %s; "
+            "`convex_decomposition` or `sdf` keeps them open",
+            where,
+            ", ".join(name.removeprefix(prefix) for name in hollow),
+        )
+
+
+def _is_hollow(model: mujoco.MjModel, mesh: int) -> bool:
+    """Return whether a closed mesh has a hole, or leaves much of its convex hull empty."""
+    triangles = mesh_triangles(model, mesh)
+    vertices, index = np.unique(triangles.vertices, axis=0, return_inverse=True)
+    faces = index.reshape(-1)[triangles.faces]
+    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    edges, uses = np.unique(edges, axis=0, return_counts=True)
+    if (uses != 2).any():  # it is not closed
+        return False
+    if len(np.unique(faces)) - len(edges) + len(faces) <= 0:  # Euler's characteristic
+        return True
+    graph = model.mesh_graph[int(model.mesh_graphadr[mesh]) :]
+    count, hull_faces = int(graph[0]), int(graph[1])
+    first = 2 + 3 * count + 3 * hull_faces
+    hull = graph[first : first + 3 * hull_faces].reshape(-1, 3)
+    return _volume(vertices, faces) < (1 - _EMPTY_SHARE) * _volume(triangles.vertices, hull)
+
+
+def _volume(vertices: NDArray[np.float32], faces: NDArray[Any]) -> float:
+    corners = vertices[faces].astype(float)
+    return abs(float(np.linalg.det(corners).sum())) / 6
+
+
+def _chosen_links(spec: mujoco.MjSpec, options: Mapping[str, T], place: str) -> dict[str, T]:
+    names = [body.name for body in spec.bodies]
     solid = list(dict.fromkeys(body.name for body, _ in _collision_meshes(spec, names)))
     chosen = {}
     for pattern, option in options.items():
         found = [name for name in solid if fnmatchcase(name, pattern)]
         if not found:
-            place = f"{where}: convex_decomposition"
             if any(fnmatchcase(name, pattern) for name in names):
                 raise UserInputError(
                     f"{place}: '{pattern}' has no collision mesh; these links have: "
@@ -201,7 +262,7 @@ def _chosen_links(
 def _collision_meshes(
     spec: mujoco.MjSpec, links: Mapping[str, object] | list[str]
 ) -> Iterator[tuple[mujoco.MjsBody, mujoco.MjsGeom]]:
-    for body in spec.bodies[1:]:
+    for body in spec.bodies:
         if body.name in links:
             for geom in body.geoms:
                 if geom.type == _MESH and (geom.contype or geom.conaffinity):
@@ -212,7 +273,8 @@ def _cached_parts(
     mesh: Triangles, option: ConvexDecomposition, cache: FileCache, progress: str
 ) -> list[Hull]:
     """Return the convex parts of a mesh, from the cache if it has them."""
-    digest = hashlib.sha256(f"coacd {version('coacd')} {option}".encode())
+    search = _SHORT_SEARCH if len(mesh.faces) > _DETAILED else {}
+    digest = hashlib.sha256(f"coacd {version('coacd')} {option} {search}".encode())
     digest.update(mesh.vertices.tobytes())
     digest.update(mesh.faces.tobytes())
     name = digest.hexdigest()[:32]
@@ -225,7 +287,7 @@ def _cached_parts(
             _LOGGER.warning("'%s' cannot be read, and is made again", path)
     _LOGGER.info("%s: convex decomposition of %s", progress, counted(len(mesh.faces), "triangle"))
     began = time.monotonic()
-    parts = _decompose(mesh, option)
+    parts = _decompose(mesh, option, search)
     took = time.monotonic() - began
     _LOGGER.info("%s: %d convex parts, after %.1f s", progress, len(parts), took)
     content = io.BytesIO()
@@ -242,13 +304,17 @@ def _cached_parts(
     return parts
 
 
-def _decompose(triangles: Triangles, option: ConvexDecomposition) -> list[Hull]:
+def _decompose(
+    triangles: Triangles, option: ConvexDecomposition, search: Mapping[str, int]
+) -> list[Hull]:
     import coacd  # loads a library, which few models need
 
     coacd.set_log_level("error")
     limit = -1 if option.max_parts is None else option.max_parts
     mesh = coacd.Mesh(triangles.vertices, triangles.faces)
-    found = coacd.run_coacd(mesh, threshold=option.threshold, max_convex_hull=limit, seed=0)
+    found = coacd.run_coacd(
+        mesh, threshold=option.threshold, max_convex_hull=limit, seed=0, **search
+    )
     return [np.asarray(hull, dtype=np.float32) for hull, _ in found]
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from mujoco_ros.model import errors
 from mujoco_ros.model.file_access import read_file
@@ -59,6 +59,8 @@ class ObjectConfig:
     name: str
     model: str
     pose: PoseConfig = ORIGIN
+    convex_decomposition: dict[str, ConvexDecomposition] = field(default_factory=dict)
+    sdf: tuple[str, ...] = ()  # bodies whose meshes collide by their signed distance fields
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -82,6 +84,7 @@ class RobotConfig:
     self_collision: SelfCollision = "auto"
     exclude: tuple[tuple[str, str], ...] = ()
     convex_decomposition: dict[str, ConvexDecomposition] = field(default_factory=dict)
+    sdf: tuple[str, ...] = ()  # links whose meshes collide by their signed distance fields
     joints: dict[str, JointOptions] = field(default_factory=dict)
     # Whether the weight of the links, of a fixed base, is compensated
     gravity_compensation: bool = False
@@ -226,12 +229,20 @@ def split_arguments(reference: str) -> tuple[str, dict[str, str]]:
     return scene, dict(zip(arguments[::2], map(str.strip, arguments[1::2]), strict=True))
 
 
-def base_argument(arguments: dict[str, str]) -> BaseKind:
-    """Remove the argument ``base`` from arguments, and return its value, by default ``auto``."""
+def model_arguments(arguments: dict[str, str]) -> dict[str, Any]:
+    """Remove the arguments that every model has, and return the keys of a robot that they are.
+
+    They are ``base``, and the pattern of links of ``convex_decomposition`` and of ``sdf``.
+    """
     base, choices = arguments.pop("base", "auto"), get_args(BaseKind)
     if base not in choices:
         raise errors.unknown("base", base, choices)
-    return cast(BaseKind, base)
+    keys: dict[str, Any] = {"base": base}
+    if pattern := arguments.pop("convex_decomposition", ""):
+        keys["convex_decomposition"] = {pattern: ConvexDecomposition()}
+    if pattern := arguments.pop("sdf", ""):
+        keys["sdf"] = (pattern,)
+    return keys
 
 
 def scene_path(reference: str, folder: Path | None = None) -> Path:
@@ -249,8 +260,8 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
     Args:
         reference: Name of a shipped scene, path or URI of a scene YAML, MJCF, URDF, xacro or MJB
             file, or ``<collection>:<robot>`` as for `find_robot`; after a xacro file, its
-            arguments: ``arm.urdf.xacro prefix:=left_ tool:=true``. The argument ``base:=fixed``
-            or ``base:=free`` is for any model.
+            arguments: ``arm.urdf.xacro prefix:=left_ tool:=true``. The arguments of
+            `model_arguments` are for any model.
         folder: Folder of relative paths; None is the working directory.
         overlays: Number of scenes that extend this one.
 
@@ -265,7 +276,7 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
             "<collection>:<robot>, e.g. example-robot-data:ur10"
         )
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
-    base = base_argument(arguments)
+    keys = model_arguments(arguments)
     if arguments and not is_xacro(path):
         raise errors.UserInputError(
             f"'{scene}' is no xacro file, so it takes no arguments ({', '.join(arguments)})"
@@ -274,7 +285,7 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
         return read_scene(path, overlays)
     if path.suffix.lower() in (*MODEL_SUFFIXES, XACRO_SUFFIX):
         name = _robot_name(path)
-        robot = RobotConfig(name=name, model=str(path), base=base, xacro_args=dict(arguments))
+        robot = RobotConfig(name=name, model=str(path), xacro_args=dict(arguments), **keys)
         return SceneConfig(name=name, folder=path.parent, robots=(robot,), merged=False)
     raise errors.UnsupportedFormatError(
         f"'{path}': unknown kind of file '{path.suffix}'; a scene is .yaml, a model is one of "

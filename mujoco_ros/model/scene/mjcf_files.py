@@ -24,7 +24,11 @@ from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseEr
 from mujoco_ros.model.file_access import LARGEST_FILE, LARGEST_TEXT, is_for_client, read_file
 from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene import limits
-from mujoco_ros.model.scene.asset_snapshot import referenced_files
+from mujoco_ros.model.scene.asset_snapshot import (
+    referenced_files,
+    restore_files,
+    snapshot_files,
+)
 from mujoco_ros.model.scene.config import NO_FOLDER
 from mujoco_ros.model.scene.mjcf_checks import Copies, ElementCount, check_numbers, may_be_special
 from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource
@@ -55,13 +59,12 @@ def read_mjcf(path: Path, where: str, packages: Mapping[str, Path] | None = None
     """Read an MJCF file; the paths in the spec are absolute, `packages` are for URIs."""
     note_file(path)
     content = read_file(path, "model file", largest=LARGEST_TEXT)
-    return _with_meshes(_parsed(_Reader(packages).read(path, where, content, ())))
+    return _complete(_Reader(packages).read(path, where, content, ()))
 
 
 def read_mjcf_text(text: str, where: str) -> mujoco.MjSpec:
     """Read the text of an MJCF, as `read_mjcf` a file; it includes none, and paths are absolute."""
-    model = _Reader(None).read(NO_FOLDER / "model.xml", where, text.encode(), ())
-    return _with_meshes(_parsed(model))
+    return _complete(_Reader(None).read(NO_FOLDER / "model.xml", where, text.encode(), ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,7 @@ class _Reader:
 
     def _content(self, model: _Model, path: Path, kind: str) -> bytes:
         uri = self._provided.get(path)
-        return read_resource(uri) if uri else _content(model, path, kind)
+        return read_resource(uri, LARGEST_TEXT) if uri else _content(model, path, kind)
 
     def _with_paths(self, model: _Model, text: str, folder: Path) -> str:
         """Return the text of a file with absolute paths for URIs and for documents in archives."""
@@ -253,11 +256,14 @@ def _parsed(model: _Model) -> mujoco.MjSpec:
     """Return the spec of a model, read by MuJoCo's parser from its documents."""
     attached: dict[tuple[str, str], str] = {}  # files of attached models by kind and name
     for below in model.attached.values():
-        for reference in referenced_files(_parsed(below)):
+        part = _parsed(below)
+        for reference in referenced_files(part):
             if reference.uri:
                 continue
             attached[reference.kind, reference.asset] = str(reference.path)
         model.documents |= below.documents
+        if _attaches_keyframes(below):
+            model.documents[str(below.name)] = _with_keyframes(part, below).to_xml().encode()
     folders = {element.attributes.get(key, "") for element in model.elements for key in _FOLDERS}
     for element in model.elements:
         if element.tag == "flexcomp":  # whose file the parser reads
@@ -280,11 +286,37 @@ def _parsed(model: _Model) -> mujoco.MjSpec:
     return spec
 
 
+def _complete(model: _Model) -> mujoco.MjSpec:
+    spec = _parsed(model)
+    return _with_keyframes(spec, model) if _attaches_keyframes(model) else _with_meshes(spec)
+
+
 def _with_meshes(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """Convert the meshes of formats that MuJoCo does not read; a missing file is reported later."""
     for mesh in spec.meshes:
         if mesh.file and Path(mesh.file).is_file():
             embed_mesh(mesh, Path(mesh.file))
+    return spec
+
+
+def _attaches_keyframes(model: _Model) -> bool:
+    contents = (content for part in model.attached.values() for content in part.documents.values())
+    return any(b"<key" in content for content in contents)
+
+
+def _with_keyframes(spec: mujoco.MjSpec, model: _Model) -> mujoco.MjSpec:
+    """Complete a spec with the keyframes of the models that it attaches, under their prefixes.
+
+    MuJoCo does that when it compiles. It attaches a model that was not compiled without prefixes of
+    such keyframes, so that two copies have the same names.
+    """
+    limits.check_spec(spec, model.where)
+    restore_files(spec, snapshot_files(_with_meshes(spec).copy(), model.folder))
+    try:
+        with silence_compiler():
+            spec.compile()
+    except ENGINE_ERRORS as error:
+        raise engine_error(model.where, error) from error
     return spec
 
 

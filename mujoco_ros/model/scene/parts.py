@@ -4,6 +4,8 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import mujoco
 
@@ -21,7 +23,6 @@ from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
     NO_FOLDER,
-    BaseKind,
     ObjectConfig,
     RobotConfig,
     SceneConfig,
@@ -93,6 +94,7 @@ def _edit(
         robot.srdf,
         robot.joints,
         robot.convex_decomposition,
+        robot.sdf,
         robot.exclude,
     )
     is_edited = robot.gravity_compensation or any(edits)
@@ -107,13 +109,18 @@ def _edit(
     joint_options.derive_velocity_gains(spec, model.velocity_servos, compiled)
     if robot.gravity_compensation:
         joint_options.compensate_gravity(spec, where)
-    collisions.decompose_meshes(spec, robot.convex_decomposition, where)
+    _shape_meshes(spec, robot, where)
     collisions.exclude_pairs(spec, robot.exclude, f"{where}: exclude")
     if robot.self_collision == "none":
         collisions.exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
         collisions.exclude_overlaps(spec, robot.keyframe, where, compiled)
     return is_freed
+
+
+def _shape_meshes(spec: mujoco.MjSpec, config: RobotConfig | ObjectConfig, where: str) -> None:
+    collisions.collide_by_distance(spec, config.sdf, where)
+    collisions.decompose_meshes(spec, config.convex_decomposition, where)
 
 
 def _edit_base(model: ImportedUrdf, robot: RobotConfig, where: str, path: Path) -> bool:
@@ -204,7 +211,8 @@ def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, pa
 def object_part(config: SceneConfig, entity: ObjectConfig) -> ScenePart:
     """Read an object of a scene."""
     path = config.path(entity.model)
-    spec = load_spec(path, f"object '{entity.name}'", config.package_folders)
+    spec = load_spec(path, where := f"object '{entity.name}'", config.package_folders)
+    _shape_meshes(spec, entity, where)
     return _part(entity, spec, path.parent)
 
 
@@ -220,13 +228,14 @@ def part_from_file(
     name: str,
     pose: PoseConfig | None = None,
     namespace: str | None = None,
-    base: BaseKind = "auto",
+    keys: Mapping[str, Any] = MappingProxyType({}),
 ) -> ScenePart:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
     By default it is at the origin, and the topics of a robot are in the namespace of its name.
+    `keys` are further keys of a robot.
     """
-    robot = RobotConfig(name=name, model=str(path), pose=pose or ORIGIN, base=base)
+    robot = RobotConfig(name=name, model=str(path), pose=pose or ORIGIN, **keys)
     return _part_of(_load(path, f"'{name}'"), path, robot, namespace)
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from mujoco_ros.model.errors import MissingAssetError
+from mujoco_ros.model.file_access import LARGEST_FILE, SizeLimit
 from mujoco_ros.model.scene.engine_plugins import ENGINE
+from mujoco_ros.model.scene.limits import too_large
 
 _VOID, _TEXT, _INT = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
 _DATA = "data:"
@@ -84,8 +86,8 @@ def path_of(uri: str, content_type: str = "") -> str:
     return f"/provided/{digest}{_SUFFIXES.get(content_type, suffix)}"
 
 
-def read_resource(uri: str) -> bytes:
-    """Return the content that a provider delivers."""
+def read_resource(uri: str, largest: SizeLimit = LARGEST_FILE) -> bytes:
+    """Return the content that a provider delivers, of a limited size [byte]."""
     reason = ctypes.create_string_buffer(_MESSAGE_LENGTH)
     resource = ENGINE.mju_openResource(b"", uri.encode(), None, reason, len(reason))
     if not resource:
@@ -95,6 +97,8 @@ def read_resource(uri: str) -> bytes:
         size = ENGINE.mju_readResource(resource, ctypes.byref(start))
         if size < 0:
             raise MissingAssetError(f"'{uri[:80]}' cannot be read: its provider failed")
+        if size > largest.value:
+            raise too_large(f"'{uri[:80]}'", f"{size} bytes", largest)
         return ctypes.string_at(start, size) if size else b""
     finally:
         ENGINE.mju_closeResource(resource)

@@ -47,7 +47,9 @@ class World:
         forces[:, 2] = [force for *_, force in contacts]
         points = np.arange(3.0 * len(contacts)).reshape(-1, 3)
         sides = np.hstack([bodies, np.full_like(bodies, -1)])
-        found = ContactForces(points=points, forces=forces, bodies=bodies, sides=sides)
+        found = ContactForces(
+            points=points, forces=forces, bodies=bodies, sides=sides, margins=np.ones(len(points))
+        )
         message = self.markers.message(found, Time(sec=7), SCALE)
         for marker in message.markers:
             if marker.action == Marker.DELETEALL:

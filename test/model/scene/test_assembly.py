@@ -5,6 +5,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import lay_out
@@ -186,6 +187,40 @@ def test_two_equal_robots_start_in_their_own_keyframes(build):
         )
     )
     np.testing.assert_allclose(start.qpos, [1.5, 0, 0.3, -0.6, 0.3, -0.6])
+
+
+def test_keyframes_of_attached_models_keep_their_prefixes_nested_and_twice(build, tmp_path):
+    def link(name: str, joint: str, inside: str = "", geom: str = "size='.01'") -> str:
+        joint = f"<joint name='{joint}' type='slide'/>" if joint else ""
+        return f"<body name='{name}'>{joint}<geom {geom}/>{inside}</body>"
+
+    def attached(name: str, prefixes: str) -> str:
+        tags = (f"<attach model='{name}' body='{name}' prefix='{p}_'/>" for p in prefixes)
+        return "".join(tags)
+
+    def key(name: str, positions: str) -> str:
+        return f"<keyframe><key name='{name}' qpos='{positions}'/></keyframe>"
+
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.ply")
+    (tmp_path / "tip.xml").write_text(mjcf(link("tip", "s"), tail=key("home", "0.01")))
+    assets = "<asset><mesh file='box.ply'/><model name='tip' file='tip.xml'/></asset>"
+    hand = link("hand", "h", attached("tip", "tu"), "type='mesh' mesh='box'")
+    (tmp_path / "hand.xml").write_text(mjcf(hand, assets, key("open", "0.1 0.2 0.3")))
+    assets = "<asset><model name='hand' file='hand.xml'/></asset>"
+    arm = link("base", "", attached("hand", "lr"))
+    (tmp_path / "arm.xml").write_text(mjcf(arm, assets, key("own", "1 2 3 4 5 6")))
+
+    robots = ", ".join(f"{{name: {n}, model: arm.xml, keyframe: r_u_home}}" for n in "ab")
+    assembly = build(f"robots: [{robots}]")
+    model = assembly.model
+    joints, keys = names(model, "joint"), names(model, "key")
+    own = ["own", *(f"{s}_{name}" for s in "lr" for name in ("open", "t_home", "u_home"))]
+    assert sorted(keys) == sorted(f"{robot}/{name}" for robot in "ab" for name in own)
+    opened = zip(joints, model.key_qpos[keys.index("b/l_open")], strict=True)
+    values = {name: value for name, value in opened if value}
+    assert values == {"b/l_h": 0.1, "b/l_t_s": 0.2, "b/l_u_s": 0.3}
+    start = zip(joints, start_of(assembly).qpos, strict=True)
+    assert {name for name, value in start if value == 0.01} == {"a/r_u_s", "b/r_u_s"}
 
 
 def test_a_free_robot_without_a_keyframe_starts_at_its_pose_of_the_scene(build):

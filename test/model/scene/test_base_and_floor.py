@@ -86,7 +86,7 @@ def test_a_robot_without_collision_shapes_stays_fixed(cart: Path, caplog):
 
 def test_spawned_robots_follow_the_same_rule(cart: Path):
     def is_free(base: str) -> bool:
-        spec = part_from_file(cart, name="c", base=base).spec
+        spec = part_from_file(cart, name="c", keys={"base": base}).spec
         return any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints)
 
     assert [is_free(base) for base in ("auto", "free", "fixed")] == [True, True, False]

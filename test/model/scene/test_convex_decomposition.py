@@ -1,7 +1,8 @@
-"""Convex decomposition: what fits through a hole of a mesh falls through it."""
+"""Concave meshes: what fits through a hole of a mesh falls through it."""
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 import trimesh
 
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import ResourceSource
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.collisions import ConvexDecomposition
-from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
-from mujoco_ros.model.scene.parts import robot_part
+from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.parts import part_from_file, robot_part
 from mujoco_ros.model.strict import from_dict
 
 RADIUS_M, HOLE_M, HEIGHT_M = 0.1, 0.05, 0.04
@@ -85,7 +88,10 @@ def scene(
 
 def lowest_ball(config: SceneConfig) -> float:
     """Return the height of the ball after 0.6 s, with the joints locked [m]."""
-    model = assemble(config).model
+    return height_of_ball(assemble(config).model)
+
+
+def height_of_ball(model: mujoco.MjModel) -> float:
     data = mujoco.MjData(model)
     ball = model.body("ball").jntadr[0]
     adr, vel = model.jnt_qposadr[ball], model.jnt_dofadr[ball]
@@ -100,6 +106,94 @@ def test_a_ball_falls_through_the_hole_of_a_decomposed_ring_only(tmp_path: Path)
     top = 0.5 + 0.1 + HEIGHT_M / 2
     assert lowest_ball(scene(tmp_path, {})) > top - 0.03  # it lies on the convex hull
     assert lowest_ball(scene(tmp_path, {"ring": DEFAULT})) < 0.4
+
+
+RING = """
+<mujoco>
+  <asset><mesh name="hoop" file="ring.stl" scale="0.001 0.001 0.001"/></asset>
+  <worldbody><body name="ring"><geom type="mesh" mesh="hoop"/></body></worldbody>
+</mujoco>
+"""
+PLACE = {"xyz": (0.3, 0, 0.6)}
+
+
+def object_scene(folder: Path, **keys: object) -> SceneConfig:
+    """The ring as a fixed object under the ball, and a robot elsewhere."""
+    config = scene(folder, {})
+    (folder / "ring.xml").write_text(RING)
+    ring = ObjectConfig(name="hoop", model="ring.xml", pose=PoseConfig(**PLACE), **keys)
+    arm = replace(config.robots[0], pose=PoseConfig(xyz=(9, 0, 0)))
+    return replace(config, robots=(arm,), objects=(ring,))
+
+
+@pytest.mark.parametrize("key", [{"convex_decomposition": {"ring": COARSE}}, {"sdf": ("r*",)}])
+def test_a_ball_falls_through_the_hole_of_an_object_only_with_a_key(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, key: dict[str, object]
+) -> None:
+    assert lowest_ball(object_scene(tmp_path)) > 0.6
+    assert "object 'hoop': meshes collide as their convex hulls" in caplog.text
+    assert "are solid: hoop; `convex_decomposition` or `sdf` keeps them open" in caplog.text
+    caplog.clear()
+    config = object_scene(tmp_path, **key)
+    assert lowest_ball(config) < 0.4
+    assert "hoop" not in caplog.text
+    ring = assemble(config).model.body("hoop/ring")
+    whole = assemble(object_scene(tmp_path)).model.body("hoop/ring")
+    assert ring.mass == pytest.approx(whole.mass)
+    assert ring.inertia == pytest.approx(whole.inertia)
+
+
+def test_a_link_of_a_robot_collides_by_its_signed_distance_field(tmp_path: Path) -> None:
+    config = scene(tmp_path, {})
+    assert lowest_ball(replace(config, robots=(replace(config.robots[0], sdf=("*",)),))) < 0.4
+
+
+@pytest.mark.parametrize("argument", ["convex_decomposition:=*", "sdf:=ring", ""])
+def test_the_uri_of_a_spawned_object_has_both_keys(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, argument: str
+) -> None:
+    config = object_scene(tmp_path)
+    before = assemble(replace(config, objects=()))
+    caplog.clear()
+    source = ResourceSource(uri=f"file://{tmp_path / 'ring.xml'} {argument}".strip(), text="")
+    spawned = part_from_file(source.path(), name="new", pose=PoseConfig(**PLACE), keys=source.keys)
+    after = rebuild(before, add=[spawned])
+    assert (height_of_ball(after.model) < 0.4) == (argument != "")
+    assert ("object 'new': meshes collide as their convex hulls" in caplog.text) != bool(argument)
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_hollow"),
+    [
+        (trimesh.creation.box((0.1, 0.2, 0.3)), False),
+        (trimesh.creation.icosphere(subdivisions=3, radius=0.1), False),
+        (trimesh.creation.annulus(r_min=0.01, r_max=0.2, height=0.01, sections=32), True),
+        (
+            trimesh.creation.revolve(
+                np.array([[0, 0], [0.04, 0], [0.05, 0.1], [0.045, 0.1], [0.036, 0.01], [0, 0.01]])
+            ),
+            True,
+        ),
+    ],
+    ids=["box", "ball", "plate with a small hole", "cup"],
+)
+def test_a_hull_that_hides_a_hole_or_a_hollow_is_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, shape: trimesh.Trimesh, is_hollow: bool
+) -> None:
+    config = object_scene(tmp_path)
+    caplog.clear()
+    shape.apply_scale(1e3).export(tmp_path / "ring.stl")
+    assemble(config)
+    assert ("object 'hoop': meshes collide" in caplog.text) == is_hollow
+
+
+def test_a_model_file_takes_the_keys_as_arguments(tmp_path: Path) -> None:
+    scene(tmp_path, {})
+    config = load_scene(f"{tmp_path / 'arm.urdf'} convex_decomposition:=r* sdf:=bar")
+    assert config.robots[0].convex_decomposition == {"r*": DEFAULT}
+    assert config.robots[0].sdf == ("bar",)
+    with pytest.raises(UserInputError, match=r"sdf: 'bar' has no collision mesh; .* have: ring"):
+        assemble(config)
 
 
 @pytest.mark.parametrize("inertial", [INERTIAL, ""], ids=["inertial", "mass of the mesh"])

@@ -1,15 +1,13 @@
 """URIs of the engine's resource providers in models: assets, included and attached models."""
 
 import base64
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import mujoco
 import pytest
 
 from mujoco_ros.model.errors import MissingAssetError, UserInputError
+from mujoco_ros.model.file_access import FileAccess, SizeLimit
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
@@ -110,35 +108,11 @@ def test_included_and_attached_models_are_provided(tmp_path: Path) -> None:
     assert model.body("its_part")
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler (g++)")
-def test_a_library_with_a_provider_alone_is_loaded_by_a_scene(tmp_path: Path) -> None:
-    source, folder = tmp_path / "memory.cc", Path(mujoco.__file__).parent
-    content = _OBJ.replace("\n", "\\n")
-    source.write_text(
-        "#include <mujoco/mujoco.h>\n#include <mujoco/mjplugin.h>\n"
-        f'static const char kText[] = "{content}";\n'
-        "static int Open(mjResource*) { return 1; }\n"
-        "static int Read(mjResource*, const void** b) { *b = kText; return sizeof(kText) - 1; }\n"
-        "static void Close(mjResource*) {}\n"
-        "mjPLUGIN_LIB_INIT(memory) {\n"
-        "  mjpResourceProvider p; mjp_defaultProvider(&p);\n"
-        '  p.prefix = "memory"; p.open = Open; p.read = Read; p.close = Close;\n'
-        "  mjp_registerProvider(&p);\n}\n"
-    )
-    (tmp_path / "libraries").mkdir()
-    (library,) = folder.glob("libmujoco.so*")
-    compile_it = ["g++", "-shared", "-fPIC", f"-I{folder / 'include'}", source, library]
-    subprocess.run([*compile_it, "-o", tmp_path / "libraries" / "memory.so"], check=True)
-    (tmp_path / "robot.xml").write_text(_mjcf("memory:shape.obj"))
-    scene = tmp_path / "scene.yaml"
-    scene.write_text("plugins: [libraries]\nrobots:\n  - {name: robot, model: robot.xml}\n")
-    # A process of its own: the engine keeps what a library registers.
-    code = (
-        "import sys\nfrom mujoco_ros.model.scene.config import load_scene\n"
-        "from mujoco_ros.sim.simulation import Simulation\n"
-        "print(Simulation(load_scene(sys.argv[1])).model.nmesh)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(scene)], capture_output=True, text=True, check=False
-    )
-    assert done.stdout.strip() == "1", done.stderr
+def test_a_content_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = SizeLimit(20, of_client=10)
+    monkeypatch.setattr(read_resource, "__defaults__", (limit,))
+    assert read_resource(f"data:,{20 * 'x'}") == 20 * b"x"
+    with pytest.raises(UserInputError, match=r"'data:,x*': too large: 21 bytes, limit 20"):
+        read_resource(f"data:,{21 * 'x'}")
+    with FileAccess(list).for_client(), pytest.raises(UserInputError, match="limit 10"):
+        read_resource("data:,12345678901")

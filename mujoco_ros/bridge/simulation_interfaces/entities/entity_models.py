@@ -4,6 +4,7 @@ import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -20,10 +21,9 @@ from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import (
-    BaseKind,
     RobotConfig,
     SceneConfig,
-    base_argument,
+    model_arguments,
     split_arguments,
 )
 from mujoco_ros.model.scene.parts import ScenePart, load_spec, part_from_file, part_from_text
@@ -44,13 +44,13 @@ _MOTOR = (
 class ResourceSource:
     """The URI of a description, or else its text."""
 
-    uri: str  # may end with `` base:=fixed`` or `` base:=free``
+    uri: str  # may end with the arguments of `model_arguments`, such as `` base:=fixed``
     text: str
 
     @property
-    def base(self) -> BaseKind:
-        """Return whether the base of a robot is to be fixed or free."""
-        return base_argument(split_arguments(self.uri)[1])
+    def keys(self) -> dict[str, Any]:
+        """Return the keys of a robot that its arguments are."""
+        return model_arguments(split_arguments(self.uri)[1])
 
     def path(self) -> Path:
         """Return the file, or raise `MissingFileError`: the URI is relative, or no file here."""
@@ -123,7 +123,7 @@ def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
         raise MissingFileError(f"there is no file '{path}'")
     name = _name(spawn, _own_name(path), taken)
     part = part_from_file(
-        path, name=name, pose=pose, namespace=spawn.namespace, base=spawn.source.base
+        path, name=name, pose=pose, namespace=spawn.namespace, keys=spawn.source.keys
     )
     return _with_settings(part, path)
 

@@ -60,7 +60,56 @@ class LineMotionState(moving.ArmMotionState, failures=planning.FAILURES):
         return self.task.motion
 
 
-class Descend(LineMotionState, failures=("object_moved", "pose_stale")):
+class CompliantConfig(LineConfig):
+    """Settings of a straight motion on which the tool may yield sideways.
+
+    Attributes:
+        lateral_stiffness: Stiffness with which the tool keeps the line sideways [N/m], with
+            critical damping; height and orientation keep the stiffness of the joints. 0 is the
+            stiffness of the joints in all directions.
+    """
+
+    lateral_stiffness: NotNegative = 0.0
+
+
+class CompliantLineState(LineMotionState):
+    """Moves the tool along a vertical line, from which contacts push it away softly.
+
+    It is the Cartesian impedance of the grasping lab, with the drives as they are: the references
+    of the joints yield with the tool, and a spring and damper at the tool pull it back.
+    """
+
+    Config = CompliantConfig
+    config: CompliantConfig
+    _damping: np.ndarray | None = None  # [Ns/m] (2,)
+
+    def advance(self, context: StateContext) -> str | None:
+        is_on_line = self._execution is None or not self._execution.is_stopped
+        outcome = super().advance(context)
+        if self.config.lateral_stiffness and is_on_line and self._execution is not None:
+            self._yield_sideways(context)
+        return outcome
+
+    def _yield_sideways(self, context: StateContext) -> None:
+        joints, references, observation = self.arm.joints, context.references, context.observation
+        q = observation.q[joints]
+        jacobian = self.arm.kinematics.jacobian(q)
+        if self._damping is None:
+            at_rest, columns = self.arm.gravity(q), np.eye(len(q))
+            inertia = np.array([self.arm.dynamics.torques(q, 0.0 * q, c) for c in columns])
+            mobility = jacobian @ np.linalg.solve(inertia - at_rest, jacobian.T)
+            mass = 1.0 / np.diag(mobility)[:2]
+            self._damping = 2.0 * np.sqrt(self.config.lateral_stiffness * mass)
+        sideways, joint_motion = jacobian[:2], np.linalg.pinv(jacobian)[:, :2]
+        error = sideways @ (references.q[joints] - q)
+        speed = sideways @ (references.dq[joints] - observation.dq[joints])
+        references.q[joints] -= joint_motion @ error
+        references.dq[joints] -= joint_motion @ speed
+        force = self.config.lateral_stiffness * error + self._damping * speed
+        references.tau[joints] += sideways.T @ force
+
+
+class Descend(CompliantLineState, failures=("object_moved", "pose_stale")):
     """Moves down around the object; stops if the object is moved."""
 
     def goal(self, context: StateContext) -> Pose:
@@ -80,12 +129,12 @@ _LOOK_S = 0.5
 """Time in which the pose of a released object must be measured, besides `patience` [s]."""
 
 
-class Lift(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy")):
+class Lift(CompliantLineState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy")):
     """Moves up with the object, and measures its mass and its pose in the hand."""
 
     holds_object = True
 
-    class Config(LineConfig):
+    class Config(CompliantConfig):
         """Settings of `Lift`.
 
         Attributes:

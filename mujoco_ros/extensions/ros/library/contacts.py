@@ -1,4 +1,4 @@
-"""What touches: contact groups, a conveyor belt, and a suction cup."""
+"""What touches: contact groups, a conveyor belt, a suction cup, and the quality of a grasp."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -7,12 +7,14 @@ from zlib import crc32
 import mujoco
 import numpy as np
 from std_msgs.msg import Float64
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 
 from mujoco_ros.extensions.endpoints import publisher, service
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import setting
+from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedValue, SettingField
+from mujoco_ros.sim.grasp_quality import HoldingContacts, holding_contacts
 
 
 @dataclass(frozen=True)
@@ -181,3 +183,60 @@ class SuctionCup(Extension):
         self.state["vacuum"][0], self.state["held"][0] = request.data, 0.0
         self.reset()
         response.success, response.message = True, "on" if request.data else "off"
+
+
+@dataclass(frozen=True)
+class GraspQualitySettings:
+    """The settings of the quality of a grasp."""
+
+    object: str = setting("box", "Object that the robot holds")
+
+
+class GraspQuality(Extension):
+    """Publishes how far the contacts of a robot with an object are from slipping."""
+
+    Settings = GraspQualitySettings
+    panel = (
+        SettingField("object", "object"),
+        DisplayedValue("margin of friction", "margin"),
+        DisplayedPlot("Margin of friction", "margins", ("margin",), ""),
+    )
+    settings: GraspQualitySettings
+
+    def set_up(self) -> None:
+        """Find the object."""
+        roots = np.flatnonzero(self.model.body_parentid == 0)[1:].tolist()
+        names = {self.model.body(body).name.partition("/")[0]: body for body in roots}
+        if self.settings.object not in names:
+            raise unknown("robot or object", self.settings.object, names)
+        self._body = names[self.settings.object]
+        self._holders = frozenset(self.elements.bodies.tolist()) - {self._body}
+
+    settings_changed = set_up
+
+    def _contacts(self) -> HoldingContacts:
+        return holding_contacts(self.model, self.data, self._body, self._holders)
+
+    def margin(self) -> float:
+        """Return the margin of friction, NaN without a contact."""
+        return self._contacts().margin
+
+    def margins(self) -> np.ndarray:
+        """Return the margin of friction.  # (1,)"""
+        return np.array([self.margin()])
+
+    @publisher(Float64, "margin")
+    def published_margin(self) -> Float64:
+        """Return the margin of friction."""
+        return Float64(data=self.margin())
+
+    @service(Trigger, "closure")
+    def closure(self, _request: Trigger.Request, response: Trigger.Response) -> None:
+        """Tell whether the present contacts are a force closure, or even a form closure."""
+        contacts = self._contacts()
+        force, form = contacts.force_closure(), contacts.form_closure()
+        response.success = force > 0.0
+        response.message = f"{len(contacts.points)} contacts: " + (
+            f"force closure {force:.3f}" if force else "no force closure"
+        )
+        response.message += f", form closure {form:.3f}" if form else ", no form closure"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from nicegui.element import Element
 
+from mujoco_ros.sim.grasp_quality import holding_contacts
 from mujoco_ros.sim.observer import contact_forces
 from mujoco_ros.viewer.overlays.balance import balance_of
 from mujoco_ros.viewer.overlays.drawn_overlays import LENGTHS, TIPS
@@ -123,9 +124,12 @@ class OverlaysPanel(Panel):
         self._loads.show([_load_row(load, has_several=has_several) for load in loads])
 
     def _build_contacts(self) -> None:
-        columns = [("Body", "", False), ("Body", "", False), ("Force", "N", True)]
+        columns = [("Body", "", False), ("Body", "", False), ("Margin", "%", True)]
+        columns.append(("Force", "N", True))
         self._none = widgets.text("No contacts.", "muted")
-        self._contacts = sorted_table("Contacts", columns, by=2)
+        self._contacts = sorted_table("Contacts", columns, by=3)
+        widgets.text("Margin: of the friction, 0 if a contact slips.", "muted")
+        self._held = widgets.text(tag="p").classes("problems")
         self._more = widgets.text(tone="muted")
 
     def _show_contacts(self) -> None:
@@ -136,12 +140,30 @@ class OverlaysPanel(Panel):
         rows = []
         for index in largest:
             names = [model.body(int(body)).name or f"body {body}" for body in found.bodies[index]]
-            rows.append(["", *names, format_decimals(float(forces[index]), 1)])
+            margin = found.margins[index]
+            share = "" if np.isnan(margin) else format_decimals(100.0 * float(margin), 0)
+            rows.append(["", *names, share, format_decimals(float(forces[index]), 1)])
         self._contacts.show(rows)
         self._contacts.set(hidden=not rows)
         self._none.set(hidden=bool(rows))
+        self._held.set(text="\n".join(self._grasps(found.bodies)))
         left = len(forces) - len(largest)
         self._more.set(text=f"and {left} with smaller forces", hidden=left <= 0)
+
+    def _grasps(self, touching: np.ndarray) -> list[str]:
+        """Return a line for each body that robots hold: contacts of which are a force closure."""
+        model, robots = self.state.model, {b for r in self.state.layout.robots for b in r.bodies}
+        lines = []
+        for body in np.unique(touching[np.isin(touching, list(robots)).sum(axis=1) == 1]).tolist():
+            if body in robots or not model.body_weldid[body]:
+                continue
+            contacts = holding_contacts(model, self.state.data, body, robots)
+            if force := contacts.force_closure():
+                kind = "form closure" if contacts.form_closure() else "force closure"
+                share = format_decimals(100.0 * contacts.margin, 0)
+                name = model.body(body).name or f"body {body}"
+                lines.append(f"{name} is held: {kind} {force:.2f}, margin of friction {share} %")
+        return lines
 
     def _build_balance(self) -> None:
         robots = [robot for robot in self.state.layout.robots if robot.bases]

@@ -215,6 +215,8 @@ def test_the_uri_of_a_robot_can_say_that_its_base_is_free(yard: SimulatorClient)
     assert height("bolted") == 4.0
     result = spawn(yard, uri=uri + " base:=welded", name="welded").result
     assert "base 'welded' not found; there are: auto, fixed, free" in result.error_message
+    result = spawn(yard, uri=uri + " sdf:=*", name="field").result
+    assert "'field': sdf: '*' has no collision mesh" in result.error_message
 
 
 def test_several_entities_are_spawned_in_one_request_with_a_result_each(yard: SimulatorClient):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,4 +84,19 @@ def assembly() -> Assembly:
 
 @pytest.fixture
 def stage(assembly: Assembly) -> Callable[..., Stage]:
+    return lambda **changes: Stage(assembly, changes)
+
+
+GUIDE_XML = """<mujoco><worldbody><body name="guide">
+  <geom type="box" size="0.01 0.01 0.03" friction="0.1" euler="0 5 0"/>
+</body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def guided_stage(tmp_path: Path) -> Callable[..., Stage]:
+    """A stage with a small inclined plate, the static body ``guide``, away from the arm."""
+    (tmp_path / "guide.xml").write_text(GUIDE_XML)
+    scene, pose = load_scene("arm"), PoseConfig(xyz=(2.0, 2.0, 1.0))
+    guide = ObjectConfig(name="guide", model=str(tmp_path / "guide.xml"), pose=pose)
+    assembly = assemble(replace(scene, objects=(*scene.objects, guide)))
     return lambda **changes: Stage(assembly, changes)

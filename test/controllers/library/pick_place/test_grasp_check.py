@@ -12,6 +12,7 @@ from mujoco_ros.controllers.library.pick_place.grasping import (
     grasp_contacts,
 )
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.sim.grasp_quality import HoldingContacts
 
 CUBE = ObjectShape(centre=np.zeros(3), half=np.full(3, 0.02), geoms=(0,))
 PAD = np.array([0.010, 0.008])
@@ -68,6 +69,16 @@ def test_the_check_agrees_with_the_convex_hull_of_wrenches(seed):
         friction *= 1.1  # beyond the edge, for which the cone has too few edges
     hull = has_origin_inside(np.vstack([wrenches(it, friction) for it in (first, second)]))
     assert (closure_flaw(Grasp(contacts=(first, second)), friction) == "") == hull
+    contacts = HoldingContacts(
+        points=places,
+        normals=normals,
+        friction=np.full(2, friction),
+        torsion=np.full(2, 0.002),
+        pressed=np.ones(2),
+        sliding=np.zeros(2),
+    )
+    assert (contacts.force_closure(edges=48) > 1e-9) == hull
+    assert contacts.form_closure() == 0.0
 
 
 def held(x: float = 0.0, z: float = 0.0, turn: float = 0.0) -> Pose:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.fsm.table import TransitionRejectedError
+from mujoco_ros.sim.observer import contact_forces
 
 PHASES = [
     *("IDLE", "PLAN_APPROACH", "EXEC_APPROACH", "DESCEND", "CLOSE", "WEIGH", "LIFT"),
@@ -26,6 +27,34 @@ def test_the_box_is_brought_to_its_goal_with_soft_joints(stage):
     assert error(lab.where()) < 1e-3
     assert lab.controller.machine.outcome == "placed"
     assert lab.simulation.drives.kp[:4].tolist() == [200.0, 200.0, 200.0, 100.0]
+
+
+def test_a_tool_that_yields_sideways_pushes_less_and_places_as_well(guided_stage):
+    def settings(stiffness):
+        return {name: {"lateral_stiffness": stiffness} for name in ("DESCEND", "LIFT")}
+
+    def push(stiffness):
+        """Descend beside the inclined plate, which no plan has; return the largest force [N]."""
+        stage, forces = guided_stage(**settings(stiffness)), [0.0]
+        guide = stage.model.body("guide/guide").id
+
+        def look():
+            if stage.state == "DESCEND" and stage.data.site("arm/grasp").xpos[2] < 0.43:
+                stage.model.body_pos[guide] = 0.368, 0.242, 0.335
+                found = contact_forces(stage.model, stage.data)
+                touching = (found.bodies == guide).any(axis=1)
+                forces.append(float(np.linalg.norm(found.forces[touching].sum(axis=0))))
+
+        stage.until("CLOSE", "RECOVER", each=look)
+        return max(forces)
+
+    stiff, soft, softer = push(0.0), push(1000.0), push(400.0)
+    assert stiff > 100.0
+    assert soft < 0.7 * stiff
+    assert softer < 0.4 * stiff
+    free = guided_stage(**settings(400.0))
+    assert free.until("DONE", "RECOVER") == "DONE"
+    assert error(free.where()) < 1e-3
 
 
 def test_the_box_is_brought_back_repeatedly(stage):

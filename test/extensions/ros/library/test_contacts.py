@@ -1,4 +1,4 @@
-"""Contact groups, a conveyor belt and a suction cup."""
+"""Contact groups, a conveyor belt, a suction cup and the quality of a grasp."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 from belt_scene import write_belt_scene
 from extension_runs import ExtensionRun
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 
 from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.model.scene.config import read_scene
@@ -236,3 +236,31 @@ def test_of_two_bodies_that_touch_at_once_the_closest_is_held(gantry: Gantry) ->
         (weld,) = gantry.data.eq_active.nonzero()[0]
         assert model.body(model.eq_obj2id[weld]).name == f"{closest}/stone"
         gantry.grip(False)
+
+
+def test_the_quality_of_a_grasp_is_that_of_its_contacts() -> None:
+    run = ExtensionRun("grasp_quality")
+    quality, response = run.extension(), Trigger.Response()
+    run.step(0.01)
+    assert np.isnan(quality.margin()), "the box stands on the table"
+    quality.closure(Trigger.Request(), response)
+    assert not response.success
+    assert response.message == "0 contacts: no force closure, no form closure"
+    data, model = run.data, run.simulation.model
+    address = model.jnt_qposadr[model.body("box/box").jntadr[0]]
+    data.qpos[address : address + 3] = data.site("arm/grasp").xpos
+    data.qpos[address + 3 : address + 7] = 1.0, 0.0, 0.0, 0.0
+    gripper = run.simulation.joints.names.index("arm/left_finger_joint")
+    run.simulation.references.q[gripper] = 0.0
+    run.step(0.6)
+    assert data.body("box/box").xpos[2] > 0.4, "the box is in the hand"
+    assert 0.3 < quality.published_margin().data < 1.0
+    quality.closure(Trigger.Request(), response)
+    assert response.success
+    assert ": force closure 0." in response.message
+    (runner,) = run.set.runners
+    runner.change_settings(replace(runner.settings, object="table"))
+    assert np.isnan(quality.margin())
+    runner.change_settings(replace(runner.settings, object="tray"))
+    assert "robot or object 'tray' not found; there are: arm, table, box" in str(runner.failure)
+    run.close()

@@ -2,6 +2,7 @@
 
 from http.client import HTTPConnection
 
+import mujoco
 import numpy as np
 import pytest
 from eventually import eventually
@@ -108,3 +109,17 @@ def test_contacts_are_listed_with_the_largest_force_first(overlays, state):
     assert forces == sorted(forces, reverse=True)
     assert len(forces) >= 2
     expect(table.get_by_role("columnheader").last).to_contain_text("N")
+    margins = [row.get_by_role("cell").nth(-2).text_content() for row in rows]
+    assert all(text == "" or -1.0 <= float(text) <= 100.0 for text in margins)
+    assert any(margins)
+
+
+def test_a_box_in_the_hand_is_held_by_a_force_closure(overlays, state):
+    body, _ = overlays
+    model, data = state.model, state.data
+    box = model.jnt_qposadr[model.body("box/box").jntadr[0]]
+    data.qpos[box : box + 3] = data.site("arm/grasp").xpos
+    mujoco.mju_mat2Quat(data.qpos[box + 3 : box + 7], data.site("arm/grasp").xmat)
+    mujoco.mj_forward(model, data)
+    body.locator("summary", has_text="Contacts").click()
+    expect(body.get_by_text("box/box is held: force closure 0.")).to_be_visible()
