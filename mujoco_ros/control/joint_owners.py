@@ -70,7 +70,7 @@ class JointOwner(Protocol):
 
 
 class ClaimingControllers(Protocol):
-    """Controllers that claim joints, such as those of a controller_manager."""
+    """Controllers that claim joints, as a controller_manager does."""
 
     replaces_defaults: bool  # whether the robot has no other controllers
 

@@ -9,7 +9,7 @@ from mujoco_ros.control.events import CommandHeld, CommandSource, Event, HoldEnd
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import ResetPolicy
-from mujoco_ros.control.streams import Stream
+from mujoco_ros.control.stream import Stream
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 RUNNING_S = 0.5

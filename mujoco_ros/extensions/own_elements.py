@@ -11,6 +11,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carriers
 from mujoco_ros.model.errors import UserInputError, ambiguous, unknown
 from mujoco_ros.model.robot.actuators import joint_of
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -235,10 +236,10 @@ def _foot(
     model = elements.model
     bodies = [int(model.jnt_bodyid[elements.id("joint", joint)]) for joint in leg]
     remedy = f"name the touch sensors of all feet as 'feet', '{NONE}' for none"
-    if not all(_carries(model, upper, lower) for upper, lower in pairwise(bodies)):
+    if not all(upper in carriers(model, lower) for upper, lower in pairwise(bodies)):
         what = f"foot of the joints {', '.join(leg)}, which are no leg"
         raise ambiguous(what, _listed(elements, touches), remedy)
-    found = [touch for touch in touches if _carries(model, bodies[-1], touch.body)]
+    found = [touch for touch in touches if bodies[-1] in carriers(model, touch.body)]
     if len(found) > 1:
         found = [
             touch for touch in found if "foot" in f"{touch.name} {touch.place}".lower()
@@ -246,13 +247,6 @@ def _foot(
     if len(found) > 1:
         raise ambiguous(f"foot of joint '{leg[-1]}'", _listed(elements, found), remedy)
     return found[0].slots if found else None
-
-
-def _carries(model: mujoco.MjModel, body: int, other: int) -> bool:
-    """Whether a body is another one, or above it."""
-    while other > body:
-        other = int(model.body_parentid[other])
-    return other == body
 
 
 def _listed(elements: OwnElements, sensors: Sequence[MountedSensor]) -> list[str]:

@@ -12,7 +12,7 @@ from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
-from mujoco_ros.model.sensors.sensor_states import STATES
+from mujoco_ros.model.sensors.sensor_states import STATES, sensor_type
 from mujoco_ros.sim.actuator_controls import free_controls
 from mujoco_ros.sim.plant import Plant
 
@@ -69,17 +69,17 @@ def sensor_entries(model: mujoco.MjModel, robot: RobotLayout) -> tuple[SensorEnt
         """Yield name, kind, topic and message of each."""
         for kind in SENSOR_KINDS:
             for sensor in robot.sensors[kind.key]:
-                kinds = ", ".join(_sensor_kind(model, element) for element in sensor.elements)
+                kinds = ", ".join(sensor_type(model, element) for element in sensor.elements)
                 topic = _absolute(robot.namespace, kind.key, topic_token(sensor.name))
                 yield sensor.name, kinds, topic, kind.message
         for state in robot.states:
             topic = _absolute(robot.namespace, STATES)
-            yield state.name, _sensor_kind(model, state.element), topic, _BY_NAME
+            yield state.name, sensor_type(model, state.element), topic, _BY_NAME
         for array in robot.arrays:
             topic = _absolute(robot.namespace, ARRAY, topic_token(array.name))
-            yield array.name, _sensor_kind(model, array.element), topic, _ARRAY
+            yield array.name, sensor_type(model, array.element), topic, _ARRAY
         for name in robot.unused_sensors:
-            yield name, _sensor_kind(model, model.sensor(robot.prefix + name).id), "", ""
+            yield name, sensor_type(model, model.sensor(robot.prefix + name).id), "", ""
         for camera in robot.cameras:
             topic = _absolute(camera.namespace, "camera", topic_token(camera.name), "image_raw")
             size = f"camera, {camera.width} x {camera.height} pixels"
@@ -166,11 +166,6 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
 
 def _absolute(namespace: str, *names: str) -> str:
     return f"/{in_namespace(namespace, *names)}"
-
-
-def _sensor_kind(model: mujoco.MjModel, sensor: int) -> str:
-    kind: str = mujoco.mjtSensor(model.sensor_type[sensor]).name
-    return kind.removeprefix("mjSENS_").lower()
 
 
 def _target(model: mujoco.MjModel, actuator: int, prefix: str) -> str:

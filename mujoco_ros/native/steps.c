@@ -36,7 +36,7 @@ typedef struct {  // what is counted when it is at its limit
   const mjtBool *is_limited;  // NULL: always
   int64_t *steps;
 } Limited;
-typedef struct {  // references of a stream that ramp, as in control/streams.py
+typedef struct {  // references of a stream that ramp, as in control/stream.py
   const double *line;  // whether it ramps, whether by one line; its begin, rate and end
   double *references;
   int64_t stride, rows, columns;  // of references

@@ -13,7 +13,7 @@ from mujoco_ros.control.joints import POSITION, VELOCITY, check_numbers
 from mujoco_ros.control.settings import setting
 from mujoco_ros.model.errors import counted
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 _KINDS = (POSITION, VELOCITY)
@@ -111,8 +111,8 @@ class AdmittanceController(Controller):
         sensed = [f"{read.sensor}/{axis}" for axis in _AXES]
         joints = [f"{joint}/{POSITION}" for joint in read.joints]
         self.state_interfaces = (*joints, *sensed)
-        self._commands = hardware.commands(self.command_interfaces)
-        self._states = hardware.states(self.state_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
+        self._states = StateInterfaces(hardware, self.state_interfaces)
         self.export_references([f"{j}/{kind}" for kind in read.references for j in read.joints])
         self._kinematics = hardware.kinematics(
             read.joints,
@@ -146,7 +146,6 @@ class AdmittanceController(Controller):
         return {f"admittance.{name}": list(getattr(self.parameters, name)) for name in _LIVE}
 
     def change(self, parameters: ControllerParameters) -> Callable[[], None]:
-        """Return what applies changed parameters."""
         return partial(self._use, _checked(parameters))
 
     def check(self, *values: Sequence[float]) -> np.ndarray:

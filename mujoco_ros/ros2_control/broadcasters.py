@@ -9,7 +9,7 @@ import numpy as np
 from mujoco_ros.control.joints import INTERFACES
 from mujoco_ros.control.settings import setting
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 
@@ -38,7 +38,7 @@ class _JointStates:
 class JointStateBroadcaster(Controller):
     """joint_state_broadcaster/JointStateBroadcaster; what publishes its `states` reads them."""
 
-    without_meaning = ("use_urdf_to_filter",)  # the joints are those of the model
+    without_meaning = ("use_urdf_to_filter",)  # the joints are the model's
 
     def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = self.parameters = parameters.read(_JointStates)
@@ -47,7 +47,7 @@ class JointStateBroadcaster(Controller):
         else:
             names = list(hardware.state_interfaces)
         self.state_interfaces = tuple(names)
-        self.states = hardware.states(names)
+        self.states = StateInterfaces(hardware, names)
         # The state interfaces by joint or sensor, as their places among all
         self.groups: dict[str, dict[str, int]] = {}
         for index, interface in enumerate(names):
@@ -83,10 +83,10 @@ class SensorBroadcaster(Controller):
         """Read state interfaces, each into a field of the message."""
         self.paths = tuple(path for path, _ in sources)
         self.state_interfaces = tuple(interface for _, interface in sources)
-        self.states = hardware.states(self.state_interfaces)
+        self.states = StateInterfaces(hardware, self.state_interfaces)
+        self.values = self.states.values  # the numbers of the message (k,)
 
     def update(self, time: float, period: float) -> None:
-        """Read the sensor."""
         self.states.read()
 
 
@@ -192,7 +192,10 @@ class _Pose:
 class PoseBroadcaster(SensorBroadcaster):
     """pose_broadcaster/PoseBroadcaster."""
 
-    fields = (*_vector("position", "position"), *_vector("orientation", "orientation", "xyzw"))
+    fields = (
+        *_vector("pose.position", "position"),
+        *_vector("pose.orientation", "orientation", "xyzw"),
+    )
 
     def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Pose)
@@ -246,5 +249,4 @@ class ForceTorqueSensorBroadcaster(SensorBroadcaster):
         self.values = np.zeros(len(sources))  # with offset and multiplier
 
     def update(self, time: float, period: float) -> None:
-        """Read the sensor."""
         self.values[:] = (self.states.read() + self._offset) * self._factor

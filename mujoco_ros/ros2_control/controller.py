@@ -23,7 +23,7 @@ class Controller:
     every_step: ClassVar[bool] = False
     # Attributes that a saved state contains, as ``limiter`` or ``commands.values``
     saved: ClassVar[tuple[str, ...]] = ()
-    # Parameters that are not reported as ignored: those of the hardware or of threads
+    # Parameters of hardware or threads, which are not reported as ignored
     without_meaning: ClassVar[tuple[str, ...]] = ()
 
     def __init__(

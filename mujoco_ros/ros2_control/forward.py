@@ -11,7 +11,7 @@ from mujoco_ros.control.joints import EFFORT, POSITION, VELOCITY, check_numbers
 from mujoco_ros.control.settings import setting
 from mujoco_ros.model.errors import counted
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 
@@ -40,7 +40,7 @@ class ForwardCommandController(Controller):
         self.command_interfaces = self._interfaces(parameters)
         if not self.command_interfaces:
             raise parameters.reject("joints", "is empty")
-        self._commands = hardware.commands(self.command_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
         self._is_new = False
 
     def _interfaces(self, parameters: ControllerParameters) -> tuple[str, ...]:

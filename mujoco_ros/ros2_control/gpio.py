@@ -10,7 +10,7 @@ from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.control.settings import setting
 from mujoco_ros.model.errors import counted, unknown
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 
@@ -38,8 +38,8 @@ class GpioCommandController(Controller):
             name for name in hardware.state_interfaces if name.rpartition("/")[0] in gpios
         )
         self.groups = gpios
-        self._commands = hardware.commands(self.command_interfaces)
-        self.states = hardware.states(self.state_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
+        self.states = StateInterfaces(hardware, self.state_interfaces)
 
     def check(self, values: Mapping[str, float]) -> np.ndarray:
         """Return the checked values of named interfaces; NaN where there is none.  # (k,)

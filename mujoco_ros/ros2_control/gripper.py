@@ -9,9 +9,10 @@ import numpy as np
 from mujoco_ros.control.events import ActionGoal
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints, GripperServo, JointServo
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, setting
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import CommandedRobot, CommandInterfaces, HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.pid import PidGains, PidLaws
 
@@ -42,7 +43,7 @@ class ParallelGripperController(Controller):
         self.joints: ControlledJoints = replace(robot.joints, gripper=joint, tendon=None)
         self.command_interfaces = (f"{read.joint}/{self.interface}",)
         self.state_interfaces = tuple(f"{read.joint}/{kind}" for kind in (POSITION, "velocity"))
-        hardware.commands(self.command_interfaces)  # which must exist
+        CommandInterfaces(hardware, self.command_interfaces)  # which must exist
         servo = self._servo(parameters, hardware, joint)
         self.gripper = GripperController(servo, settings, hardware.emit)
 
@@ -54,7 +55,6 @@ class ParallelGripperController(Controller):
 
     @property
     def busy(self) -> bool:
-        """Whether it needs an update at each step."""
         return self.gripper.busy
 
     def command(self, command: GripperCommand, time: float) -> None:
@@ -84,11 +84,9 @@ class ParallelGripperController(Controller):
             self.gripper.update(time, self.hardware.robot.timestep)
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state without goals."""
         return self.gripper.save_state()
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         self.gripper.restore_state(state)
 
 
@@ -109,7 +107,7 @@ class EffortGripperController(ParallelGripperController):
             hardware.robot,
             joint,
             parameters.read(PidGains, f"gains.{hardware.robot.joints.names[joint]}."),
-            hardware.commands(self.command_interfaces),
+            CommandInterfaces(hardware, self.command_interfaces),
         )
         return self._law
 
@@ -130,11 +128,9 @@ class EffortGripperController(ParallelGripperController):
         self._law.update(period)
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state without goals."""
         return {"gripper": super().save_state(), "law": self._law.save_state()}
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         super().restore_state(state["gripper"])
         self._law.restore_state(state["law"])
 
@@ -143,7 +139,7 @@ class _LawServo(JointServo):
     """A PID law that leads a joint to positions by its effort."""
 
     def __init__(
-        self, robot: CommandedRobot, joint: int, gains: PidGains, commands: CommandInterfaces
+        self, robot: RobotControl, joint: int, gains: PidGains, commands: CommandInterfaces
     ) -> None:
         super().__init__(robot, joint)
         self._law = PidLaws([gains])
@@ -176,9 +172,7 @@ class _LawServo(JointServo):
         self._commands.write()
 
     def save_state(self) -> tuple[float, float, np.ndarray]:
-        """Return a copy of its state, for `restore_state`."""
         return self._target, self._most, self._law.integral.copy()
 
     def restore_state(self, state: tuple[float, float, np.ndarray]) -> None:
-        """Continue from a saved state."""
         self._target, self._most, self._law.integral[:] = state

@@ -6,50 +6,14 @@ from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from mujoco_ros.control.events import Event, JointError
-from mujoco_ros.control.joints import (
-    EFFORT,
-    INTERFACES,
-    LARGEST,
-    POSITION,
-    VELOCITY,
-    ControlledJoints,
-    check_numbers,
-)
-from mujoco_ros.control.references import References
+from mujoco_ros.control.events import JointError
+from mujoco_ros.control.joints import INTERFACES, LARGEST, POSITION, check_numbers
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.ros2_control.hardware_blocks import DeclaredHardware
 
 _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}
 _LARGEST_SQUARE = LARGEST * LARGEST
-
-
-class CommandedRobot(Protocol):
-    """The references and the measured state of a robot's joints, as `RobotControl` has them."""
-
-    joints: ControlledJoints
-    references: References
-    q: np.ndarray  # (n,) rad or m
-    dq: np.ndarray  # (n,) rad/s or m/s
-    effort: np.ndarray  # (n,) Nm or N
-    limit_effort: Callable[[int, float], None]  # limits the effort of a joint; 0 for no limit
-    timestep: float  # simulated time between steps [s]
-    emit: Callable[[Event], None]  # called with events of controllers
-
-
-class ClaimedRobot(Protocol):
-    """What the manager needs of `RobotControl`."""
-
-    timestep: float
-
-    def claim_interfaces(self, name: str, joints: np.ndarray) -> None:
-        """Make the controller of a name the only source that commands joints, by their indices."""
-
-    def release_interfaces(self, joints: np.ndarray, *, measured: np.ndarray) -> None:
-        """Release joints, which hold their references, or if `measured` (k,) where they are."""
-
-    def follow_interfaces(self, velocity: np.ndarray, effort: np.ndarray) -> None:
-        """Set which joints follow velocities alone, or efforts alone.  # (n,) bool"""
 
 
 class FrameKinematics(Protocol):
@@ -84,6 +48,7 @@ class CommandInterfaces:
     """Some command interfaces, in the order of their names."""
 
     def __init__(self, hardware: "HardwareInterfaces", names: Sequence[str]) -> None:
+        """Find interfaces by name; UserInputError if there is no such interface."""
         self.names = tuple(names)
         if len(set(names)) < len(names):
             twice = next(name for at, name in enumerate(names) if name in names[:at])
@@ -141,6 +106,7 @@ class StateInterfaces:
     """Some state interfaces, in the order of their names."""
 
     def __init__(self, hardware: "HardwareInterfaces", names: Sequence[str]) -> None:
+        """Find interfaces by name; UserInputError if there is no such interface."""
         self.names = tuple(names)
         self.values = np.full(len(names), np.nan)  # measured when `read` was called last (k,)
         self._measure, self._sensor = hardware.measure, hardware.sensor
@@ -171,7 +137,7 @@ class HardwareInterfaces:
 
     def __init__(
         self,
-        robot: CommandedRobot,
+        robot: RobotControl,
         sensors: Mapping[str, Callable[[], float]] | None = None,
         declared: DeclaredHardware | None = None,
         measure: Callable[[], Sequence[np.ndarray]] | None = None,
@@ -235,18 +201,6 @@ class HardwareInterfaces:
             return self.robot.joints.find(names)
         except JointError as error:
             raise UserInputError(str(error)) from error
-
-    def commands(self, names: Sequence[str]) -> CommandInterfaces:
-        """Return command interfaces by name.
-
-        Raises:
-            UserInputError: There is no such interface.
-        """
-        return CommandInterfaces(self, names)
-
-    def states(self, names: Sequence[str]) -> StateInterfaces:
-        """Return state interfaces by name; raises as `commands`."""
-        return StateInterfaces(self, names)
 
     def export(self, prefix: str, names: Iterable[str], values: np.ndarray) -> None:
         """Offer the elements of an array as command interfaces ``<prefix><name>``."""
@@ -318,13 +272,3 @@ class HardwareInterfaces:
             if (place := self.joint_interface(name)) is not None:
                 found.setdefault(place[1], set()).add(INTERFACES[place[0]])
         return found
-
-
-def is_velocity_only(kinds: set[str]) -> bool:
-    """Return whether a joint with these command interfaces follows velocities alone."""
-    return VELOCITY in kinds and POSITION not in kinds
-
-
-def is_effort_only(kinds: set[str]) -> bool:
-    """Return whether a joint with these command interfaces follows efforts alone."""
-    return kinds == {EFFORT}

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mujoco_ros.control.joints import EFFORT, POSITION, VELOCITY
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import (
-    ClaimedRobot,
-    HardwareInterfaces,
-    is_effort_only,
-    is_velocity_only,
-)
+from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.loaded_controller import (
     ROUNDING_S,
     Lifecycle,
@@ -38,7 +35,7 @@ class ControllerManager:
 
     def __init__(
         self,
-        robot: ClaimedRobot,
+        robot: RobotControl,
         hardware: HardwareInterfaces,
         types: Mapping[str, type[Controller]],
         update_rate: float,
@@ -350,7 +347,7 @@ class ControllerManager:
         ended = self._joints(stop)
         free = np.array([joint for joint in ended if joint not in kept], dtype=np.intp)
         if len(free):
-            held = np.array([is_effort_only(ended[joint]) for joint in free.tolist()])
+            held = np.array([ended[joint] == {EFFORT} for joint in free.tolist()])
             self.robot.release_interfaces(free, measured=held)
         for entry in start:
             joints = np.array(sorted(self._joints([entry])), dtype=np.intp)
@@ -363,7 +360,8 @@ class ControllerManager:
         count = len(self.hardware.robot.joints.names)
         velocity, effort = np.zeros((2, count), dtype=bool)
         for joint, kinds in moved.items():
-            velocity[joint], effort[joint] = is_velocity_only(kinds), is_effort_only(kinds)
+            velocity[joint] = VELOCITY in kinds and POSITION not in kinds
+            effort[joint] = kinds == {EFFORT}
         self.robot.follow_interfaces(velocity, effort)
         commanded = {name for entry in self._active for name in self.chained_to(entry)}
         for entry in self._active:

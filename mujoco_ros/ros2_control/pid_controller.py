@@ -10,7 +10,7 @@ from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.control.settings import setting
 from mujoco_ros.model.errors import counted, unknown
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.pid import PidGains, PidLaws
 
@@ -56,8 +56,8 @@ class PidController(Controller):
         if not self._is_external:
             self.state_interfaces = tuple(names)
         self._begins_at_state = read.set_current_state_as_first_setpoint
-        self._commands = hardware.commands(self.command_interfaces)
-        self._states = hardware.states(self.state_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
+        self._states = StateInterfaces(hardware, self.state_interfaces)
         gains = parameters.read_each(_Gains, read.dof_names, "gains.").values()
         self._laws = PidLaws(tuple(gains))
         self._forward = np.array([each.feedforward_gain for each in gains])

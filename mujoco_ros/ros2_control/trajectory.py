@@ -12,7 +12,7 @@ from mujoco_ros.control.settings import TrajectorySettings, setting
 from mujoco_ros.control.trajectory.controller import TrajectoryController
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.pid import PidGains, PidLaws
 
@@ -38,7 +38,7 @@ class _JointConstraints:
 
 
 _DEFAULTS = {"allow_partial_joints_goal": False}
-"""Defaults of ros2_controllers that differ from those of the controller without a file."""
+"""Defaults of ros2_controllers, where a controller without a file has others."""
 
 
 class JointTrajectoryController(Controller):
@@ -80,7 +80,7 @@ class JointTrajectoryController(Controller):
         self.state_interfaces = tuple(
             f"{joint}/{kind}" for kind in (POSITION, VELOCITY) for joint in read.joints
         )
-        self._commands = hardware.commands(self.command_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
         self.joints = _restricted(every, self.columns, self.name)
         self.desired = References(np.zeros((3, len(every.names))))  # what the trajectories lead to
         self.trajectories = TrajectoryController(
@@ -101,7 +101,6 @@ class JointTrajectoryController(Controller):
 
     @property
     def busy(self) -> bool:
-        """Whether it needs an update at each step."""
         return self.trajectories.busy or self._laws is not None
 
     def follow(self, trajectory: Trajectory, time: float) -> None:
@@ -164,13 +163,11 @@ class JointTrajectoryController(Controller):
             robot.references.dq[moved] = desired.dq[moved]
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state without goals."""
         integral = None if self._laws is None else self._laws.integral.copy()
         state = {"desired": self.desired.values.copy(), "integral": integral, "last": self._last}
         return {**state, "trajectories": self.trajectories.save_state()}
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         self.desired.values[:], self._last = state["desired"], state["last"]
         if self._laws is not None:
             self._laws.integral[:] = state["integral"]

@@ -70,38 +70,31 @@ class Simulation:
         self.paused = False
         self._time = np.zeros(1)
         self.divergences = 0
-        self.epochs = ClockEpochs()
-        """Detects stamps from before a reset."""
+        self.epochs = ClockEpochs()  # detects stamps from before a reset
         self.engine_messages = EngineMessages(lambda: self.next_step_number)
+        # Events for the sources of commands, oldest first; code that reports one removes it
         self.events: deque[Event] = deque()
-        """Events for the sources of commands, oldest first; code that reports one removes it."""
+        # Called by the physics thread: when an event was added, with a new timestep [s], when the
+        # state or the time was set, and when the state of a robot alone was set; all such lists in
+        # the order in which components were added
         self.on_event: Callable[[], object] = bool
-        """Called by the physics thread when an event was added."""
         self.on_timestep: list[Callable[[float], object]] = []
-        """Called by the physics thread with a new timestep [s]."""
         self.on_reset: list[Callable[[], object]] = []
-        """Called by the physics thread when the state or the time was set."""
         self.on_robot_set: list[Callable[[RobotControl], object]] = []
-        """Called by the physics thread when the state of a robot alone was set; as all such lists,
-        in the order in which components were added."""
+        # Called by the physics thread when numbers of elements were set
         self.on_edit: list[Callable[[Iterable[Property]], object]] = []
-        """Called by the physics thread when numbers of elements were set."""
+        # The last change of parameters and its time, for the report of a divergence
         self.last_change = ""
-        """The last change of parameters and its time, for the report of a divergence."""
-        self.properties = PropertySettings(seed)
-        """The numbers of elements that were set."""
+        self.properties = PropertySettings(seed)  # the numbers of elements that were set
         self._sensor_noise, self._default_realism = sensor_noise, realism
-        self.seed = seed
-        """Seed of the noise of sensors, cameras and lidars."""
+        self.seed = seed  # of the noise of sensors, cameras and lidars
+        # What the drives have: not the references if the buses of robots are imperfect
         self.sent: References
-        """What the drives have: not the references if the buses of robots are imperfect."""
         self._feedback: JointFeedback
-        self.times = StepTimes()
-        """Times of the steps."""
+        self.times = StepTimes()  # of the steps
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
         self._use(self._build_plant(assembly, None))
         self.wrenches = ExternalWrenches(self.model, self.data)
-        """The external wrenches."""
         mujoco.set_mju_user_warning(self.engine_messages.append)
         self.properties.draws = self.plant.draws
         self.reset()

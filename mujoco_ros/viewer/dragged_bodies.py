@@ -6,13 +6,13 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.pull import Pull
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, named_frames
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.ros.commands import CommandPublisher
 from mujoco_ros.viewer.scene.inputs import Pulled
 
-_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -100,6 +100,5 @@ class DraggedBodies:
         """Yield each body below a free joint, with the frame of the root."""
         for body in range(1, model.nbody):
             root = int(model.body_rootid[body])
-            joint = int(model.body_jntadr[root])
-            if joint >= 0 and model.jnt_type[joint] == _FREE and root in self._frames:
+            if root in self._frames and free_joint(model, root) is not None:
                 yield body, self._frames[root]

@@ -6,6 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carriers
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly
@@ -73,7 +74,4 @@ def trail_body(model: mujoco.MjModel, entity: Entity, selected: int) -> str:
 
 def depth(model: mujoco.MjModel, body: int) -> int:
     """Return how many bodies are between a body and the world."""
-    count = 0
-    while model.body_parentid[body]:
-        body, count = int(model.body_parentid[body]), count + 1
-    return count
+    return len(carriers(model, body)[1:])

@@ -8,7 +8,7 @@ from managed_robot import FORWARD, Managed
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.ros2_control.drive.kinematics import Twist
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.hardware_blocks import read_blocks
 from mujoco_ros.ros2_control.manager import ControllerManager
 from mujoco_ros.ros2_control.parameters import ControllerParameters
@@ -104,9 +104,9 @@ def test_gpios_have_the_saved_values_and_after_a_reset_their_initial_ones():
     control.update(0.0)
     saved = control.save_state()
     control.reset()
-    assert hardware.commands(["lamp/on"]).read() == [0.5]
+    assert CommandInterfaces(hardware, ["lamp/on"]).read() == [0.5]
     control.restore_state(saved)
-    assert hardware.commands(["lamp/on"]).read() == [1.0]
+    assert CommandInterfaces(hardware, ["lamp/on"]).read() == [1.0]
 
 
 def test_a_saved_state_does_not_change_which_controllers_have_joints():

@@ -16,7 +16,7 @@ from mujoco_ros.ros2_control.broadcasters import (
 )
 from mujoco_ros.ros2_control.gpio import GpioCommandController, interface_values
 from mujoco_ros.ros2_control.gripper import EffortGripperController
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.hardware_blocks import read_blocks
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
@@ -197,7 +197,7 @@ def test_a_chained_pid_controller_takes_no_messages_and_exports_its_states():
     managed.robot.step()
     controller = pid(managed, p=1.0)
     forward = managed.add("f", FORWARD, joints=["pid/a"], interface_name="position")
-    states = managed.manager.hardware.states(["pid/a/position"])
+    states = StateInterfaces(managed.manager.hardware, ["pid/a/position"])
     managed.start("f", "pid")
     controller.command(controller.check([], [3.0], []))
     forward.command(forward.check([1.0]))
@@ -249,7 +249,7 @@ def test_a_joint_without_an_actuator_says_that_it_has_no_command_interfaces() ->
     joints = some_joints(("a", "passive"), interfaces={"passive": ()})
     found = HardwareInterfaces(CommandedRobot(joints).control)
     with pytest.raises(UserInputError, match="joint 'passive' has none, as no actuator moves it"):
-        found.commands(["passive/position"])
+        CommandInterfaces(found, ["passive/position"])
 
 
 @pytest.mark.parametrize("given", ["47.5 N", ""])

@@ -1,4 +1,4 @@
-"""A warning about a model that the engine's solver solves wrongly."""
+"""The component that compares the solver of each model with another one."""
 
 from threading import Thread
 

@@ -22,7 +22,6 @@ class DriveServer(ControllerServer[DriveController]):
     """Serves the velocity, the odometry and the transform of a drive."""
 
     def open(self) -> None:
-        """Open the topics."""
         controller = self.controller
         settings, topics = controller.settings, controller.topics
         kind: Any = TwistStamped if settings.use_stamped_vel else Twist

@@ -1,4 +1,4 @@
-"""The topics and actions of joint trajectory, gripper and joint state controllers."""
+"""The topics and actions of the controllers that command joints, and of joint states."""
 
 from array import array
 from functools import partial
@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from control_msgs.msg import DynamicJointState, InterfaceValue, JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.gripper_server import FormerGripperServer, GripperServer
@@ -17,8 +18,20 @@ from mujoco_ros.bridge.ros2_control.controller_server import (
     MessageOutput,
 )
 from mujoco_ros.ros2_control.broadcasters import JointStateBroadcaster
+from mujoco_ros.ros2_control.forward import ForwardCommandController
 from mujoco_ros.ros2_control.gripper import ParallelGripperController
 from mujoco_ros.ros2_control.trajectory import JointTrajectoryController
+
+
+class ForwardCommandServer(ControllerServer[ForwardCommandController]):
+    """Serves ``~/commands``."""
+
+    def open(self) -> None:
+        self._listen(Float64MultiArray, "~/commands", self._handle)
+
+    def _handle(self, message: Float64MultiArray, now: bool) -> None:
+        check = partial(self.controller.check, message.data)
+        self._take("~/commands", check, self.controller.command, now)
 
 
 class ActionServer(ControllerServer[C]):
@@ -28,7 +41,6 @@ class ActionServer(ControllerServer[C]):
     _server: CommandServer | None = None
 
     def open(self) -> None:
-        """Open the topics and the action."""
         serve: Any = self.kind
         self._server = serve(*(self._context, self._namespace, self._control, self.controller))
         self.goals = self._server.goals
@@ -61,7 +73,6 @@ class JointTrajectoryServer(ActionServer[JointTrajectoryController]):
     kind = TrajectoryServer
 
     def open(self) -> None:
-        """Open the topics and the action."""
         super().open()
         controller = self.controller
         count = len(controller.columns)
@@ -96,14 +107,12 @@ class JointStateServer(ControllerServer[JointStateBroadcaster]):
     at_ticks = True
 
     def open(self) -> None:
-        """Open the topics."""
         read = self.controller.parameters
         prefix = "~/" if read.use_local_topics else ""
         self._joints, self._joints_of_ticks = self._joint_states(f"{prefix}joint_states")
         self._dynamic = self._dynamic_states(f"{prefix}dynamic_joint_states")
 
     def publish(self, time: float) -> None:
-        """Publish the states."""
         self._publish(time, self._joints)
 
     def publish_tick(self, time: float, epoch: int) -> None:

@@ -83,7 +83,7 @@ class ManagedRobot:
             context=self._context.node.context,
             namespace=f"/{self.namespace}",
             use_global_arguments=False,  # they may contain the simulator's node name
-            allow_undeclared_parameters=True,  # clients set those of controllers
+            allow_undeclared_parameters=True,  # clients set parameters of controllers
         )
         self.node.declare_parameter("update_rate", round(self.manager.update_rate))
         if ignored := ", ".join(self._files.ignored(self.namespace)):
@@ -97,7 +97,7 @@ class ManagedRobot:
 
     @property
     def nodes(self) -> list[Node]:
-        """The node of the manager, and those of controllers with live parameters."""
+        """The node of the manager, and one for each controller with live parameters."""
         return [self.node, *(live.node for live in self._live.values())]
 
     def now(self) -> float:
@@ -167,7 +167,7 @@ class ManagedRobot:
                 self.node.get_logger().warning(f"controller '{name}': {warning}")
 
     def _serve(self, name: str, controller: Controller) -> None:
-        """Open the topics of a controller instead of those of the one before."""
+        """Close the topics of the controller before, and open the topics of this one."""
         self._close(name, at_once=True)
         controller.remapped = self._remapped(name)
         server = server_type(type(controller))(

@@ -38,23 +38,14 @@ class SensorServer(ControllerServer[Any]):
     name: ClassVar[str] = "~/magnetic_field"
 
     def open(self) -> None:
-        """Open the topics."""
         message = self.message()
         message.header.frame_id = self.controller.frame
         self._complete(message)
-        self._sensor = self._output(message, self.name, self._paths(), values=self._values())
+        controller = self.controller
+        self._sensor = self._output(message, self.name, controller.paths, values=controller.values)
 
     def publish(self, time: float) -> None:
-        """Publish the sensor."""
         self._sensor.publish(time)
-
-    def _paths(self) -> tuple[str, ...]:
-        paths: tuple[str, ...] = self.controller.paths
-        return paths
-
-    def _values(self) -> np.ndarray:
-        values: np.ndarray = self.controller.states.values
-        return values
 
     def _complete(self, message: Any) -> None:
         """Set what never changes."""
@@ -119,9 +110,6 @@ class ForceTorqueServer(SensorServer):
         for vector in (message.wrench.force, message.wrench.torque):
             vector.x = vector.y = vector.z = float("nan")
 
-    def _values(self) -> np.ndarray:
-        return self.controller.values
-
 
 class PoseServer(SensorServer):
     """Publishes ``~/pose`` and, on request, /tf."""
@@ -131,7 +119,6 @@ class PoseServer(SensorServer):
     controller: PoseBroadcaster
 
     def open(self) -> None:
-        """Open the topics."""
         super().open()
         controller, self._frame = self.controller, None
         if controller.child_frame:
@@ -139,33 +126,28 @@ class PoseServer(SensorServer):
             transform.header.frame_id = controller.frame
             place = "transforms.0.transform"
             renamed = [
-                path.replace("position", f"{place}.translation")
-                if path.startswith("position")
-                else path.replace("orientation", f"{place}.rotation")
+                path.replace("pose.position", f"{place}.translation").replace(
+                    "pose.orientation", f"{place}.rotation"
+                )
                 for path in controller.paths
             ]
             self._frame = self._output(
                 *(TFMessage(transforms=[transform]), "/tf", renamed),
-                values=controller.states.values,
+                values=controller.values,
                 stamps=("transforms.0.header.stamp",),
                 qos=TF,
             )
 
     def publish(self, time: float) -> None:
-        """Publish the pose."""
         super().publish(time)
         if self._frame is not None:
             self._frame.publish(time)
-
-    def _paths(self) -> tuple[str, ...]:
-        return tuple(f"pose.{path}" for path in self.controller.paths)
 
 
 class GpioServer(ControllerServer[GpioCommandController]):
     """Serves ``~/commands``, and publishes ``~/gpio_states``."""
 
     def open(self) -> None:
-        """Open the topics."""
         controller = self.controller
         message, paths, places = DynamicInterfaceGroupValues(), [], []
         for row, group in enumerate(controller.groups):
@@ -187,7 +169,6 @@ class GpioServer(ControllerServer[GpioCommandController]):
             self._listen(DynamicInterfaceGroupValues, "~/commands", self._handle)
 
     def publish(self, time: float) -> None:
-        """Publish the states."""
         self._states.publish(time)
 
     def _handle(self, message: DynamicInterfaceGroupValues, now: bool) -> None:
@@ -207,7 +188,6 @@ class PidServer(ControllerServer[PidController]):
     """Serves ``~/reference`` and ``~/measured_state``, and publishes ``~/controller_state``."""
 
     def open(self) -> None:
-        """Open the topics."""
         controller = self.controller
         self._subscribe_to("~/reference", controller.command)
         if controller.takes_states:
@@ -224,8 +204,7 @@ class PidServer(ControllerServer[PidController]):
         if self._state.is_wanted:
             controller, count = self.controller, len(self.controller.dofs)
             rows = (controller.references, controller.measured, controller.error, controller.output)
-            for at, row in enumerate(rows):
-                self._state.values[at * count : (at + 1) * count] = row[:count]
+            np.concatenate([row[:count] for row in rows], out=self._state.values)
             self._state.publish(time)
 
     def _subscribe_to(self, name: str, act: Callable[[Any], None]) -> None:

@@ -3,65 +3,42 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.bridge.ros2_control.admittance_server import AdmittanceServer
+from mujoco_ros.bridge.ros2_control import (
+    admittance_server,
+    drive_server,
+    joint_servers,
+    sensor_servers,
+)
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer
-from mujoco_ros.bridge.ros2_control.drive_server import DriveServer
-from mujoco_ros.bridge.ros2_control.forward_server import ForwardCommandServer
-from mujoco_ros.bridge.ros2_control.joint_servers import (
-    FormerGripperActionServer,
-    GripperActionServer,
-    JointStateServer,
-    JointTrajectoryServer,
-)
-from mujoco_ros.bridge.ros2_control.sensor_servers import (
-    ForceTorqueServer,
-    GpioServer,
-    GpsServer,
-    ImuServer,
-    PidServer,
-    PoseServer,
-    RangeServer,
-    SensorServer,
-)
-from mujoco_ros.ros2_control.admittance import AdmittanceController
-from mujoco_ros.ros2_control.broadcasters import (
-    ForceTorqueSensorBroadcaster,
-    GpsSensorBroadcaster,
-    ImuSensorBroadcaster,
-    JointStateBroadcaster,
-    MagnetometerBroadcaster,
-    PoseBroadcaster,
-    RangeSensorBroadcaster,
+from mujoco_ros.ros2_control import (
+    admittance,
+    broadcasters,
+    forward,
+    gpio,
+    gripper,
+    pid_controller,
+    trajectory,
 )
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.drive.drive_controller import DriveController
-from mujoco_ros.ros2_control.forward import ForwardCommandController
-from mujoco_ros.ros2_control.gpio import GpioCommandController
-from mujoco_ros.ros2_control.gripper import (
-    EffortGripperController,
-    ParallelGripperController,
-    PositionGripperController,
-)
-from mujoco_ros.ros2_control.pid_controller import PidController
-from mujoco_ros.ros2_control.trajectory import JointTrajectoryController
+from mujoco_ros.ros2_control.drive import drive_controller
 
 SERVERS: Mapping[type[Controller], type[ControllerServer[Any]]] = {
-    JointStateBroadcaster: JointStateServer,
-    JointTrajectoryController: JointTrajectoryServer,
-    ForwardCommandController: ForwardCommandServer,
-    ParallelGripperController: GripperActionServer,
-    PositionGripperController: FormerGripperActionServer,
-    EffortGripperController: FormerGripperActionServer,
-    DriveController: DriveServer,
-    ImuSensorBroadcaster: ImuServer,
-    ForceTorqueSensorBroadcaster: ForceTorqueServer,
-    RangeSensorBroadcaster: RangeServer,
-    PoseBroadcaster: PoseServer,
-    MagnetometerBroadcaster: SensorServer,
-    GpioCommandController: GpioServer,
-    PidController: PidServer,
-    AdmittanceController: AdmittanceServer,
-    GpsSensorBroadcaster: GpsServer,
+    broadcasters.JointStateBroadcaster: joint_servers.JointStateServer,
+    trajectory.JointTrajectoryController: joint_servers.JointTrajectoryServer,
+    forward.ForwardCommandController: joint_servers.ForwardCommandServer,
+    gripper.ParallelGripperController: joint_servers.GripperActionServer,
+    gripper.PositionGripperController: joint_servers.FormerGripperActionServer,
+    gripper.EffortGripperController: joint_servers.FormerGripperActionServer,
+    drive_controller.DriveController: drive_server.DriveServer,
+    broadcasters.ImuSensorBroadcaster: sensor_servers.ImuServer,
+    broadcasters.ForceTorqueSensorBroadcaster: sensor_servers.ForceTorqueServer,
+    broadcasters.RangeSensorBroadcaster: sensor_servers.RangeServer,
+    broadcasters.PoseBroadcaster: sensor_servers.PoseServer,
+    broadcasters.MagnetometerBroadcaster: sensor_servers.SensorServer,
+    gpio.GpioCommandController: sensor_servers.GpioServer,
+    pid_controller.PidController: sensor_servers.PidServer,
+    admittance.AdmittanceController: admittance_server.AdmittanceServer,
+    broadcasters.GpsSensorBroadcaster: sensor_servers.GpsServer,
 }
 """Servers by class of controllers; a class without a row has the server of its base class."""
 

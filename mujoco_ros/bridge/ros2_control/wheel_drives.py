@@ -55,7 +55,7 @@ class WheelDrives(Component):
     def __init__(
         self, context: NodeContext, are_managed: Callable[[ScenePart], bool | None]
     ) -> None:
-        """Drive the robots of the scene, but for those of parameter files.
+        """Drive the robots of the scene, but for robots that have parameter files.
 
         `are_managed` returns None for a robot without such files, else whether they have a drive.
         """
@@ -105,7 +105,7 @@ class WheelDrives(Component):
                 self._next[part] = control, robot.namespace, drive
 
     def finish(self) -> None:
-        """Open the topics of new drives; close those of deleted robots."""
+        """Open the topics of new drives; close the topics of deleted robots."""
         self._drives = dict(self._next)
         synchronize(self._servers, self._drives, self._open, self._close)
         self._in_steps = tuple(
@@ -175,8 +175,8 @@ class WheelDrives(Component):
         controller: DriveController = DRIVE_TYPES[robot.drive.type](_NAME, parameters, hardware)
         if unknown := [name for name in parameters.ignored if name in config.drive_parameters]:
             raise UserInputError(
-                f"{where}: {robot.drive.type} has no parameter '{unknown[0]}'; it has those of "
-                "ros2_controllers, by dotted names such as linear.x.max_velocity"
+                f"{where}: {robot.drive.type} has no parameter '{unknown[0]}'; its parameters are "
+                "named as in ros2_controllers, with dots, such as linear.x.max_velocity"
             )
         return RecognizedDrive(control, hardware, controller)
 

@@ -15,6 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.control.joints import command_interfaces
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.naming import OPTICAL_WXYZ, in_namespace
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.robot.body_frames import mocap_bodies
@@ -182,8 +183,7 @@ def _add_bodies(
 ) -> None:
     free = {base.body for base in robot.bases}
     for body in bodies:
-        joint = int(model.body_jntadr[body])
-        if body in free or (joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE):
+        if body in free or free_joint(model, body) is not None:
             continue
         parent_frame = _body_frame(model, robot, int(model.body_parentid[body]))
         child_frame = _body_frame(model, robot, body)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from enum import StrEnum
 from functools import partial
-from inspect import cleandoc
+from inspect import cleandoc, get_annotations
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from mujoco_ros.bridge.panel_server import PanelGroup, PanelServer
@@ -93,8 +93,9 @@ def config_specs(state: str, config: Any) -> Iterator[tuple[str, ParameterSpec]]
     """Yield each field of a configuration that fits into a parameter, with its spec.
 
     Supported are bool, int, float, str, a choice of strings, and a vector of floats. A field with
-    the metadata ``is_fixed`` is left out: only the table gives it. The description comes from
-    "Attributes" in the docstring, bounds from the metadata ``range``.
+    the metadata ``is_fixed`` is left out: only the table gives it. The description is
+    the metadata ``description``, or what the docstring's "Attributes" say; bounds are the metadata
+    ``range``.
     """
     prefix, descriptions = state.replace("/", "."), _descriptions(type(config))
     hints = get_type_hints(type(config))
@@ -141,6 +142,11 @@ def _descriptions(config: type[Any]) -> dict[str, str]:
         found |= {
             name: " ".join(text.split()).removesuffix(".")
             for name, text in _ATTRIBUTE.findall(attributes + "\n")
+        }
+        found |= {
+            field.name: field.metadata["description"]
+            for field in vars(cls).get("__dataclass_fields__", {}).values()
+            if field.name in get_annotations(cls) and "description" in field.metadata
         }
     return found
 

@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.actuators import find_gripper
@@ -21,8 +22,6 @@ from mujoco_ros.model.sensors.lidars import Lidar, resolve_lidar
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor, SensorFrame, find_all_sensors
 from mujoco_ros.model.sensors.sensor_arrays import SensorArray, find_arrays
 from mujoco_ros.model.sensors.sensor_states import SensorState, find_states
-
-_FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +341,7 @@ def _free_bases(
             dof=int(model.jnt_dofadr[joint]),
         )
         for body in bodies
-        if (joint := int(model.body_jntadr[body])) >= 0 and model.jnt_type[joint] == _FREE
+        if (joint := free_joint(model, body)) is not None
     )
 
 

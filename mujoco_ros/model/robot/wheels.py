@@ -10,6 +10,8 @@ from math import pi
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carried, joints_of
+
 _GEOM = mujoco.mjtGeom
 _ROUND = 0.85
 """Least ratio of the smallest and the largest half width of a wheel: treads are rougher."""
@@ -150,15 +152,12 @@ class _Robot:
         mujoco.mj_kinematics(model, self._data)
         self._origin = self._data.xpos[root].copy()
         self._turn = self._data.xmat[root].reshape(3, 3).copy()  # from the root frame
-        below = {root}
-        for body in range(root + 1, model.nbody):
-            if int(model.body_parentid[body]) in below:
-                below.add(body)
-        self._bodies = sorted(below)
+        below = carried(model, root)
+        self._bodies = np.flatnonzero(below).tolist()
         self._geoms = [
             geom
             for geom in range(model.ngeom)
-            if int(model.geom_bodyid[geom]) in below
+            if below[model.geom_bodyid[geom]]
             and (model.geom_contype[geom] or model.geom_conaffinity[geom])
         ]
         self._driven = {
@@ -175,8 +174,7 @@ class _Robot:
         """Yield the hinges without limits."""
         model = self._model
         for body in self._bodies:
-            first = int(model.body_jntadr[body])
-            for joint in range(first, first + int(model.body_jntnum[body])):
+            for joint in joints_of(model, body):
                 is_hinge = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE
                 if is_hinge and not model.jnt_limited[joint]:
                     yield joint
@@ -282,8 +280,7 @@ class _Robot:
         model, body = self._model, int(self._model.jnt_bodyid[joint])
         joints = [range(int(model.body_jntadr[body]), joint)]
         while (body := int(model.body_parentid[body])) and body != self._root:
-            first = int(model.body_jntadr[body])
-            joints.append(range(first, first + int(model.body_jntnum[body])))
+            joints.append(joints_of(model, body))
         return chain.from_iterable(reversed(joints))
 
     def _rollers(self, wheel: int) -> dict[int, int]:

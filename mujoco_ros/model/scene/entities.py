@@ -6,6 +6,7 @@ from enum import StrEnum
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
@@ -114,7 +115,7 @@ class _Finder:
         if pose is not None:
             offset[:3], offset[3:] = pose.xyz, quaternion_wxyz(pose)
         root = roots[0] if roots else 0
-        joint = self._free_joint(root)
+        joint = free_joint(self._model, root)
         mocap = int(model.body_mocapid[root]) if root else -1
         self.found[name] = Entity(
             name=name,
@@ -131,12 +132,10 @@ class _Finder:
             moves=any(model.body_jntnum[b] or model.body_mocapid[b] >= 0 for b in bodies),
         )
 
-    def _free_joint(self, body: int) -> int | None:
-        joint = int(self._model.body_jntadr[body])
-        return joint if joint >= 0 and self._model.jnt_type[joint] == _FREE else None
-
     def _moves_by_itself(self, body: int) -> bool:
-        return self._free_joint(body) is not None or bool(self._model.body_mocapid[body] >= 0)
+        return free_joint(self._model, body) is not None or bool(
+            self._model.body_mocapid[body] >= 0
+        )
 
     def _is_articulated(self, root: int) -> bool:
         """Whether there is a joint below `root` that is not free."""

@@ -87,8 +87,13 @@ def find_states(scope: Scope) -> tuple[SensorState, ...]:
     return tuple(states)
 
 
+def sensor_type(model: mujoco.MjModel, sensor: int) -> str:
+    """Return the type of a MuJoCo sensor as MJCF names it."""
+    return str(_TYPE(model.sensor_type[sensor]).name).removeprefix("mjSENS_").lower()
+
+
 def sensor_name(scope: Scope, sensor: int, taken: Collection[str] = ()) -> str:
     """Return the name of a MuJoCo sensor, or else a number behind its type, not among `taken`."""
-    kind = mujoco.mjtSensor(scope.model.sensor_type[sensor]).name.removeprefix("mjSENS_").lower()
-    name = scope.short(scope.model.sensor(sensor).name) or f"{kind}{sensor}"
+    model = scope.model
+    name = scope.short(model.sensor(sensor).name) or f"{sensor_type(model, sensor)}{sensor}"
     return f"{name}_{sensor}" if name in taken else name

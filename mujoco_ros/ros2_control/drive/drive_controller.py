@@ -15,7 +15,7 @@ from mujoco_ros.ros2_control.drive.kinematics import Twist, WheelKinematics
 from mujoco_ros.ros2_control.drive.limits import LIMITS_BY_KIND, SpeedLimiter, SpeedLimits
 from mujoco_ros.ros2_control.drive.odometry import Odometry
 from mujoco_ros.ros2_control.drive.velocity_command import VelocityCommand
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
 Diagonal = tuple[float, ...]
@@ -75,7 +75,7 @@ class DriveController(Controller):
     """A controller that drives a robot on wheels; a subclass reads the parameters of its type."""
 
     topics: DriveTopics = DriveTopics()
-    defaults: ClassVar[dict[str, Any]] = {}  # that differ from those of `DriveSettings`
+    defaults: ClassVar[dict[str, Any]] = {}  # where they differ from `DriveSettings`
     references_of_twist: ClassVar[tuple[str, ...]] = ("linear/velocity", "angular/velocity")
     # Whether the wheels stop at once without a command; otherwise within the limits
     stops_at_once: ClassVar[bool] = False
@@ -94,13 +94,13 @@ class DriveController(Controller):
             *(f"{joint}/{VELOCITY}" for joint in setup.traction),
             *(f"{joint}/{POSITION}" for joint in setup.steering),
         )
-        self._commands = hardware.commands(self.command_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
         kind = POSITION if settings.position_feedback else VELOCITY
         steering = setup.steering_states or setup.steering
         states = [f"{joint}/{kind}" for joint in setup.traction_states or setup.traction]
         states += [f"{joint}/{POSITION}" for joint in steering]
         self.state_interfaces = () if settings.open_loop and not steering else tuple(states)
-        self._states = hardware.states(states)
+        self._states = StateInterfaces(hardware, states)
         self.export_references(self.references_of_twist)
         self._count = len(setup.traction)
         self.commands = True  # whether updates command the joints
@@ -198,12 +198,10 @@ class DriveController(Controller):
         self._commands.write()
 
     def save_state(self) -> dict[str, Any]:
-        """Return a copy of its state, for `restore_state`."""
         own = (self._setup.command, self._setup.limiters, self.odometry, self._positions)
         return {**super().save_state(), "drive": deepcopy((*own, self.limited))}
 
     def restore_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
         state = dict(state)
         command, limiters, odometry, positions, limited = deepcopy(state.pop("drive"))
         super().restore_state(state)

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.ros2_control.drive.drive_controller import DriveController
-from mujoco_ros.ros2_control.hardware import ClaimedRobot, HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import HardwareInterfaces
 from mujoco_ros.ros2_control.loaded_controller import next_update
 
 UPDATE_RATE_HZ = 100.0
@@ -22,7 +23,7 @@ class RecognizedDrive:
     replaces_defaults = False
 
     def __init__(
-        self, robot: ClaimedRobot, hardware: HardwareInterfaces, controller: DriveController
+        self, robot: RobotControl, hardware: HardwareInterfaces, controller: DriveController
     ) -> None:
         self._robot, self.controller = robot, controller
         moved = hardware.moved(controller.command_interfaces)

@@ -7,6 +7,7 @@ import numpy as np
 
 from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.control.references import as_slice
+from mujoco_ros.model.body_tree import carried
 from mujoco_ros.sim.drives import Drives
 
 _DISCRETE = int(mujoco.mjtIntegrator.mjINT_DISCRETE)
@@ -56,7 +57,7 @@ class FrameChain:
         # Linear rows, then angular rows; the array stays the same.
         self.jacobian = np.zeros((6, len(joints.names)))
         self.base_moves = bool(model.body_weldid[base.body])  # in the world
-        self.carried = _subtree(model, base.body)  # by the base, itself included
+        self.carried = carried(model, base.body)  # whether the base carries a body (nbody,)
         self._qpos, self._dof = as_slice(joints.qpos), as_slice(joints.dof)
         self._square = joints.dof[:, None] * model.nv + joints.dof  # flat indices
         self._armature, self._damping = model.dof_armature, model.dof_damping  # may change
@@ -207,13 +208,3 @@ def _product(
     found, facing = np.empty(3), np.empty(4)
     mujoco.mju_mulPose(found, facing, position, quat, inner, inner_quat)
     return found, facing
-
-
-def _subtree(model: mujoco.MjModel, root: int) -> frozenset[int]:
-    """Return a body and its descendants; of the world, the world alone."""
-    found = {root}
-    if root:
-        for body in range(root + 1, model.nbody):
-            if int(model.body_parentid[body]) in found:
-                found.add(body)
-    return frozenset(found)

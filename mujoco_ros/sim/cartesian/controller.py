@@ -126,7 +126,7 @@ class CartesianController:
         if command.kind == "pose":
             chain.locate_all()
             position, quat = chain.to_world(command.frame, command.linear, command.angular)
-            own = command.frame.body in chain.carried
+            own = chain.carried[command.frame.body]
             self._target = (position, quat) if chain.base_moves and not own else None
             self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
             self._acting.pop("twist", None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints
+from mujoco_ros.model.body_tree import carriers, joints_of
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.body_frames import BodyFrame
@@ -115,15 +116,13 @@ class FrameChains:
         """Return the joints with commands above a body, from the base on."""
         model, found = self._model, []
         taken = set(self.joints.gripper_joints.tolist())
-        while body:
-            first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-            for joint in reversed(range(first, first + count)):
+        for carrier in carriers(model, body):
+            for joint in reversed(joints_of(model, carrier)):
                 index = self._index.get(joint)
                 if index is None or index in taken:
                     continue
                 if self.joints.interfaces[index] & {POSITION, EFFORT}:
                     found.append(index)
-            body = int(model.body_parentid[body])
         return found[::-1]
 
     def _default_frame(self) -> FixedFrame | None:
@@ -157,11 +156,8 @@ class FrameChains:
 
     def _base(self, frame: FixedFrame) -> FixedFrame:
         """Return the root that carries a frame; the world if its joints move the root itself."""
-        model, body = self._model, frame.body
-        while model.body_parentid[body]:
-            body = int(model.body_parentid[body])
-        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-        if any(joint in self._index for joint in range(first, first + count)):
+        model, body = self._model, int(self._model.body_rootid[frame.body])
+        if any(joint in self._index for joint in joints_of(model, body)):
             return at_body(WORLD, 0)
         return at_body(self.robot.frame(model.body(body).name) or WORLD, body)
 

@@ -15,6 +15,7 @@ from mujoco_ros.model.realism_config import (
 )
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
+from mujoco_ros.model.sensors.sensor_states import sensor_type
 from mujoco_ros.sim.realism.channel import ERRORS, ChannelPart, ImperfectChannel
 from mujoco_ros.sim.sample import Sample
 
@@ -138,16 +139,11 @@ def _sensors(
             for element in elements
             if names[element] in selected
             and element not in taken
-            and (not kind or _type(model, element) == kind)
+            and (not kind or sensor_type(model, element) == kind)
         )
         taken.update(group)
         found += [group] if group else []
     return found
-
-
-def _type(model: mujoco.MjModel, sensor: int) -> str:
-    kind: str = mujoco.mjtSensor(model.sensor_type[sensor]).name
-    return kind.removeprefix("mjSENS_").lower()
 
 
 def claim(taken: dict[str, str], elements: Iterable[str], place: str) -> None:

@@ -94,7 +94,7 @@ class CompiledSteps:
         )
         self._plan, self._row = plan, np.array(row, dtype=np.int64)
         self._address = plan.address(self._row, count=len(row), kind=np.int64)
-        self._references: np.ndarray | None = None  # those of the last call
+        self._references: np.ndarray | None = None  # of the last call
         self._take_steps, self._run_steps = compiled.take_steps, compiled.run_steps
         self._finish_step = compiled.finish_step
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carried
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.observer import contact_forces
@@ -195,16 +196,7 @@ def _ends(state: SharedState, joints: np.ndarray) -> Iterator[int]:
     """Yield, for the last joint of each chain, the farthest of the bodies that it moves."""
     moved = {int(body) for body in state.model.jnt_bodyid[joints]}
     for last in sorted(moved):
-        below = _subtree(state.model, last)
+        below = np.flatnonzero(carried(state.model, last)).tolist()
         if moved.isdisjoint(below[1:]):
             positions = state.data.xpos[below]
             yield below[int(np.linalg.norm(positions - positions[0], axis=1).argmax())]
-
-
-def _subtree(model: mujoco.MjModel, root: int) -> list[int]:
-    """Return a body and all bodies that it carries, which have larger numbers."""
-    found = [root]
-    for body in range(root + 1, model.nbody):
-        if model.body_parentid[body] in found:
-            found.append(body)
-    return found

@@ -116,8 +116,7 @@ class Layout:
             self._lay(place)
             place.panel.rebuild()
         self._session.scene.restore_camera(self._kept_of("camera"))
-        for area in Area:
-            self._show(area)
+        self._show_all()
 
     def _kept_of(self, part: str) -> dict[str, Any]:
         kept = self._kept.get(part)
@@ -170,8 +169,7 @@ class Layout:
         for place in self._places:
             self._restore(place)
             self._mount(place)
-        for area in Area:
-            self._show(area)
+        self._show_all()
 
     def handle_key(self, key: str) -> bool:
         """Handle a key that no text field takes; return whether it acted on the page."""
@@ -240,11 +238,13 @@ class Layout:
         self._select_first()
         self._run_script("resetSizes")
 
-    def _select_first(self) -> None:
-        for area in Area:
-            self._selected[area] = None
+    def _show_all(self) -> None:
         for area in Area:
             self._show(area)
+
+    def _select_first(self) -> None:
+        self._selected = dict.fromkeys(Area)
+        self._show_all()
 
     def _run_script(self, name: str) -> None:
         self._browser.set(run=[name, self._runs])
@@ -262,12 +262,10 @@ class Layout:
             if not is_narrow:
                 selected = [place for place in self._before_narrow if place in self._places]
             self._before_narrow = [place for place in selected if place is not None]
-            for area in Area:
-                self._selected[area] = None
+            self._selected = dict.fromkeys(Area)
             for place in reversed(self._before_narrow):
                 self._selected[self._area(place)] = place
-            for area in Area:
-                self._show(area)
+            self._show_all()
 
     def _area(self, place: _Place) -> Area:
         """Return where a panel is now: a narrow page has one area."""
@@ -389,6 +387,5 @@ class Layout:
 
 def _named(tag: str, name: str, classes: str) -> Element:
     element = Element(tag).classes(classes)
-    if name:
-        element._props["aria-label"] = name
+    element._props["aria-label"] = name
     return element

@@ -32,6 +32,7 @@ from nicegui.element import Element
 
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.session import Session
+from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,6 +62,11 @@ class Panel:
         self._failed = ""  # why the last `build` failed, which explains what `refresh` lacks
         self._content: Element
         self._error: LiveElement
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether the simulator replays a recording, so that nothing can be changed."""
+        return is_replay(self.clients.parameters)
 
     @property
     def is_needed(self) -> bool:

@@ -20,7 +20,6 @@ class SceneBar(Panel):
         return next(iter([*chosen, *shown, *robots]), None)
 
     def build(self) -> None:
-        """Create the buttons."""
         with widgets.row():
             self._frame = widgets.button("Frame robot", self._frame_entity, watch=True)
             self._follow = widgets.button("Follow", self._follow_entity, watch=True)
@@ -34,7 +33,6 @@ class SceneBar(Panel):
         self._refusal._props["role"] = "status"
 
     def refresh(self) -> None:
-        """Show which entity they act on."""
         refusal = self.session.refusal
         self._refusal.set(text=refusal, hidden=not refusal)
         entity = self.entity

@@ -107,19 +107,15 @@ class _Wanted:
 
 
 def _check_box(wanted: _Wanted) -> SettingElements:
-    value, change = bool(wanted.info.value), wanted.change
-    control = widgets.check(
-        "", value, lambda value: change(bool(value)), name=wanted.name, tip=wanted.tip
-    )
+    value = bool(wanted.info.value)
+    control = widgets.check("", value, wanted.change, name=wanted.name, tip=wanted.tip)
     return SettingElements([control], lambda value: control.set(value=bool(value)))
 
 
 def _choice(wanted: _Wanted) -> SettingElements:
-    value, choices, change = wanted.info.value, list(wanted.choices), wanted.change
+    value, choices = wanted.info.value, list(wanted.choices)
     items = _items(choices, value)
-    control = widgets.choice(
-        wanted.name, items, value, lambda value: change(str(value)), tip=wanted.tip
-    )
+    control = widgets.choice(wanted.name, items, value, wanted.change, tip=wanted.tip)
 
     def show(value: str) -> None:
         control.set(items=_items(choices, value), value=value)
@@ -128,23 +124,21 @@ def _choice(wanted: _Wanted) -> SettingElements:
 
 
 def _text(wanted: _Wanted) -> SettingElements:
-    value, change = wanted.info.value, wanted.change
-    control = widgets.text_field(
-        wanted.name, lambda value: change(str(value)), value=value, tip=wanted.tip
-    )
+    value = wanted.info.value
+    control = widgets.text_field(wanted.name, wanted.change, value=value, tip=wanted.tip)
     return SettingElements([control], lambda value: control.set(value=value))
 
 
 def _integer(wanted: _Wanted) -> SettingElements:
     def change(value: float) -> None:
-        wanted.change(int(_within(round(float(value)), wanted.info)))
+        wanted.change(int(_within(round(value), wanted.info)))
 
     return _number_of(wanted, change, digits=0, step=1.0)
 
 
 def _number(wanted: _Wanted) -> SettingElements:
     def change(value: float) -> None:
-        wanted.change(_within(float(value), wanted.info))
+        wanted.change(_within(value, wanted.info))
 
     digits, step = 3, _step(wanted.info.value)
     if wanted.limits is not None:
@@ -182,7 +176,7 @@ def _vector(wanted: _Wanted) -> SettingElements | None:
         return None
 
     def change(index: int, number: float) -> None:
-        numbers[index] = float(number)
+        numbers[index] = number
         wanted.change(tuple(numbers))
 
     with Element("div").classes("numbers"):
@@ -212,7 +206,7 @@ def _pose(wanted: _Wanted) -> SettingElements | None:
     entered, quat, numbers = EnteredAngles(), list[float](), list[float]()
 
     def change(index: int, number: float) -> None:
-        numbers[index] = float(number)
+        numbers[index] = number
         roll, pitch, yaw = numbers[3:]
         if (roll, pitch, yaw) != entered.angles(quat):
             quat[:] = entered.enter((roll, pitch, yaw))

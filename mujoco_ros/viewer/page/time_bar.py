@@ -64,7 +64,6 @@ class TimeBar(Panel):
                 self._download()
 
     def build(self) -> None:
-        """Create the bar, and the frame around the scene."""
         self._bar = Element("div").classes("timeline")
         with self._bar:
             self._live = widgets.button(
@@ -90,7 +89,6 @@ class TimeBar(Panel):
             self._frame = widgets.text(tag="div").classes("past-frame")
 
     def refresh(self) -> None:
-        """Show which state is shown."""
         span, shown = self._past.span, self.state.shown
         self._bar.set_visibility(span is not None)
         self._note.set(text=self._problem, hidden=not self._problem)
@@ -172,7 +170,7 @@ class TimeBar(Panel):
 
     def _set_edge(self, name: str, words: str) -> None:
         """Set the first or last time to save; empty is the oldest state, or the present one."""
-        words = str(words).strip().replace(",", ".")
+        words = words.strip().replace(",", ".")
         try:
             time = float(words or {"from": -math.inf, "to": math.inf}[name])
         except ValueError:

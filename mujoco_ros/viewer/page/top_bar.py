@@ -39,7 +39,6 @@ class TopBar(Panel):
         self.menu: Element  # where the layout adds entries of panels
 
     def build(self) -> None:
-        """Create the bar."""
         self._heading = widgets.text(strong=True, tag="h1")
         self._state = widgets.text().classes("badge")
         self._time = widgets.figure()
@@ -59,7 +58,6 @@ class TopBar(Panel):
                     script_button(name, label, tip)
 
     def refresh(self) -> None:
-        """Show the present state and who has control."""
         status = self._run.status
         if (title := self._title()) != self._heading.state["text"]:
             self._heading.set(text=title)

@@ -34,8 +34,12 @@ class Widget(LiveElement):
         tip: str = "",
         options: dict[str, Any] | None = None,
         state: dict[str, Any] | None = None,
+        read: Callable[[Any], Any] = lambda value: value,
     ) -> None:
-        """Create it; a safe one acts on every page that is not read-only, as a pause."""
+        """Create it; a safe one acts on every page that is not read-only, as a pause.
+
+        `act` gets what `read` returns for the value of the browser.
+        """
         session = current_session()
         may_always = watch or (is_safe and not session.is_read_only)
         self._is_enabled, self._may_act = True, lambda: may_always or session.can_control
@@ -45,6 +49,7 @@ class Widget(LiveElement):
         )
         self._before: Any = None  # the value before another one was entered
         self._held_until = -math.inf  # until when that value is not set again
+        self._read = read
         guarded = session.guard(partial(self._hear, act))
         self.on("act", lambda event: guarded(event.args))
         self.classes(f"control {kind}")
@@ -65,6 +70,7 @@ class Widget(LiveElement):
 
     def _hear(self, act: Act, value: Any) -> None:
         """Act on what was entered, which the browser shows until another value is set."""
+        value = self._read(value)
         if "value" not in self.state:
             act(value)
             return
@@ -131,13 +137,15 @@ def button(
 def check(label: str, value: bool, change: Act, *, name: str = "", **how: Unpack[How]) -> Widget:
     """Create a check box; set `value`. `name` is for screen readers, if it is not the label."""
     options = {"label": label, "name": name}
-    return Widget("check", change, tag="label", options=options, state={"value": value}, **how)
+    state = {"value": value}
+    return Widget("check", change, tag="label", options=options, state=state, read=bool, **how)
 
 
 def choice(name: str, items: Sequence[str], value: str, change: Act, **how: Unpack[How]) -> Widget:
     """Create a list of which one item is selected; set `value`, and `items`."""
     state = {"items": list(items), "value": value}
-    return Widget("choice", change, tag="select", options={"name": name}, state=state, **how)
+    options = {"name": name}
+    return Widget("choice", change, tag="select", options=options, state=state, read=str, **how)
 
 
 def text_field(
@@ -151,7 +159,8 @@ def text_field(
 ) -> Widget:
     """Create a field for text; an `eager` one calls `change` while the user types."""
     options = {"name": name, "placeholder": placeholder, "eager": eager}
-    return Widget("field", change, tag="input", options=options, state={"value": value}, **how)
+    state = {"value": value}
+    return Widget("field", change, tag="input", options=options, state=state, read=str, **how)
 
 
 class NumberField(Widget):
@@ -162,7 +171,7 @@ class NumberField(Widget):
         self.set(value=format_number(value))
 
     def _written(self, value: Any) -> str:
-        return format_number(float(value))
+        return format_number(value)
 
 
 def number_field(
@@ -178,7 +187,7 @@ def number_field(
     """Create a field for a number; `change` gets the bounded number after Enter."""
     options = {"name": name, "low": low, "high": high, "step": step}
     state = {"value": format_number(value)}
-    return NumberField("number", change, options=options, state=state, **how)
+    return NumberField("number", change, options=options, state=state, read=float, **how)
 
 
 class Slider(Widget):
@@ -195,7 +204,7 @@ class Slider(Widget):
             self.set(mark=round(min(1.0, max(0.0, share)), 3))
 
     def _written(self, value: Any) -> str:
-        return format_decimals(float(value), self.digits)
+        return format_decimals(value, self.digits)
 
 
 def slider(
@@ -219,11 +228,9 @@ def slider(
     """
     units = {"unit": unit, "shownUnit": shown_unit}
     shown = {"name": name, "low": low, "high": high, "digits": digits, **units}
-    options, state = (
-        {**shown, "late": late, "step": step},
-        {"value": format_decimals(value, digits)},
-    )
-    created = Slider("slider", change, tip=tip, options=options, state=state)
+    options = {**shown, "late": late, "step": step}
+    state = {"value": format_decimals(value, digits)}
+    created = Slider("slider", change, tip=tip, options=options, state=state, read=float)
     created.low, created.high, created.digits = low, high, digits
     return created
 

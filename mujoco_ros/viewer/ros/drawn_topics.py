@@ -157,6 +157,10 @@ class _Drawn:
     changed: dict[tuple[str, int], Marker] = field(default_factory=dict)
     due_at: float = 0.0  # when messages are deserialized again [s]
 
+    def drop(self, key: tuple[str, int]) -> None:
+        self.markers.pop(key, None)
+        self.changed.pop(key, None)
+
 
 class DrawnTopics:
     """Finds topics of messages that can be drawn, and receives the topics that are shown."""
@@ -210,12 +214,8 @@ class DrawnTopics:
                 del self._paths[topic]
         for topic, drawn in list(self._drawn.items()):
             if was_reset:
-                drawn.markers = {
-                    key: marker for key, marker in drawn.markers.items() if marker[1] == inf
-                }
-                drawn.changed = {
-                    key: change for key, change in drawn.changed.items() if key in drawn.markers
-                }
+                for key in [key for key, (_, end) in drawn.markers.items() if end < inf]:
+                    drawn.drop(key)
             if now >= drawn.due_at:
                 began = monotonic()
                 try:
@@ -302,8 +302,7 @@ class DrawnTopics:
             drawn.markers[key] = drawn_messages.marker_shapes(marker), drawn.markers[key][1]
         for key, (_, end) in list(drawn.markers.items()):
             if time > end:
-                del drawn.markers[key]
-                drawn.changed.pop(key, None)
+                drawn.drop(key)
         every = (shape for shapes, _ in drawn.markers.values() for shape in shapes)
         shapes, before = list(islice(every, MOST_DRAWN + 1)), self._shapes.get(topic, ())
         if len(shapes) != len(before) or any(map(is_not, shapes, before)):
@@ -332,14 +331,11 @@ def _change(drawn: _Drawn, marker: Marker, time: float) -> None:
         drawn.markers.clear()
         drawn.changed.clear()
     elif marker.action == Marker.DELETE:
-        drawn.markers.pop(key, None)
-        drawn.changed.pop(key, None)
+        drawn.drop(key)
     elif marker.action == Marker.ADD:
         lifetime = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec
         before, _ = drawn.markers.get(key, ((), 0.0))
         drawn.markers[key] = before, time + lifetime if lifetime > 0.0 else inf
         drawn.changed[key] = marker
         if len(drawn.markers) > _MOST_MARKERS:
-            dropped = next(iter(drawn.markers))
-            del drawn.markers[dropped]
-            drawn.changed.pop(dropped, None)
+            drawn.drop(next(iter(drawn.markers)))

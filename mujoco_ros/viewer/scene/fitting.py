@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carried
 from mujoco_ros.viewer.entity_displays import VISIBLE_GROUPS
 
 _MARGIN = 1.1  # distance of the camera, relative to that at which the bodies just fit
@@ -30,7 +31,7 @@ def fitted_pose(
     """
     shown = (model.geom_bodyid > 0) & (model.geom_group < VISIBLE_GROUPS)
     if 0 < body < model.nbody:
-        shown &= _is_below(model, body)[model.geom_bodyid]
+        shown &= carried(model, body)[model.geom_bodyid]
     shown &= np.isfinite(data.geom_xpos).all(axis=1)
     shown &= model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE
     if not shown.any():
@@ -52,15 +53,6 @@ def fitted_pose(
         "azimuth": azimuth,
         "elevation": elevation,
     }
-
-
-def _is_below(model: mujoco.MjModel, body: int) -> np.ndarray:
-    """Return whether each body is a body or one of its descendants.  # (nbody,)"""
-    below = np.zeros(model.nbody, bool)
-    below[body] = True
-    for each in range(body + 1, model.nbody):  # parents come first
-        below[each] = below[model.body_parentid[each]]
-    return below
 
 
 def _axes(azimuth: float, elevation: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from commanded_robot import CommandedRobot, some_joints
 
 from mujoco_ros.control.references import References
 from mujoco_ros.ros2_control.controller import Controller
-from mujoco_ros.ros2_control.hardware import HardwareInterfaces
+from mujoco_ros.ros2_control.hardware import CommandInterfaces, HardwareInterfaces
 from mujoco_ros.ros2_control.manager import ControllerManager
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 from mujoco_ros.ros2_control.types import TYPES
@@ -22,7 +22,7 @@ class Doubling(Controller):
     def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         self.command_interfaces = ("a/velocity",)
         self.export_references(["a/velocity"])
-        self._commands = hardware.commands(self.command_interfaces)
+        self._commands = CommandInterfaces(hardware, self.command_interfaces)
         self.updates: list[tuple[float, float]] = []
 
     def update(self, time: float, period: float) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.observation import named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -18,21 +19,19 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class GraspReflexConfig(CheckedConfig):
-    """Settings of all states of `grasp_reflex`.
+    """Settings of all states of `grasp_reflex`."""
 
-    Attributes:
-        touches: Names of the touch sensors of the fingers.
-        closed: Limit of the gripper's joint at which it is closed.
-        pause: Minimum duration of the state [s].
-        duration: Time from open to closed, or back [s].
-        least_force: Minimum reading of a touch sensor that counts as touch [N].
-    """
-
-    touches: tuple[str, ...] = ("left_pad", "right_pad")
-    closed: Literal["lower", "upper"] = "lower"
-    pause: Positive = 2.0
-    duration: Positive = 0.5
-    least_force: Positive = 0.3
+    touches: tuple[str, ...] = setting(
+        "Names of the touch sensors of the fingers", ("left_pad", "right_pad")
+    )
+    closed: Literal["lower", "upper"] = setting(
+        "Limit of the gripper's joint at which it is closed", "lower"
+    )
+    pause: Positive = setting("Minimum duration of the state [s]", 2.0)
+    duration: Positive = setting("Time from open to closed, or back [s]", 0.5)
+    least_force: Positive = setting(
+        "Minimum reading of a touch sensor that counts as touch [N]", 0.3
+    )
 
     def check(self) -> None:
         if not self.touches:
@@ -103,16 +102,15 @@ class CloseOnTouch(GripperState, outcomes=("gripped",), failures=("missed",)):
     """Closes with limited force, then checks for an object between the fingers."""
 
     class Config(GraspReflexConfig):
-        """Settings of `CloseOnTouch`.
+        """Settings of `CloseOnTouch`."""
 
-        Attributes:
-            squeeze: Maximum distance of the reference ahead of the finger, which limits the force
-                [m].
-            least_opening: Minimum opening with an object between the fingers [m].
-        """
-
-        squeeze: Positive = 0.002
-        least_opening: Positive = 0.0005
+        squeeze: Positive = setting(
+            "Maximum distance of the reference ahead of the finger, which limits the force [m]",
+            0.002,
+        )
+        least_opening: Positive = setting(
+            "Minimum opening with an object between the fingers [m]", 0.0005
+        )
 
     config: Config
 
@@ -133,15 +131,10 @@ class HoldUntilFlicked(GripperState, outcomes=("flicked",), failures=("lost",)):
     """Holds the object until a flick."""
 
     class Config(GraspReflexConfig):
-        """Settings of `HoldUntilFlicked`.
+        """Settings of `HoldUntilFlicked`."""
 
-        Attributes:
-            imu: Name of the IMU.
-            flick: Angular velocity that opens the gripper [rad/s].
-        """
-
-        imu: str = "gripper_imu"
-        flick: Positive = 1.5
+        imu: str = setting("Name of the IMU", "gripper_imu")
+        flick: Positive = setting("Angular velocity that opens the gripper [rad/s]", 1.5)
 
     config: Config
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place import grasping, planning
@@ -20,15 +21,14 @@ class PlanPresent(planning.PlanningState):
     """Plans a motion that holds the box out, with a horizontal tool."""
 
     class Config(PlanningConfig):
-        """Settings of `PlanPresent`.
+        """Settings of `PlanPresent`."""
 
-        Attributes:
-            position: Where the centre of the box is held out, in ``world`` [m].
-            heading: Direction in which the fingers point, about the vertical [rad].
-        """
-
-        position: tuple[float, ...] = (0.6, 0.0, 0.5)
-        heading: float = 0.0
+        position: tuple[float, ...] = setting(
+            "Where the centre of the box is held out, in ``world`` [m]", (0.6, 0.0, 0.5)
+        )
+        heading: float = setting(
+            "Direction in which the fingers point, about the vertical [rad]", 0.0
+        )
 
         def check(self) -> None:
             super().check()
@@ -48,19 +48,14 @@ class PlanReach(planning.PlanningState, failures=("no_object", "pose_stale")):
     """Measures the box that the other arm holds out, and plans a motion in front of it."""
 
     class Config(PlanningConfig):
-        """Settings of `PlanReach`.
+        """Settings of `PlanReach`."""
 
-        Attributes:
-            clearance: Distance from the grasp at which the motion ends, and a line begins [m].
-            patience: Timeout of locating the box [s].
-            measuring: Duration over which its pose is averaged [s].
-            stale: Largest age of its pose [s].
-        """
-
-        clearance: NotNegative = 0.1
-        patience: NotNegative = 1.0
-        measuring: Positive = 0.1
-        stale: Positive = 0.3
+        clearance: NotNegative = setting(
+            "Distance from the grasp at which the motion ends, and a line begins [m]", 0.1
+        )
+        patience: NotNegative = setting("Timeout of locating the box [s]", 1.0)
+        measuring: Positive = setting("Duration over which its pose is averaged [s]", 0.1)
+        stale: Positive = setting("Largest age of its pose [s]", 0.3)
 
     config: Config
 
@@ -98,19 +93,12 @@ class Take(TaskState, outcomes=("done",), failures=("slip", "pose_stale", "too_h
     """Waits until the box rests in the hand alone, and measures its pose and its mass."""
 
     class Config(CheckedConfig):
-        """Settings of `Take`.
+        """Settings of `Take`."""
 
-        Attributes:
-            settling: Time before the measurement [s].
-            weighing: Duration of the measurement [s].
-            patience: Timeout of the measurement [s].
-            lightest: Minimum mass of an object [kg].
-        """
-
-        settling: NotNegative = 0.1
-        weighing: Positive = 0.1
-        patience: NotNegative = 0.5
-        lightest: NotNegative = 0.02
+        settling: NotNegative = setting("Time before the measurement [s]", 0.1)
+        weighing: Positive = setting("Duration of the measurement [s]", 0.1)
+        patience: NotNegative = setting("Timeout of the measurement [s]", 0.5)
+        lightest: NotNegative = setting("Minimum mass of an object [kg]", 0.02)
 
     config: Config
 
@@ -142,13 +130,9 @@ class Withdraw(LineMotionState):
     """Draws the opening fingers back from the box in the other hand."""
 
     class Config(LineConfig):
-        """Settings of `Withdraw`.
+        """Settings of `Withdraw`."""
 
-        Attributes:
-            distance: Length of the motion [m].
-        """
-
-        distance: Positive = 0.12
+        distance: Positive = setting("Length of the motion [m]", 0.12)
 
     config: Config
 

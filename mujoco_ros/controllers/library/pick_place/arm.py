@@ -14,6 +14,7 @@ from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, moving_dofs
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.controllers.planning.planner import get_planner
+from mujoco_ros.model.body_tree import carried
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
@@ -197,17 +198,8 @@ class Arm:
         model = self._model
         hand = int(model.body_weldid[self.chain.body])
 
-        def is_behind(body: int) -> bool:
-            while body := int(model.body_parentid[body]):
-                if model.body_weldid[body] == hand:
-                    return True
-            return hand == 0
-
-        return tuple(
-            body
-            for body in range(1, model.nbody)
-            if model.body_weldid[body] != hand and is_behind(body)
-        )
+        behind = carried(model, np.flatnonzero(model.body_weldid == hand))
+        return tuple(np.flatnonzero(behind & (model.body_weldid != hand)).tolist())
 
     @cached_property
     def pad(self) -> np.ndarray:

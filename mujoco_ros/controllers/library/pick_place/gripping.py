@@ -4,6 +4,7 @@ from collections import deque
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place import grasping, motion_monitor, moving
@@ -18,17 +19,11 @@ _NOISE = 3.0  # standard errors of such a difference that are noise
 
 
 class GrippingConfig(motion_monitor.MonitoredMotion):
-    """Settings of a motion of the fingers.
+    """Settings of a motion of the fingers."""
 
-    Attributes:
-        finger_speed: Speed of one finger [m/s].
-        settling: Minimum time of the fingers at rest [s].
-        patience: Timeout of the motion until the fingers are at rest [s].
-    """
-
-    finger_speed: Positive = 0.1
-    settling: NotNegative = 0.08
-    patience: Positive = 1.0
+    finger_speed: Positive = setting("Speed of one finger [m/s]", 0.1)
+    settling: NotNegative = setting("Minimum time of the fingers at rest [s]", 0.08)
+    patience: Positive = setting("Timeout of the motion until the fingers are at rest [s]", 1.0)
 
 
 class GrippingState(TaskState, outcomes=("done",)):
@@ -89,14 +84,13 @@ class Close(GrippingState, failures=("no_contact", "contact_oscillation", "no_fo
     """Closes the fingers, and checks that the grasp is a force closure."""
 
     class Config(GrippingConfig):
-        """Settings of `Close`.
+        """Settings of `Close`."""
 
-        Attributes:
-            grip_force: Force of both fingers together at which they stop to close in the first
-                attempt [N]; 0 is all of their force, as in later attempts.
-        """
-
-        grip_force: NotNegative = 0.0
+        grip_force: NotNegative = setting(
+            "Force of both fingers together at which they stop to close in the first attempt [N]; "
+            "0 is all of their force, as in later attempts",
+            0.0,
+        )
 
     config: Config
 
@@ -147,13 +141,11 @@ class Release(GrippingState, failures=("stuck",)):
     """Opens the fingers until they are clear of the object."""
 
     class Config(GrippingConfig):
-        """Settings of `Release`.
+        """Settings of `Release`."""
 
-        Attributes:
-            opened: Distance that each finger opens before the hand retracts [m].
-        """
-
-        opened: float = 0.01
+        opened: float = setting(
+            "Distance that each finger opens before the hand retracts [m]", 0.01
+        )
 
     config: Config
 
@@ -190,19 +182,13 @@ class Weigh(LineMotionState, failures=(*motion_monitor.GRIP_FAILURES, "too_heavy
     holds_object = True
 
     class Config(LineConfig):
-        """Settings of `Weigh`.
-
-        Attributes:
-            height: Height of the motion [m].
-            weighing: Duration of the measurement [s].
-            lightest: Minimum mass of an object [kg].
-        """
+        """Settings of `Weigh`."""
 
         speed: Positive = 0.05
         acceleration: Positive = (GRIP_MARGIN - 1.0) * GRAVITY
-        height: Positive = 0.008
-        weighing: Positive = 0.15
-        lightest: NotNegative = 0.02
+        height: Positive = setting("Height of the motion [m]", 0.008)
+        weighing: Positive = setting("Duration of the measurement [s]", 0.15)
+        lightest: NotNegative = setting("Minimum mass of an object [kg]", 0.02)
 
     config: Config
 

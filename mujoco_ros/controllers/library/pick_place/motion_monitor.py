@@ -6,6 +6,7 @@ from math import ceil, isnan, sqrt
 import numpy as np
 
 from mujoco_ros.control.references import as_slice
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, Arm
@@ -14,33 +15,32 @@ from mujoco_ros.model.naming import topic_token
 
 
 class MonitoredMotion(CheckedConfig):
-    """Limits of a motion.
+    """Limits of a motion."""
 
-    Attributes:
-        tracking: Largest tracking error of a joint [rad].
-        push: Largest part of a joint's effort limit that the commands do not explain.
-        force: Largest force at the wrist beyond hand and payload [N].
-        ringing: Largest RMS speed of a finger that holds an object [m/s].
-        oscillation: Time for which a finger must move faster to be called oscillating [s].
-        drift: Largest displacement of the object, in the hand or before the grasp [m].
-        saturated: Longest time with saturated effort of a joint [s].
-        latency: Largest latency of commands [s]. With latency a robot lags behind its references,
-            and its efforts follow earlier commands.
-        pose_latency: Largest latency of object poses [s].
-        stale: Largest age of the object's pose [s], and time for which it may remain exactly the
-            same in a hand that moves.
-    """
-
-    tracking: Positive = 0.05
-    push: Positive = 0.3
-    force: Positive = 40.0
-    ringing: Positive = 0.02
-    oscillation: NotNegative = 0.2
-    drift: Positive = 0.01
-    saturated: Positive = 0.05
-    latency: NotNegative = 0.03
-    pose_latency: NotNegative = 0.12
-    stale: Positive = 0.3
+    tracking: Positive = setting("Largest tracking error of a joint [rad]", 0.05)
+    push: Positive = setting(
+        "Largest part of a joint's effort limit that the commands do not explain", 0.3
+    )
+    force: Positive = setting("Largest force at the wrist beyond hand and payload [N]", 40.0)
+    ringing: Positive = setting("Largest RMS speed of a finger that holds an object [m/s]", 0.02)
+    oscillation: NotNegative = setting(
+        "Time for which a finger must move faster to be called oscillating [s]", 0.2
+    )
+    drift: Positive = setting(
+        "Largest displacement of the object, in the hand or before the grasp [m]", 0.01
+    )
+    saturated: Positive = setting("Longest time with saturated effort of a joint [s]", 0.05)
+    latency: NotNegative = setting(
+        "Largest latency of commands [s]. With latency a robot lags behind its references, and "
+        "its efforts follow earlier commands",
+        0.03,
+    )
+    pose_latency: NotNegative = setting("Largest latency of object poses [s]", 0.12)
+    stale: Positive = setting(
+        "Largest age of the object's pose [s], and time for which it may remain exactly the same "
+        "in a hand that moves",
+        0.3,
+    )
 
 
 FAILURES = ("tracking", "collision", "saturated")

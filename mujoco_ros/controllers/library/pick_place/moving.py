@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place import motion_monitor
@@ -87,21 +88,17 @@ _OSCILLATION_S = 0.05  # time for which the arm still oscillates at the end of a
 
 
 class RestMeasurement:
-    """Averages weight and pose of the object in the hand while the arm rests.
-
-    Attributes:
-        weight: Weight at the wrist [N].
-        held: Pose of the object in the tool's frame; None until it is complete, and without a pose.
-        mass: Mass of the object [kg]; NaN before `weigh`, and if nothing measures forces.
-    """
+    """Averages weight and pose of the object in the hand while the arm rests."""
 
     def __init__(self, context: StateContext, arm: Arm, task: Task, duration: float) -> None:
         """Measure for `duration` [s] from now on."""
         self._arm, self._task, self._duration = arm, task, duration
         self._start = context.time
         self._poses = tasks.PoseAverage(context.time, duration)
-        self.weight = Average()
+        self.weight = Average()  # weight at the wrist [N]
+        # Pose of the object in the tool's frame; None until it is complete, and without a pose
         self.held: Pose | None = None
+        # Mass of the object [kg]; NaN before `weigh`, and if nothing measures forces
         self.mass = nan
 
     def add(self, context: StateContext) -> bool:
@@ -172,18 +169,15 @@ _BIAS_TICKS = 12  # ticks for which a position error at rest must remain the sam
 
 
 class MovingConfig(motion_monitor.MonitoredMotion):
-    """Settings of the end of a motion.
+    """Settings of the end of a motion."""
 
-    Attributes:
-        settled: Largest position error of a joint at the end [rad].
-        bias: Largest position error of a joint at the end that does not change [rad]: the offset of
-            an encoder, or the sag of a soft joint.
-        patience: Timeout of settling, and of measurements at the end [s].
-    """
-
-    settled: Positive = 0.002
-    bias: Positive = 0.015
-    patience: NotNegative = 0.5
+    settled: Positive = setting("Largest position error of a joint at the end [rad]", 0.002)
+    bias: Positive = setting(
+        "Largest position error of a joint at the end that does not change [rad]: the offset of "
+        "an encoder, or the sag of a soft joint",
+        0.015,
+    )
+    patience: NotNegative = setting("Timeout of settling, and of measurements at the end [s]", 0.5)
 
 
 class ArmMotionState(tasks.TaskState, outcomes=("done",), failures=motion_monitor.FAILURES):
@@ -316,13 +310,9 @@ class ExecTransport(ArmMotionState, failures=motion_monitor.GRIP_FAILURES):
     holds_object = True
 
     class Config(MovingConfig):
-        """Settings of `ExecTransport`.
+        """Settings of `ExecTransport`."""
 
-        Attributes:
-            measuring: Duration of the measurement of weight and pose [s].
-        """
-
-        measuring: Positive = 0.1
+        measuring: Positive = setting("Duration of the measurement of weight and pose [s]", 0.1)
 
     config: Config
 

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -41,37 +42,44 @@ class Idle(TaskState, outcomes=("done", "holding"), failures=("no_feedback", "to
     """Creates a task from its settings, then finishes at once or after `wait`."""
 
     class Config(CheckedConfig):
-        """Settings of the task.
+        """Settings of the task."""
 
-        Attributes:
-            object: Name of the object.
-            goal: Goal in ``world``: x, y, z [m] and yaw [rad].
-            goal_height: Whether z of the goal is the height of the object's centre, or of the
-                surface on which it is placed.
-            mass: Mass of the object [kg]; 0 is unknown. A mass beyond the limit of the gripper is
-                refused before the arm moves.
-            friction: Coefficient of sliding friction between fingers and object; 0 takes the
-                model's friction.
-            tool: Site or link between the finger tips, with z along the fingers and y along their
-                motion.
-            wrist_sensor: Force-torque sensor at the wrist; empty for a robot without.
-            object_pose: Source of the object's pose: observations or depth images.
-            camera: Camera at the wrist.
-            gains: Stiffness of the joints: the robot's own, or the lower one of the grasping lab.
-            wait: Time before the first motion [s].
-        """
-
-        object: str = "box"
-        goal: tuple[float, ...] = (0.35, -0.2, 0.335, 0.0)
-        goal_height: Literal["centre", "surface"] = "centre"
-        mass: NotNegative = 0.0
-        friction: NotNegative = 0.0
-        tool: str = arms.TOOL
-        wrist_sensor: str = arms.SENSOR
-        object_pose: Literal["ground_truth", "depth"] = "ground_truth"
-        camera: str = "wrist_camera"
-        gains: Literal["robot", "lab"] = "robot"
-        wait: NotNegative = 0.0
+        object: str = setting("Name of the object", "box")
+        goal: tuple[float, ...] = setting(
+            "Goal in ``world``: x, y, z [m] and yaw [rad]", (0.35, -0.2, 0.335, 0.0)
+        )
+        goal_height: Literal["centre", "surface"] = setting(
+            "Whether z of the goal is the height of the object's centre, or of the surface on "
+            "which it is placed",
+            "centre",
+        )
+        mass: NotNegative = setting(
+            "Mass of the object [kg]; 0 is unknown. A mass beyond the limit of the gripper is "
+            "refused before the arm moves",
+            0.0,
+        )
+        friction: NotNegative = setting(
+            "Coefficient of sliding friction between fingers and object; 0 takes the model's "
+            "friction",
+            0.0,
+        )
+        tool: str = setting(
+            "Site or link between the finger tips, with z along the fingers and y along their "
+            "motion",
+            arms.TOOL,
+        )
+        wrist_sensor: str = setting(
+            "Force-torque sensor at the wrist; empty for a robot without", arms.SENSOR
+        )
+        object_pose: Literal["ground_truth", "depth"] = setting(
+            "Source of the object's pose: observations or depth images", "ground_truth"
+        )
+        camera: str = setting("Camera at the wrist", "wrist_camera")
+        gains: Literal["robot", "lab"] = setting(
+            "Stiffness of the joints: the robot's own, or the lower one of the grasping lab",
+            "robot",
+        )
+        wait: NotNegative = setting("Time before the first motion [s]", 0.0)
 
         def check(self) -> None:
             if len(self.goal) != 4:
@@ -187,21 +195,15 @@ class Recover(ExtendedState, outcomes=("retry", "holding"), failures=("put_back"
     """
 
     class Config(motion_monitor.MonitoredMotion):
-        """Settings of `Recover`.
+        """Settings of `Recover`."""
 
-        Attributes:
-            attempts: Maximum number of retries.
-            calm: Time at rest before the motion up [s].
-            fresh: Longest time at rest until a late pose of the object is up to date again [s].
-            height: Height of the motion up [m].
-            speed: Speed of the tool during the motion up [m/s].
-        """
-
-        attempts: NotNegativeInt = 2
-        calm: NotNegative = 0.3
-        fresh: NotNegative = 2.0
-        height: NotNegative = 0.15
-        speed: float = 0.2
+        attempts: NotNegativeInt = setting("Maximum number of retries", 2)
+        calm: NotNegative = setting("Time at rest before the motion up [s]", 0.3)
+        fresh: NotNegative = setting(
+            "Longest time at rest until a late pose of the object is up to date again [s]", 2.0
+        )
+        height: NotNegative = setting("Height of the motion up [m]", 0.15)
+        speed: float = setting("Speed of the tool during the motion up [m/s]", 0.2)
 
     config: Config
 

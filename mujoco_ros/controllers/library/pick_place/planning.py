@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, NotNegativeInt
 from mujoco_ros.controllers.library.pick_place import grasping, motion_monitor
@@ -140,23 +141,20 @@ def _scene(
 
 
 class PlanningConfig(CheckedConfig):
-    """Settings of a plan.
+    """Settings of a plan."""
 
-    Attributes:
-        planning_time: Simulated time from the request to the use of the plan [s].
-        iterations: Maximum number of iterations of the planner.
-        clearance: Height above the goal at which the motion ends, and a line begins [m].
-        speed: Factor on the velocity limits.
-        acceleration: Factor on the acceleration limits.
-        margin: Smallest distance to all obstacles [m], for errors of the arm and of their poses.
-    """
-
-    planning_time: NotNegative = 0.2
-    iterations: NotNegativeInt = 3000
-    clearance: NotNegative = 0.15
-    speed: float = 1.0
-    acceleration: float = 1.0
-    margin: float = 0.015
+    planning_time: NotNegative = setting(
+        "Simulated time from the request to the use of the plan [s]", 0.2
+    )
+    iterations: NotNegativeInt = setting("Maximum number of iterations of the planner", 3000)
+    clearance: NotNegative = setting(
+        "Height above the goal at which the motion ends, and a line begins [m]", 0.15
+    )
+    speed: float = setting("Factor on the velocity limits", 1.0)
+    acceleration: float = setting("Factor on the acceleration limits", 1.0)
+    margin: float = setting(
+        "Smallest distance to all obstacles [m], for errors of the arm and of their poses", 0.015
+    )
 
     def check(self) -> None:
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
@@ -224,16 +222,14 @@ class PlanApproach(
 
         Attributes:
             clearance: Height above the object at which the motion ends, and a line begins [m].
-            moves: Maximum number of times that the object is moved during the approach.
-            patience: Timeout of locating the object [s].
-            measuring: Duration over which its pose is averaged [s].
-            stale: Largest age of its pose [s].
         """
 
-        moves: int = 5
-        patience: float = 1.0
-        measuring: float = 0.1
-        stale: float = 0.3
+        moves: int = setting(
+            "Maximum number of times that the object is moved during the approach", 5
+        )
+        patience: float = setting("Timeout of locating the object [s]", 1.0)
+        measuring: float = setting("Duration over which its pose is averaged [s]", 0.1)
+        stale: float = setting("Largest age of its pose [s]", 0.3)
 
     config: Config
 

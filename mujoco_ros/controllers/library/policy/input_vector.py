@@ -64,16 +64,12 @@ class InputVector:
 
 
 class _Part:
-    """A term with its history, in the frame of the input.
-
-    Attributes:
-        block: Its values.  # (history, size)
-    """
+    """A term with its history, in the frame of the input."""
 
     def __init__(self, term: Term, where: str) -> None:
         config, size = term.config, term.size
         self.name, self._write, self._order = config.name, term.write, config.order
-        self.block = np.zeros((config.history, size))
+        self.block = np.zeros((config.history, size))  # its values (history, size)
         self._value, self._random = np.zeros(size), np.zeros(size)
         self._scale = elements(config.scale, size, f"{where}: scale")
         self._offset = elements(config.offset, size, f"{where}: offset")

@@ -120,13 +120,7 @@ _MEMORY_BYTES = 4 << 30  # memory of all networks of a process [byte], with thei
 
 
 class Network:
-    """Runs an ONNX file in the thread of the caller.
-
-    Attributes:
-        inputs: The inputs by name, which a run reads, without the memory's inputs.
-        output: The output, which a run writes.
-        metadata: Texts in the file by name.
-    """
+    """Runs an ONNX file in the thread of the caller."""
 
     def __init__(self, path: Path) -> None:
         """Load a file, or raise a UserInputError that says why onnxruntime cannot run it."""
@@ -159,6 +153,7 @@ class Network:
         self._running = ProcessorLimit(
             RUN_S, partial(setattr, self._run_options, "terminate", True)
         )
+        # Texts in the file by name
         self.metadata: Mapping[str, str] = session.get_modelmeta().custom_metadata_map
         self._input_shapes = {
             argument.name: _Signature(argument, path) for argument in session.get_inputs()
@@ -166,8 +161,9 @@ class Network:
         self._output_shapes = {
             argument.name: _Signature(argument, path) for argument in session.get_outputs()
         }
+        # The inputs by name, which a run reads, without the memory's inputs
         self.inputs: dict[str, np.ndarray] = {}
-        self.output = np.empty(0, dtype=np.float32)
+        self.output = np.empty(0, dtype=np.float32)  # the output, which a run writes
         self._memory: list[tuple[np.ndarray, np.ndarray]] = []
 
     def check_input(self, name: str) -> None:
@@ -289,11 +285,7 @@ def _reason(error: Exception, limit: ProcessorLimit, limit_s: float) -> str:
 
 
 class _Signature:
-    """Type and shape of an input or output.
-
-    Attributes:
-        axes: The shape; open axes are None, and the batch's axis is 1.
-    """
+    """Type and shape of an input or output."""
 
     def __init__(self, argument: Any, path: Path) -> None:
         if argument.type not in _TYPES:
@@ -306,7 +298,7 @@ class _Signature:
         axes = [axis if isinstance(axis, int) else None for axis in argument.shape]
         if axes and axes[0] is None and len(axes) > 1:
             axes[0] = 1
-        self.axes = axes
+        self.axes = axes  # the shape; open axes are None, and the batch's axis is 1
         open_axes = axes.count(None)
         self._fixed = math.prod(axis for axis in axes if axis is not None)
         if not 0 < self._fixed <= _LARGEST_SIZE:

@@ -14,14 +14,11 @@ class ProcessorLimit:
 
     A thread checks the running call ten times a second, so a short call costs nothing but its
     number. The thread ends with this object.
-
-    Attributes:
-        is_exceeded: Whether the last call was asked to return.
     """
 
     def __init__(self, limit_s: float, cancel: Callable[[], object]) -> None:
         """Call `cancel` from another thread after `limit_s`; it must not refer to this object."""
-        self.is_exceeded = False
+        self.is_exceeded = False  # whether the last call was asked to return
         self._limit_s, self._cancel = limit_s, cancel
         self._calls = 0
         self._clock: int | None = None  # of the thread of the running call

@@ -9,6 +9,7 @@ import numpy as np
 import qpsolvers
 
 from mujoco_ros.controllers.planning.kinematics.kinematics import moving_dofs, within_limits
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.errors import UserInputError
 
 _TOLERANCE = 1e-4  # largest error of the feet, the base and the centre of mass [m or rad]
@@ -20,15 +21,10 @@ _FLAT_FEET = 2
 
 
 class Shift(NamedTuple):
-    """Displacement from the initial configuration.
+    """Displacement from the initial configuration."""
 
-    Attributes:
-        down: Of the base, downwards [m].
-        aside: Of the centre of mass, to the left [m].
-    """
-
-    down: float = 0.0
-    aside: float = 0.0
+    down: float = 0.0  # of the base, downwards [m]
+    aside: float = 0.0  # of the centre of mass, to the left [m]
 
 
 class _SubtreeComTask(mink.ComTask):
@@ -49,13 +45,7 @@ class _SubtreeComTask(mink.ComTask):
 
 
 class Stance:
-    """Inverse kinematics of a robot that stands on level ground with an upright base.
-
-    Attributes:
-        height: Height of the base above the lowest foot's frame [m].
-        half_width: Half the distance from the rightmost to the leftmost foot [m].
-        legs: Indices of the robot's joints between the base and the feet.  # (k,)
-    """
+    """Inverse kinematics of a robot that stands on level ground with an upright base."""
 
     def __init__(
         self,
@@ -68,13 +58,14 @@ class Stance:
         """Set the initial positions of joints at addresses (n,), with feet on the ground."""
         bodies = [int(model.body(foot).id) for foot in feet]
         base, *others = {int(model.body_rootid[body]) for body in bodies}
-        joint = int(model.body_jntadr[base])
-        if others or joint < 0 or model.jnt_type[joint] != int(mujoco.mjtJoint.mjJNT_FREE):
+        joint = free_joint(model, base)
+        if others or joint is None:
             raise UserInputError(f"{', '.join(feet)} do not belong to one floating base")
         carrying = np.zeros(model.nv, dtype=bool)
         for body in bodies:
             carrying |= moving_dofs(model, body)
         carrying[model.jnt_dofadr[joint] :][:6] = True
+        # Indices of the robot's joints between the base and the feet (k,)
         self.legs = np.flatnonzero(carrying[dof])
         self._qpos = qpos[self.legs]
         start = within_limits(model, model.qpos0)
@@ -83,7 +74,9 @@ class Stance:
         self._configuration = mink.Configuration(model, start)
         data = self._configuration.data
         positions = data.xpos[bodies]
+        # Height of the base above the lowest foot's frame [m]
         self.height = float(data.xpos[base, 2] - positions[:, 2].min())
+        # Half the distance from the rightmost to the leftmost foot [m]
         self.half_width = float(np.ptp(positions[:, 1])) / 2.0
         self._start = start
         self._base = mink.FrameTask(base, "body", [0.0, 0.0, 1.0], 1.0)

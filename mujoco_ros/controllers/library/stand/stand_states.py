@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -68,35 +69,26 @@ _MAX_DEPTH = 0.5  # largest depth of a squat, as part of the height
 
 
 class StandConfig(CheckedConfig):
-    """Settings of all states of `stand`.
+    """Settings of all states of `stand`."""
 
-    Attributes:
-        feet: Names of foot bodies and of their touch sensors; names that the robot lacks are
-            ignored.
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
-        max_drop: Height error of the base at which the robot has fallen [m].
-        imu: Name of the IMU of the tilt where the base is not observed; empty for the only one, of
-            the base if it has one.
-    """
-
-    feet: tuple[str, ...]
-    max_tilt: Positive = 0.5
-    max_drop: Positive = 0.1
-    imu: str = ""
+    feet: tuple[str, ...] = setting(
+        "Names of foot bodies and of their touch sensors; names that the robot lacks are ignored"
+    )
+    max_tilt: Positive = setting("Tilt of the base at which the robot has fallen [rad]", 0.5)
+    max_drop: Positive = setting("Height error of the base at which the robot has fallen [m]", 0.1)
+    imu: str = setting(
+        "Name of the IMU of the tilt where the base is not observed; empty for the only one, of "
+        "the base if it has one",
+        "",
+    )
 
 
 class SweepConfig(StandConfig):
-    """Settings of a motion along a sweep.
+    """Settings of a motion along a sweep."""
 
-    Attributes:
-        duration: Time from the initial configuration back to it [s].
-        least_load: Minimum load of a foot in contact [N].
-        patience: Longest tolerated loss of contact of a foot [s].
-    """
-
-    duration: Positive = 4.0
-    least_load: Positive = 1.0
-    patience: Positive = 0.2
+    duration: Positive = setting("Time from the initial configuration back to it [s]", 4.0)
+    least_load: Positive = setting("Minimum load of a foot in contact [N]", 1.0)
+    patience: Positive = setting("Longest tolerated loss of contact of a foot [s]", 0.2)
 
 
 class BalancedState(ExtendedState, failures=("fell",)):
@@ -148,15 +140,10 @@ class GetReady(BalancedState, outcomes=("done",), failures=("blocked",)):
     """Moves the legs to the initial configuration."""
 
     class Config(StandConfig):
-        """Settings of `GetReady`.
+        """Settings of `GetReady`."""
 
-        Attributes:
-            duration: [s]
-            tolerance: Largest final position error of a leg joint [rad].
-        """
-
-        duration: Positive = 2.0
-        tolerance: Positive = 0.1
+        duration: Positive = setting("[s]", 2.0)
+        tolerance: Positive = setting("Largest final position error of a leg joint [rad]", 0.1)
 
     config: Config
 
@@ -193,16 +180,11 @@ class HoldPosture(BalancedState):
 
 
 class SweepState(BalancedState, outcomes=("done",), failures=("lost_contact", "out_of_reach")):
-    """Moves the legs along a sweep and back to its start.
-
-    Attributes:
-        sweep: Configurations by distance from the initial one [m], a `CubicSpline`.
-        farthest: Largest possible distance [m].
-    """
+    """Moves the legs along a sweep and back to its start."""
 
     config: Any
-    sweep: Any
-    farthest: float
+    sweep: Any  # configurations by distance from the initial one [m], a `CubicSpline`
+    farthest: float  # largest possible distance [m]
 
     def start(self, context: StateContext) -> None:
         super().start(context)
@@ -251,13 +233,9 @@ class Squat(SweepState):
     """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
 
     class Config(SweepConfig):
-        """Settings of `Squat`.
+        """Settings of `Squat`."""
 
-        Attributes:
-            depth: Depth, as part of the height of the base above the feet.
-        """
-
-        depth: Positive = 0.15
+        depth: Positive = setting("Depth, as part of the height of the base above the feet", 0.15)
 
     config: Config
 
@@ -282,16 +260,14 @@ class Sway(SweepState):
     """Moves the centre of mass to the left and to the right."""
 
     class Config(SweepConfig):
-        """Settings of `Sway`.
+        """Settings of `Sway`."""
 
-        Attributes:
-            width: Lateral amplitude of the centre of mass, as part of half the distance between the
-                feet.
-            cycles: Number of cycles to both sides.
-        """
-
-        width: Positive = 0.4
-        cycles: PositiveInt = 1
+        width: Positive = setting(
+            "Lateral amplitude of the centre of mass, as part of half the distance between the "
+            "feet",
+            0.4,
+        )
+        cycles: PositiveInt = setting("Number of cycles to both sides", 1)
 
     config: Config
 

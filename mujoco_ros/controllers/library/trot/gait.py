@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.library.base_states import quintic
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
@@ -23,17 +24,11 @@ _APPROACH = 1.0  # time in which a near goal is approached [s]
 
 
 class TrotGaitConfig(CheckedConfig):
-    """Settings of the gait.
+    """Settings of the gait."""
 
-    Attributes:
-        swing_time: Time for which a diagonal pair of feet is in the air [s].
-        overlap: Time on four feet between two swings [s].
-        step_height: Height of the swing feet [m].
-    """
-
-    swing_time: Positive = 0.25
-    overlap: Positive = 0.04
-    step_height: Positive = 0.07
+    swing_time: Positive = setting("Time for which a diagonal pair of feet is in the air [s]", 0.25)
+    overlap: Positive = setting("Time on four feet between two swings [s]", 0.04)
+    step_height: Positive = setting("Height of the swing feet [m]", 0.07)
 
 
 class TrotGait:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_SET
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -15,16 +16,13 @@ class StandOnFour(walk_states.StandBalanced):
     """Stands on four feet, at first in the measured pose, until a client commands a motion."""
 
     class Config(TrotterConfig, walk_states.WatchedConfig):
-        """Settings of `StandOnFour`; they take effect when the controller starts.
+        """Settings of `StandOnFour`; they take effect when the controller starts."""
 
-        Attributes:
-            feet: Names of the bodies of the front left, front right, rear left and rear right foot,
-                and of their touch sensors.
-            imu: Name of the IMU; empty for the only one, of the base if it has one.
-        """
-
-        feet: tuple[str, ...]
-        imu: str = ""
+        feet: tuple[str, ...] = setting(
+            "Names of the bodies of the front left, front right, rear left and rear right foot, "
+            "and of their touch sensors",
+        )
+        imu: str = setting("Name of the IMU; empty for the only one, of the base if it has one", "")
 
         def check(self) -> None:
             if len(self.feet) != 4:

@@ -5,6 +5,7 @@ from math import atan2, cos, hypot, sin, sqrt
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface import inputs
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, DrawnPoint, PlanarPose
@@ -35,23 +36,18 @@ _NEAR, _SLOW = 0.03, 0.06
 
 
 class TrotterConfig(trot_gait.TrotGaitConfig):
-    """Settings of `Trotter`.
+    """Settings of `Trotter`."""
 
-    Attributes:
-        friction: Coefficient of friction that is assumed.
-        least_force: Least normal force on a foot on the ground [N].
-        foothold_gain: Part of an error of the velocity that a step corrects.
-        leash: Largest distance of the place where the robot should be from where it is [m].
-        stiffness: Gain kp of the joints [Nm/rad].
-        damping: Gain kd of the joints [Nms/rad].
-    """
-
-    friction: Positive = 0.5
-    least_force: NotNegative = 5.0
-    foothold_gain: NotNegative = 0.7
-    leash: Positive = 0.08
-    stiffness: NotNegative = 60.0
-    damping: NotNegative = 4.0
+    friction: Positive = setting("Coefficient of friction that is assumed", 0.5)
+    least_force: NotNegative = setting("Least normal force on a foot on the ground [N]", 5.0)
+    foothold_gain: NotNegative = setting(
+        "Part of an error of the velocity that a step corrects", 0.7
+    )
+    leash: Positive = setting(
+        "Largest distance of the place where the robot should be from where it is [m]", 0.08
+    )
+    stiffness: NotNegative = setting("Gain kp of the joints [Nm/rad]", 60.0)
+    damping: NotNegative = setting("Gain kd of the joints [Nms/rad]", 4.0)
 
 
 _CROSS = 0.04  # half the size of the mark of a landing [m]

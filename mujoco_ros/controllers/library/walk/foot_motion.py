@@ -65,16 +65,12 @@ _SMOOTH = 2.0
 
 
 class Landing:
-    """Stops the swing foot where it touches the ground, and lowers it until it does.
-
-    Attributes:
-        position: Position of the sole at the last step [m].  # (3,)
-    """
+    """Stops the swing foot where it touches the ground, and lowers it until it does."""
 
     def __init__(self, weight: float) -> None:
         """Use the weight of the robot [N]."""
         self._weight = weight
-        self.position = np.zeros(3)
+        self.position = np.zeros(3)  # position of the sole at the last step [m] (3,)
         self.begin()
         self.has_landed = True
 

@@ -87,15 +87,13 @@ class StepAdjustment:
 
     Source: J. Englsberger, C. Ott, A. Albu-Schäffer, Three-Dimensional Bipedal Walking Control
     Based on Divergent Component of Motion, IEEE Transactions on Robotics 31(2), 2015, section V.
-
-    Attributes:
-        offset: Displacement of the footstep along the axes of ``world`` [m].  # (2,)
     """
 
     def __init__(self, omega: float, half_size: np.ndarray, least: float) -> None:
         """Use half sizes of the permitted rectangle in a sole, and a least width [m]."""
         self._omega, self._reach, self._least = omega, half_size.tolist(), least
         self._inwards = 0.0
+        # Displacement of the footstep along the axes of ``world`` [m] (2,)
         self.offset = np.zeros(2)
 
     def begin(self, support: Footstep, planned: Footstep) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.library.walk.footsteps import (
@@ -74,25 +75,19 @@ _SAME, _DISPLACED = 1e-6, 0.03
 
 
 class GaitConfig(CheckedConfig):
-    """Settings of the gait.
+    """Settings of the gait."""
 
-    Attributes:
-        single_support: Time on one foot [s].
-        double_support: Time on both feet [s].
-        first_double_support: The same, before the first step and after the last one [s].
-        step_height: Height of the swing foot [m].
-        least_width: Least distance between the soles' middles [m].
-        turn_width: Additional distance per sine of the turn of a step [m].
-        zmp_inwards: Displacement of the ZMP from the middle of the sole to the other foot [m].
-    """
-
-    single_support: Positive = 0.7
-    double_support: Positive = 0.2
-    first_double_support: Positive = 0.6
-    step_height: Positive = 0.05
-    least_width: float = 0.16
-    turn_width: float = 0.15
-    zmp_inwards: float = 0.01
+    single_support: Positive = setting("Time on one foot [s]", 0.7)
+    double_support: Positive = setting("Time on both feet [s]", 0.2)
+    first_double_support: Positive = setting(
+        "The same, before the first step and after the last one [s]", 0.6
+    )
+    step_height: Positive = setting("Height of the swing foot [m]", 0.05)
+    least_width: float = setting("Least distance between the soles' middles [m]", 0.16)
+    turn_width: float = setting("Additional distance per sine of the turn of a step [m]", 0.15)
+    zmp_inwards: float = setting(
+        "Displacement of the ZMP from the middle of the sole to the other foot [m]", 0.01
+    )
 
 
 class Phase(NamedTuple):

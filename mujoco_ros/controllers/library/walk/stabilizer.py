@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
@@ -13,28 +14,22 @@ from mujoco_ros.controllers.planning.kinematics.sole import Sole
 
 
 class StabilizerConfig(CheckedConfig):
-    """Settings of the stabilizer.
+    """Settings of the stabilizer."""
 
-    Attributes:
-        dcm_gain: Decay of the DCM error [1/s].
-        dcm_integral_gain: Gain of its integral [1/s²].
-        integral_time: Time constant of the leaky integral [s].
-        ankle_damping: Angular velocity of a foot per error of the torque on it [rad/(s Nm)].
-        ankle_return: Decay of the foot's rotation [1/s].
-        force_damping: Vertical velocity of the feet per error of the difference of their loads
-            [m/(s N)].
-        force_return: Decay of the difference of their heights [1/s].
-        sole_margin: Distance of the centre of pressure from the edges of a sole [m].
-    """
-
-    dcm_gain: NotNegative = 3.0
-    dcm_integral_gain: NotNegative = 1.0
-    integral_time: Positive = 10.0
-    ankle_damping: NotNegative = 0.001
-    ankle_return: NotNegative = 3.0
-    force_damping: NotNegative = 5e-5
-    force_return: NotNegative = 3.0
-    sole_margin: NotNegative = 0.02
+    dcm_gain: NotNegative = setting("Decay of the DCM error [1/s]", 3.0)
+    dcm_integral_gain: NotNegative = setting("Gain of its integral [1/s²]", 1.0)
+    integral_time: Positive = setting("Time constant of the leaky integral [s]", 10.0)
+    ankle_damping: NotNegative = setting(
+        "Angular velocity of a foot per error of the torque on it [rad/(s Nm)]", 0.001
+    )
+    ankle_return: NotNegative = setting("Decay of the foot's rotation [1/s]", 3.0)
+    force_damping: NotNegative = setting(
+        "Vertical velocity of the feet per error of the difference of their loads [m/(s N)]", 5e-5
+    )
+    force_return: NotNegative = setting("Decay of the difference of their heights [1/s]", 3.0)
+    sole_margin: NotNegative = setting(
+        "Distance of the centre of pressure from the edges of a sole [m]", 0.02
+    )
 
 
 class DcmFeedback:
@@ -42,15 +37,12 @@ class DcmFeedback:
 
     Source: S. Caron, A. Kheddar, O. Tempier, Stair Climbing Stabilization of the HRP-4 Humanoid
     Robot using Whole-body Admittance Control, ICRA 2019, section III.
-
-    Attributes:
-        integral: Leaky integral of the DCM error [m s].  # (2,)
     """
 
     def __init__(self, config: StabilizerConfig, omega: float) -> None:
         """Use a pendulum with the natural frequency `omega` [1/s]."""
         self.config, self.omega = config, omega
-        self.integral = np.zeros(2)
+        self.integral = np.zeros(2)  # leaky integral of the DCM error [m s] (2,)
 
     def zmp(
         self, dcm: np.ndarray, dcm_reference: np.ndarray, zmp_reference: np.ndarray, period: float
@@ -103,10 +95,6 @@ class FeedForward:
 
     The inverted pendulum neglects that the legs swing. The moment that this needs shifts the
     zero-moment point (ZMP).
-
-    Attributes:
-        zmp_offset: ZMP of the reference motion less the pendulum's ZMP, at the last tick [m].
-            # (2,)
     """
 
     def __init__(self, body: FloatingBaseKinematics, soles: Sequence[Sole]) -> None:
@@ -116,6 +104,7 @@ class FeedForward:
         self._jacobian = np.zeros((6, body.size))
         self._last, self._acceleration = np.zeros(body.size), np.zeros(body.size)
         self._moment = np.zeros(3)
+        # ZMP of the reference motion less the pendulum's ZMP, at the last tick [m] (2,)
         self.zmp_offset = np.zeros(2)
 
     def reset(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import Hold, State, StateContext
 from mujoco_ros.controllers.interface import inputs
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
@@ -26,52 +27,35 @@ _NEWEST = 0.1  # greatest age of a command that starts a walk [s]
 
 
 class UprightConfig(CheckedConfig):
-    """Settings of all states.
+    """Settings of all states."""
 
-    Attributes:
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
-    """
-
-    max_tilt: Positive = 0.5
+    max_tilt: Positive = setting("Tilt of the base at which the robot has fallen [rad]", 0.5)
 
 
 class WatchedConfig(UprightConfig):
-    """Settings of the states that a push ends.
+    """Settings of the states that a push ends."""
 
-    Attributes:
-        recover_above: Error of the DCM from which on the robot recovers [m].
-    """
-
-    recover_above: Positive = 0.15
+    recover_above: Positive = setting("Error of the DCM from which on the robot recovers [m]", 0.15)
 
 
 class SteadyConfig(UprightConfig):
-    """Settings of the states that wait until the robot is steady.
+    """Settings of the states that wait until the robot is steady."""
 
-    Attributes:
-        steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small at the end [s].
-    """
-
-    steady_below: Positive = 0.03
-    steady_for: Positive = 1.0
+    steady_below: Positive = setting("Error of the DCM that is small [m]", 0.03)
+    steady_for: Positive = setting("Time for which it is small at the end [s]", 1.0)
 
 
 class StandBalancedConfig(WalkerConfig, WatchedConfig):
-    """Settings of `StandBalanced`; the gait's settings take effect when the controller starts.
+    """Settings of `StandBalanced`; the gait's settings take effect when the controller starts."""
 
-    Attributes:
-        feet: Names of the bodies of left and right foot.
-        force_sensors: Names of their force-torque sensors.
-        imu: Name of the IMU; empty for the only one, of the base if it has one.
-        joints: Names of the joints that walk, with all joints of the legs; empty for all joints.
-            The others are not commanded.
-    """
-
-    feet: tuple[str, ...]
-    force_sensors: tuple[str, ...]
-    imu: str = ""
-    joints: tuple[str, ...] = ()
+    feet: tuple[str, ...] = setting("Names of the bodies of left and right foot")
+    force_sensors: tuple[str, ...] = setting("Names of their force-torque sensors")
+    imu: str = setting("Name of the IMU; empty for the only one, of the base if it has one", "")
+    joints: tuple[str, ...] = setting(
+        "Names of the joints that walk, with all joints of the legs; empty for all joints. The "
+        "others are not commanded",
+        (),
+    )
 
     def check(self) -> None:
         for name in ("feet", "force_sensors"):
@@ -80,21 +64,17 @@ class StandBalancedConfig(WalkerConfig, WatchedConfig):
 
 
 class WalkWithVelocityConfig(WatchedConfig):
-    """Settings of `WalkWithVelocity`; they take effect at once.
-
-    Attributes:
-        velocity_x: Velocity forwards [m/s].
-        velocity_y: Velocity to the left [m/s].
-        velocity_yaw: Angular velocity to the left [rad/s].
-        command_timeout: Time after which a commanded velocity ends without another one [s]; it
-            replaces these velocities until then.
-    """
+    """Settings of `WalkWithVelocity`; they take effect at once."""
 
     fastest: ClassVar[BodyVelocity]
-    velocity_x: float = 0.0
-    velocity_y: float = 0.0
-    velocity_yaw: float = 0.0
-    command_timeout: Positive = 0.5
+    velocity_x: float = setting("Velocity forwards [m/s]", 0.0)
+    velocity_y: float = setting("Velocity to the left [m/s]", 0.0)
+    velocity_yaw: float = setting("Angular velocity to the left [rad/s]", 0.0)
+    command_timeout: Positive = setting(
+        "Time after which a commanded velocity ends without another one [s]; it replaces these "
+        "velocities until then",
+        0.5,
+    )
 
     def check(self) -> None:
         for axis, fastest in self.fastest._asdict().items():
@@ -279,15 +259,14 @@ class WalkToGoal(WatchedWalkState, outcomes=("reached", "commanded")):
     resumes = "go_on"
 
     class Config(WatchedConfig):
-        """Settings of `WalkToGoal`; they take effect at once.
+        """Settings of `WalkToGoal`; they take effect at once."""
 
-        Attributes:
-            largest_distance: Distance from the goal with which it is reached [m].
-            largest_angle: Difference of the yaws with which it is reached [rad].
-        """
-
-        largest_distance: Positive = 0.02
-        largest_angle: Positive = 0.035
+        largest_distance: Positive = setting(
+            "Distance from the goal with which it is reached [m]", 0.02
+        )
+        largest_angle: Positive = setting(
+            "Difference of the yaws with which it is reached [rad]", 0.035
+        )
 
     config: Config
 

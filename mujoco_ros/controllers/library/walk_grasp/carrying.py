@@ -3,6 +3,7 @@
 from math import hypot
 from typing import Any, ClassVar
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -96,27 +97,20 @@ class BeginWalkGrasp(StandingState, outcomes=("done",)):
     """Stands on both feet, at first in the measured pose."""
 
     class Config(walk_states.StandBalancedConfig, CarryConfig):
-        """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
+        """Settings of `BeginWalkGrasp`; they take effect when the controller starts."""
 
-        Attributes:
-            hands: The hands.
-            waist: Names of joints that the hands shall hardly use.
-            camera: Name of the camera that searches for the box.
-            neck: Names of the joints that turn the camera left and down.
-            markers: Markers of the box, in the frame of its middle, x forwards.
-            goal_markers: Markers beside the place where the box is put down, in a frame there.
-            size: Depth, width and height of the box [m].
-            duration: Time until the robot begins [s].
-        """
-
-        hands: HandsConfig
-        camera: str
-        neck: tuple[str, ...]
-        markers: tuple[MarkerConfig, ...]
-        goal_markers: tuple[MarkerConfig, ...]
-        size: tuple[float, float, float]
-        waist: tuple[str, ...] = ()
-        duration: Positive = 1.5
+        hands: HandsConfig = setting("The hands")
+        camera: str = setting("Name of the camera that searches for the box")
+        neck: tuple[str, ...] = setting("Names of the joints that turn the camera left and down")
+        markers: tuple[MarkerConfig, ...] = setting(
+            "Markers of the box, in the frame of its middle, x forwards"
+        )
+        goal_markers: tuple[MarkerConfig, ...] = setting(
+            "Markers beside the place where the box is put down, in a frame there"
+        )
+        size: tuple[float, float, float] = setting("Depth, width and height of the box [m]")
+        waist: tuple[str, ...] = setting("Names of joints that the hands shall hardly use", ())
+        duration: Positive = setting("Time until the robot begins [s]", 1.5)
 
         def check(self) -> None:
             super().check()
@@ -161,13 +155,9 @@ class Retry(CarryState, outcomes=("retry",), failures=("give_up",)):
     """Counts how often it was entered, and fails after the last retry."""
 
     class Config(CarryConfig):
-        """Settings of `Retry`.
+        """Settings of `Retry`."""
 
-        Attributes:
-            most: Number of retries.
-        """
-
-        most: PositiveInt = 2
+        most: PositiveInt = setting("Number of retries", 2)
 
     config: Config
 

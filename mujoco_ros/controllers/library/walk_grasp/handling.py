@@ -1,5 +1,6 @@
 """States of `walk_grasp` that move the hands."""
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
@@ -33,17 +34,11 @@ class MoveHands(HandState):
     """Moves the empty hands to a place in front of the body."""
 
     class Config(CarryConfig):
-        """Settings of `MoveHands`.
+        """Settings of `MoveHands`."""
 
-        Attributes:
-            x: Place of the middle between the hands, forwards of the base [m].
-            z: Place of the middle between the hands, upwards from the base [m].
-            gap: Half of the distance between the hands [m].
-        """
-
-        x: float = 0.28
-        z: float = 0.2
-        gap: Positive = 0.28
+        x: float = setting("Place of the middle between the hands, forwards of the base [m]", 0.28)
+        z: float = setting("Place of the middle between the hands, upwards from the base [m]", 0.2)
+        gap: Positive = setting("Half of the distance between the hands [m]", 0.28)
 
     config: Config
 
@@ -64,16 +59,14 @@ class Reach(HandState):
     """Moves the hands beside the box, and measures what they weigh."""
 
     class Config(CarryConfig):
-        """Settings of `Reach`.
+        """Settings of `Reach`."""
 
-        Attributes:
-            clearance: Distance of the hands from the sides of the box [m].
-            above: Height of the hands above the middle of the box, which would turn over if its
-                centre of mass were above them [m].
-        """
-
-        clearance: Positive = 0.06
-        above: NotNegative = 0.03
+        clearance: Positive = setting("Distance of the hands from the sides of the box [m]", 0.06)
+        above: NotNegative = setting(
+            "Height of the hands above the middle of the box, which would turn over if its centre "
+            "of mass were above them [m]",
+            0.03,
+        )
 
     config: Config
 
@@ -109,17 +102,11 @@ class LiftBox(HandState, failures=("slipped",)):
     """Lifts the box."""
 
     class Config(CarryConfig):
-        """Settings of `LiftBox`.
+        """Settings of `LiftBox`."""
 
-        Attributes:
-            height: [m]
-            lightest: Least mass of a box that is lifted [kg].
-            settled: Time at rest until the mass is measured [s].
-        """
-
-        height: Positive = 0.1
-        lightest: Positive = 0.04
-        settled: Positive = 0.4
+        height: Positive = setting("[m]", 0.1)
+        lightest: Positive = setting("Least mass of a box that is lifted [kg]", 0.04)
+        settled: Positive = setting("Time at rest until the mass is measured [s]", 0.4)
 
     config: Config
 
@@ -142,17 +129,13 @@ class LowerBox(HandState, failures=("no_table",)):
     """Lowers the box until it stands on something."""
 
     class Config(CarryConfig):
-        """Settings of `LowerBox`.
+        """Settings of `LowerBox`."""
 
-        Attributes:
-            depth: Largest distance [m].
-            speed: Velocity [m/s].
-            contact: Force of the table on the box, beyond its weight, with which it stands [N].
-        """
-
-        depth: Positive = 0.25
-        speed: Positive = 0.05
-        contact: Positive = 8.0
+        depth: Positive = setting("Largest distance [m]", 0.25)
+        speed: Positive = setting("Velocity [m/s]", 0.05)
+        contact: Positive = setting(
+            "Force of the table on the box, beyond its weight, with which it stands [N]", 8.0
+        )
 
     config: Config
 
@@ -176,15 +159,10 @@ class ReleaseBox(HandState):
     """Opens the hands, and lifts them."""
 
     class Config(CarryConfig):
-        """Settings of `ReleaseBox`.
+        """Settings of `ReleaseBox`."""
 
-        Attributes:
-            clearance: Distance of the hands from the sides of the box [m].
-            height: Height by which they are lifted then [m].
-        """
-
-        clearance: Positive = 0.08
-        height: Positive = 0.2
+        clearance: Positive = setting("Distance of the hands from the sides of the box [m]", 0.08)
+        height: Positive = setting("Height by which they are lifted then [m]", 0.2)
 
     config: Config
 

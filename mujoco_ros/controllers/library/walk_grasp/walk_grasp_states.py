@@ -3,6 +3,7 @@
 from math import hypot
 from typing import Any, ClassVar, Literal
 
+from mujoco_ros.control.settings import setting
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.store import Key
@@ -18,18 +19,17 @@ _NEARER = 0.1  # distance by which the robot need not stop before [m]
 
 
 class LookConfig(CarryConfig):
-    """Settings of the states that look.
+    """Settings of the states that look."""
 
-    Attributes:
-        images: Number of images with the object for a measurement.
-        missed: Number of images without it until the camera turns on, more if others have it.
-        sweep: Angles to the left and downwards to which the camera turns one after the other,
-            if it was not seen before [rad].
-    """
-
-    images: PositiveInt = 8
-    missed: PositiveInt = 3
-    sweep: tuple[tuple[float, float], ...] = ((0.0, 0.4), (0.0, 1.0), (0.9, 0.4), (-0.9, 0.4))
+    images: PositiveInt = setting("Number of images with the object for a measurement", 8)
+    missed: PositiveInt = setting(
+        "Number of images without it until the camera turns on, more if others have it", 3
+    )
+    sweep: tuple[tuple[float, float], ...] = setting(
+        "Angles to the left and downwards to which the camera turns one after the other, if it "
+        "was not seen before [rad]",
+        ((0.0, 0.4), (0.0, 1.0), (0.9, 0.4), (-0.9, 0.4)),
+    )
 
 
 class LookState(carrying.StandingState, failures=("not_found",)):
@@ -87,19 +87,20 @@ class LookForBox(LookState, outcomes=("far", "near", "there")):
     """Searches for the box, and decides where to go to grasp it."""
 
     class Config(LookConfig):
-        """Settings of `LookForBox` and `LookForGoal`.
+        """Settings of `LookForBox` and `LookForGoal`."""
 
-        Attributes:
-            distance: Distance of the object from the middle between the feet, to reach it [m].
-            approach: Distance by which the robot stops before, to look again [m].
-            largest_distance: Distance from where the robot reaches it, that is small enough [m].
-            largest_angle: Difference of the yaws that is small enough [rad].
-        """
-
-        distance: Positive = 0.38
-        approach: Positive = 0.3
-        largest_distance: Positive = 0.02
-        largest_angle: Positive = 0.035
+        distance: Positive = setting(
+            "Distance of the object from the middle between the feet, to reach it [m]", 0.38
+        )
+        approach: Positive = setting(
+            "Distance by which the robot stops before, to look again [m]", 0.3
+        )
+        largest_distance: Positive = setting(
+            "Distance from where the robot reaches it, that is small enough [m]", 0.02
+        )
+        largest_angle: Positive = setting(
+            "Difference of the yaws that is small enough [rad]", 0.035
+        )
 
     config: Config
 
@@ -142,26 +143,23 @@ class WalkToPlace(carrying.CarryState, outcomes=("reached",)):
     has_live_settings = True
 
     class Config(CarryConfig):
-        """Settings of `WalkToPlace`; they take effect at once.
+        """Settings of `WalkToPlace`; they take effect at once."""
 
-        Attributes:
-            relative_to: ``seen``: the state that looked last has decided the place; ``here``: it is
-                relative to where this state begins.
-            x: Place forwards of here [m].
-            y: Place to the left of here [m].
-            yaw: Direction there, relative to that here [rad].
-            velocity: Largest velocity forwards [m/s].
-            largest_distance: Distance from the place with which it is reached [m].
-            largest_angle: Difference of the yaws with which it is reached [rad].
-        """
-
-        relative_to: Literal["seen", "here"] = "seen"
-        x: float = 0.0
-        y: float = 0.0
-        yaw: float = 0.0
-        velocity: Positive = 0.3
-        largest_distance: Positive = 0.02
-        largest_angle: Positive = 0.035
+        relative_to: Literal["seen", "here"] = setting(
+            "``seen``: the state that looked last has decided the place; ``here``: it is relative "
+            "to where this state begins",
+            "seen",
+        )
+        x: float = setting("Place forwards of here [m]", 0.0)
+        y: float = setting("Place to the left of here [m]", 0.0)
+        yaw: float = setting("Direction there, relative to that here [rad]", 0.0)
+        velocity: Positive = setting("Largest velocity forwards [m/s]", 0.3)
+        largest_distance: Positive = setting(
+            "Distance from the place with which it is reached [m]", 0.02
+        )
+        largest_angle: Positive = setting(
+            "Difference of the yaws with which it is reached [rad]", 0.035
+        )
 
     config: Config
 

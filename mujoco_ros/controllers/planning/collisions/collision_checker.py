@@ -15,6 +15,7 @@ from mujoco_ros.controllers.planning.collisions.planning_scene import (
 )
 from mujoco_ros.controllers.planning.kinematics.chain import Chain, joint_id
 from mujoco_ros.controllers.planning.kinematics.limits import CollisionError
+from mujoco_ros.model.body_tree import carried
 
 _NO_LIMIT = -np.inf
 _REST, _ARM, _HAND, _HELD = range(4)
@@ -53,8 +54,8 @@ class CollisionChecker:
         self.chain = chain
         self.model = copy(chain.model)
         self._data = mujoco.MjData(self.model)
-        self._moved = _moved_bodies(self.model, chain.dof)
-        self._hand = _moved_bodies(self.model, chain.dof[-1:])
+        bodies = self.model.dof_bodyid[chain.dof]
+        self._moved, self._hand = carried(self.model, bodies), carried(self.model, bodies[-1:])
         self._quat = np.empty(4)
         self.set_scene(scene)
 
@@ -219,15 +220,6 @@ def _positions(model: mujoco.MjModel, scene: PlanningScene) -> np.ndarray:
         qpos[address : address + 3] = pose.position
         qpos[address + 3 : address + 7] = pose.quat_wxyz
     return qpos
-
-
-def _moved_bodies(model: mujoco.MjModel, dofs: np.ndarray) -> np.ndarray:
-    """Return which bodies some joints move.  # (nbody,) bool."""
-    moved = np.zeros(model.nbody, dtype=bool)
-    moved[model.jnt_bodyid[model.dof_jntid[dofs]]] = True
-    for body in range(1, model.nbody):
-        moved[body] |= moved[model.body_parentid[body]]
-    return moved
 
 
 def _bisected(count: int) -> Iterator[float]:

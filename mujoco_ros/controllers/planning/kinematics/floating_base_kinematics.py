@@ -5,9 +5,8 @@ import numpy as np
 
 from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
+from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.errors import UserInputError
-
-_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 
 
 class FloatingBaseKinematics:
@@ -25,8 +24,8 @@ class FloatingBaseKinematics:
         """Find the base of a body `part`, by addresses of the robot's joints (n,)."""
         self.model, self.data = model, mujoco.MjData(model)
         self.base = int(model.body_rootid[tool_ids(model, part)[1]])  # id of the base's body
-        joint = int(model.body_jntadr[self.base])
-        if joint < 0 or model.jnt_type[joint] != _FREE:
+        joint = free_joint(model, self.base)
+        if joint is None:
             raise UserInputError(f"body '{part}' does not belong to a floating base")
         self.mass = float(model.body_subtreemass[self.base])  # mass of the robot [kg]
         at, first = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.model.body_tree import carriers
 from mujoco_ros.model.pose import Pose
 
 _SCALAR = int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -52,8 +53,4 @@ def within_limits(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:
 
 def moving_dofs(model: mujoco.MjModel, body: int) -> np.ndarray:
     """Return which degrees of freedom move a body.  # (nv,) bool"""
-    ancestors = []
-    while body:
-        ancestors.append(body)
-        body = int(model.body_parentid[body])
-    return np.isin(model.dof_bodyid, ancestors)
+    return np.isin(model.dof_bodyid, carriers(model, body))

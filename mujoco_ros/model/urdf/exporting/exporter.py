@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carried, joints_of
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import OPTICAL_WXYZ, numbered_name, optical_frame, site_frame
 from mujoco_ros.model.pose import Pose
@@ -82,21 +83,15 @@ class _Robot:
             if root not in names:
                 raise unknown("body", root, [name for name in names if name])
             self.roots = [int(model.body(root).id)]
-        inside = set(self.roots)
-        for body in range(1, model.nbody):  # parents come before their children
-            if int(model.body_parentid[body]) in inside:
-                inside.add(body)
-        self._name_links(sorted(inside), frames)
+        self._name_links(np.flatnonzero(carried(model, self.roots)).tolist(), frames)
 
     def strip(self, name: str) -> str:
         return name.removeprefix(self._prefix)
 
     def joints(self, body: int) -> range:
         """Return the joints of a body; none for a root inside a larger tree."""
-        start = int(self.model.body_jntadr[body])
-        if body in self.roots and self.model.body_parentid[body] != 0:
-            return range(0)
-        return range(start, start + int(self.model.body_jntnum[body]))
+        is_inside = body in self.roots and self.model.body_parentid[body] != 0
+        return range(0) if is_inside else joints_of(self.model, body)
 
     def is_free(self, body: int) -> bool:
         return any(self.model.jnt_type[joint] == _JOINT.mjJNT_FREE for joint in self.joints(body))

@@ -128,6 +128,11 @@ class Urdf:
     mujoco: ET.Element
     hardware: tuple[ET.Element, ...] = ()
 
+    def with_joints(self, joints: dict[str, UrdfJoint]) -> "Urdf":
+        """Return the robot with other joints of the same names and links."""
+        below = {link: [joints[it.name] for it in its] for link, its in self.child_joints.items()}
+        return replace(self, joints=joints, child_joints=below)
+
     def depth_first(self) -> Iterator[tuple[UrdfJoint | None, UrdfLink]]:
         """Yield each link after its parent, with the joint between them; None for the root link."""
         stack: list[tuple[UrdfJoint | None, str]] = [(None, self.root)]
@@ -389,11 +394,6 @@ def with_direct_mimics(urdf: Urdf) -> Urdf:
             )
         )
 
-    joints = {
-        name: replace(joint, mimic=direct(joint.mimic)) for name, joint in urdf.joints.items()
-    }
-    below = {
-        link: [joints[joint.name] for joint in children]
-        for link, children in urdf.child_joints.items()
-    }
-    return replace(urdf, joints=joints, child_joints=below)
+    return urdf.with_joints(
+        {name: replace(joint, mimic=direct(joint.mimic)) for name, joint in urdf.joints.items()}
+    )

@@ -76,6 +76,7 @@ class DeclaredPanel(Panel):
 
     def _build_group(self, group: GroupInfo) -> None:
         buttons = None
+        kinds = {"value": self._build_value, "table": self._build_table, "plot": self._build_plot}
         for number, item in enumerate(group.items):
             if item.kind == "button":
                 buttons = buttons or widgets.row()
@@ -85,14 +86,8 @@ class DeclaredPanel(Panel):
             buttons = None
             if item.kind == "form":
                 self._build_form(group.name, number, item)
-            elif item.kind == "value":
-                self._build_value(item)
-            elif item.kind == "table":
-                self._build_table(item)
-            elif item.kind == "plot":
-                self._build_plot(item)
             else:
-                self._build_setting(item)
+                kinds.get(item.kind, self._build_setting)(item)
 
     def _is_active(self, group: str) -> bool:
         """Return whether the states of a group are part of the active one."""

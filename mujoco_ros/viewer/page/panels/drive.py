@@ -99,7 +99,7 @@ class DrivePanel(Panel):
                     self._fastest[name] = widgets.number_field(
                         f"{name} [{unit}]",
                         self.driver.fastest[name],
-                        partial(self._set_fastest, name),
+                        lambda value, name=name: self.driver.set_fastest({name: value}),
                         low=SMALLEST,
                         high=LARGEST,
                         step=0.01,
@@ -153,7 +153,7 @@ class DrivePanel(Panel):
         if self._grip is not None:
             robot, joint = self._grip
             namespace = self.state.layout.robots[robot].namespace
-            value = min(max(float(value), joint.low), joint.high)
+            value = min(max(value, joint.low), joint.high)
             self.clients.commands.command_joints(namespace, {joint.name: value})
 
     def _select_robot(self) -> None:
@@ -183,9 +183,6 @@ class DrivePanel(Panel):
             linear, angular = (_numbers(held[part], 3) for part in ("linear", "angular"))
             shares = (linear[0], linear[1], linear[2]), (angular[0], angular[1], angular[2])
         self.driver.hold("device", shares)
-
-    def _set_fastest(self, name: str, value: float) -> None:
-        self.driver.set_fastest({name: float(value)})
 
 
 def _words(driver: Driver, kind: str) -> str:

@@ -135,7 +135,7 @@ class InteractiveMarkersPanel(Panel):
         if marker is None or key is None:
             return
         numbers = pose_numbers(marker.pose)
-        numbers[index] = float(value)
+        numbers[index] = value
         wanted = pose_of(numbers)
         if index < 3:
             wanted = replace(wanted, quat_wxyz=marker.pose.quat_wxyz)

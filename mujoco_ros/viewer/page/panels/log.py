@@ -77,9 +77,9 @@ class LogPanel(Panel):
         self._show()
 
     def _set_filter(self, words: str) -> None:
-        self._filter = str(words)
+        self._filter = words
         self._show()
 
     def _set_wrap(self, wraps: bool) -> None:
-        self._wraps = bool(wraps)
+        self._wraps = wraps
         self._show()

@@ -104,7 +104,7 @@ class OverlaysPanel(Panel):
         self._tables[title] = Details(title, build), show
 
     def _set(self, name: str, millimetres: float) -> None:
-        setattr(self._overlays.scale, name, float(millimetres) / _MM)
+        setattr(self._overlays.scale, name, millimetres / _MM)
 
     def _set_heat(self, name: str) -> None:
         self._overlays.heat.heat = Heat(name)

@@ -1,6 +1,6 @@
 """The panels "Parameters" and "Physics": parameters of the simulator, and which were changed."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,10 @@ from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.details import foldable
 from mujoco_ros.viewer.page.formats import format_value
-from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.page.setting_fields import SettingElements, kind_of, setting_field
+from mujoco_ros.viewer.page.setting_fields import kind_of, setting_field
 from mujoco_ros.viewer.page.widgets import Column
 
 
@@ -36,7 +35,8 @@ class ParametersPanel(Panel):
         self._request: Request | None = None
         self._listed: Hashable = None
         self._written: dict[str, ParameterInfo] = {}
-        self._rows: dict[str, _Row] = {}
+        # What shows the value of each row, and its button to restore it
+        self._rows: dict[str, tuple[Callable[[Any], object], widgets.Widget]] = {}
 
     @property
     def _known(self) -> dict[str, ParameterInfo]:
@@ -54,7 +54,8 @@ class ParametersPanel(Panel):
                 eager=True,
                 watch=True,
             )
-            widgets.check("changed only", self._is_limited, self._limit, watch=True)
+            set_limited = partial(setattr, self, "_is_limited")
+            widgets.check("changed only", self._is_limited, set_limited, watch=True)
         with widgets.row():
             self._count = widgets.text(tone="muted")
             self._restore = widgets.button(
@@ -78,8 +79,11 @@ class ParametersPanel(Panel):
         if shapes != self._listed:
             self._listed = shapes
             self._build_rows(listed)
-        for name, row in self._rows.items():
-            row.show(known[name])
+        for name, (show, restore) in self._rows.items():
+            info = known[name]
+            show(info.value)
+            text = f"Restore {format_value(info.initial)}"
+            restore.set(text=text, tip="The value at the start", hidden=not _is_changed(info))
         more = f", the first {len(listed)} are listed" if len(listed) < len(found) else ""
         simulator = self.clients.parameters.simulator
         words = f"{len(found)} of {len(known)} parameters{more}; {len(changed)} changed"
@@ -92,10 +96,7 @@ class ParametersPanel(Panel):
         self._result.show(self._request)
 
     def _search(self, words: str) -> None:
-        self._words = str(words).casefold().split()
-
-    def _limit(self, is_limited: bool) -> None:
-        self._is_limited = bool(is_limited)
+        self._words = words.casefold().split()
 
     def _found(self, parameters: dict[str, ParameterInfo]) -> list[str]:
         """Return the names of parameters with all words of the search, sorted."""
@@ -106,7 +107,7 @@ class ParametersPanel(Panel):
         self._table.clear()
         self._rows = {name: self._build_row(name) for name in names}
 
-    def _build_row(self, name: str) -> "_Row":
+    def _build_row(self, name: str) -> tuple[Callable[[Any], object], widgets.Widget]:
         info = self._known[name]
         with self._table.row():
             with self._table.cell().classes("wide"):
@@ -125,10 +126,11 @@ class ParametersPanel(Panel):
                     with_slider=False,
                 )
                 if field is None:
-                    value = widgets.figure()
-                elif info.read_only:
+                    figure = widgets.figure()
+                    return (lambda value: figure.set(text=format_value(value))), restore
+                if info.read_only:
                     field.enable(False, f"{name} cannot be set while the simulator runs")
-        return _Row(field, value if field is None else None, restore)
+                return field.show, restore
 
     def _set(self, name: str, value: Any) -> None:
         self._request = self.clients.parameters.set({name: value})
@@ -147,24 +149,6 @@ class PhysicsPanel(ParametersPanel):
     title = "Physics"
     prefix = "physics."
     most_shown = 100
-
-
-class _Row:
-    """The row of a parameter."""
-
-    def __init__(
-        self, field: SettingElements | None, value: LiveElement | None, restore: widgets.Widget
-    ) -> None:
-        self._field, self._value, self._restore = field, value, restore
-
-    def show(self, info: ParameterInfo) -> None:
-        """Show the present value, and the one at the start if that is another."""
-        if self._field is not None:
-            self._field.show(info.value)
-        if self._value is not None:
-            self._value.set(text=format_value(info.value))
-        text = f"Restore {format_value(info.initial)}"
-        self._restore.set(text=text, tip="The value at the start", hidden=not _is_changed(info))
 
 
 def _is_changed(info: ParameterInfo) -> bool:

@@ -1,7 +1,7 @@
 """The list of what can be plotted, with a search."""
 
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from itertools import groupby, islice
 
@@ -92,14 +92,14 @@ class PlotChoices:
         labels = list(dict.fromkeys(signal.label for signal in group))
         columns = [widgets.Column("name"), *map(widgets.Column, labels)]
         created = widgets.WidgetTable(heading, columns)
-        rows = groupby(group, lambda signal: signal.row)
+        rows, select = groupby(group, lambda signal: signal.row), self._plotted.signals.select
         for row, of_row in islice(rows, _MOST):
             by_label = {signal.label: signal for signal in of_row}
             with created.row(row):
                 for label in labels:
                     with created.cell():
                         if signal := by_label.get(label):
-                            self._check("", f"{row} {label}", signal.key, self._select_signal)
+                            self._check("", f"{row} {label}", signal.key, select)
 
     def _build_fields(self, topic: str) -> None:
         paths = self._paths.get(topic)
@@ -120,9 +120,6 @@ class PlotChoices:
         control = widgets.check(label, False, partial(select, key), name=name)
         self._checks.append((control, key))
 
-    def _select_signal(self, key: tuple[str, ...], is_selected: bool) -> None:
-        self._plotted.signals.select(key, is_selected)
-
     def _toggle(self, heading: str) -> None:
         if heading in self._opened:
             del self._opened[heading]
@@ -139,7 +136,7 @@ class PlotChoices:
                     self._paths[topic] = paths
 
     def _set_search(self, words: str) -> None:
-        self._search = str(words).strip().casefold()
+        self._search = words.strip().casefold()
         self.refresh()
 
     def _is_wanted(self, text: str) -> bool:
@@ -147,8 +144,5 @@ class PlotChoices:
 
     def _is_wanted_topic(self, topic: str) -> bool:
         """Return whether a topic, or a field of it that is known, has all words of the search."""
-        return any(map(self._is_wanted, self._texts(topic)))
-
-    def _texts(self, topic: str) -> Iterable[str]:
-        yield topic
-        yield from (f"{topic} {path}" for path in self._paths.get(topic, ()))
+        fields = [f"{topic} {path}" for path in self._paths.get(topic, ())]
+        return any(map(self._is_wanted, [topic, *fields]))

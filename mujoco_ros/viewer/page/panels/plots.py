@@ -1,6 +1,7 @@
 """The panel "Plots": signals of the robots and fields of messages over time."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from nicegui import run, ui
@@ -41,7 +42,9 @@ class PlotsPanel(Panel):
 
     def build(self) -> None:
         with widgets.row():
-            with popup("Choose", "Choose what to plot", self._note_open) as window:
+            with popup(
+                "Choose", "Choose what to plot", lambda is_open: self._choices.set_open(is_open)
+            ) as window:
                 self._choices, self._window = PlotChoices(self._plotted), window
             self._clear = widgets.button("Clear", self._plotted.clear, tip="Plot nothing")
         self._chart = Chart(
@@ -49,7 +52,7 @@ class PlotsPanel(Panel):
             file=f"{topic_token(str(self.state.metadata['scene']))}_plots",
             span_s=self._span_s,
             on_show=self.state.show,
-            on_span=self._set_span,
+            on_span=partial(setattr, self, "_span_s"),
             on_csv=self._save_table,
         )
         self._empty = widgets.text("Choose the signals to plot.", "muted", tag="p")
@@ -66,12 +69,6 @@ class PlotsPanel(Panel):
         """Show the fields of a topic to choose from."""
         self._choices.find(name)
         self._window.element.run_method("showPopover")
-
-    def _note_open(self, is_open: bool) -> None:
-        self._choices.set_open(is_open)
-
-    def _set_span(self, seconds: float) -> None:
-        self._span_s = seconds
 
     def _save_table(self) -> None:
         columns, name = self._plotted.columns(), f"{self._chart.file}.csv"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Hashable
+from functools import partial
 
 from mujoco_ros.viewer.achieved_factor import AchievedFactor
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request
@@ -11,7 +12,6 @@ from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.run_button import TONES, RunButton
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 0.0)
 """Real-time factors to select; 0 is as fast as possible."""
@@ -40,7 +40,7 @@ class SimulationPanel(Panel):
         return list(dict.fromkeys([*names, *(name for name, save in self._saves if save.ok)]))
 
     def structure(self) -> Hashable:
-        return is_replay(self.clients.parameters)
+        return self.is_replay
 
     def update(self) -> None:
         self._achieved.add(time.monotonic(), self.state.peek()[0])
@@ -53,7 +53,7 @@ class SimulationPanel(Panel):
         with widgets.section("Run"):
             self._build_run_controls()
         with widgets.section("Keyframe"):
-            if is_replay(self.clients.parameters):
+            if self.is_replay:
                 widgets.text("A replay has no keyframes.", "muted")
             else:
                 self._build_keyframes()
@@ -71,7 +71,7 @@ class SimulationPanel(Panel):
         self._step.enable(status == PAUSED)
         speed, speeds = format_speed(self.state.factor), list(map(format_speed, _SPEEDS))
         self._speed.set(items=speeds if speed in speeds else [*speeds, speed], value=speed)
-        if not is_replay(self.clients.parameters):
+        if not self.is_replay:
             for needs_name in (self._save, self._load):
                 needs_name.enable(bool(self._keyframe.strip()))
             saved = [name for name, save in self._saves if save.ok]
@@ -84,14 +84,16 @@ class SimulationPanel(Panel):
         with widgets.row():
             self._run = RunButton(self.session, look="main")
             self._step = widgets.button(
-                "Step", self._make_steps, tip="Make the steps below while paused"
+                "Step",
+                lambda: self._simulation.step(self._steps),
+                tip="Make the steps below while paused",
             )
             widgets.button(
                 "Reset",
                 lambda: self._simulation.reset("time", "state"),
                 tip="Time and state; spawned entities remain",
             )
-            if not is_replay(self.clients.parameters):  # which has nothing else to reset
+            if not self.is_replay:  # which has nothing else to reset
                 tip = "Time and state; spawned entities go"
                 widgets.button("Reset all", self._simulation.reset, tip=tip)
         with widgets.line("Speed"):
@@ -102,8 +104,9 @@ class SimulationPanel(Panel):
 
     def _build_keyframes(self) -> None:
         with widgets.row():
+            name, set_name = self._keyframe, partial(setattr, self, "_keyframe")
             self._name = widgets.text_field(
-                "Keyframe", self._set_keyframe, value=self._keyframe, placeholder="name", eager=True
+                "Keyframe", set_name, value=name, placeholder="name", eager=True
             )
             self._known = widgets.choice("Known keyframes", [_KNOWN], _KNOWN, self._select_keyframe)
         with widgets.row():
@@ -118,16 +121,17 @@ class SimulationPanel(Panel):
             )
         with widgets.row():
             widgets.text_field(
-                "Model file", self._set_file, value=self._file, placeholder="model.xml", eager=True
+                "Model file",
+                partial(setattr, self, "_file"),
+                value=self._file,
+                placeholder="model.xml",
+                eager=True,
             )
             self._save_model = widgets.button(
                 "Save model",
                 lambda: self._simulation.save_model(self._file.strip()),
                 tip="The present model with saved keyframes: .xml, .mjb, or .txt with the data",
             )
-
-    def _make_steps(self) -> None:
-        self._simulation.step(self._steps)
 
     def _set_speed(self, label: str) -> None:
         factors = {format_speed(factor): factor for factor in _SPEEDS}
@@ -136,12 +140,6 @@ class SimulationPanel(Panel):
 
     def _set_steps(self, steps: float) -> None:
         self._steps = min(max(round(steps), 1), _MOST_STEPS)
-
-    def _set_file(self, name: str) -> None:
-        self._file = str(name)
-
-    def _set_keyframe(self, name: str) -> None:
-        self._keyframe = str(name)
 
     def _select_keyframe(self, name: str) -> None:
         if name != _KNOWN:

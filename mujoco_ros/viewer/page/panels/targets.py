@@ -30,8 +30,9 @@ class TargetsPanel(Panel):
 
     def build(self) -> None:
         with widgets.row():
+            set_name = partial(setattr, self, "_name")
             self._field = widgets.text_field(
-                "Name of the target", self._set_name, value=self._name, eager=True
+                "Name of the target", set_name, value=self._name, eager=True
             )
             self._add = widgets.button("Add target", self._add_target)
         self._conflict = widgets.text(tone="warning", tag="p")
@@ -73,9 +74,6 @@ class TargetsPanel(Panel):
                 "Remove", partial(self._targets.remove, name), name=f"Remove {name}", look="danger"
             )
 
-    def _set_name(self, name: str) -> None:
-        self._name = str(name)
-
     def _add_target(self) -> None:
         name = self._name.strip()
         if not name or self._targets.same_topic(name):
@@ -94,7 +92,7 @@ class TargetsPanel(Panel):
     def _move(self, name: str, index: int, value: float) -> None:
         if (pose := self._targets.poses.get(name)) is not None:
             position = pose.position.copy()
-            position[index] = float(value)
+            position[index] = value
             self._targets.put(name, Pose(position=position, quat_wxyz=pose.quat_wxyz))
 
     def _align(self, name: str) -> None:

@@ -1,6 +1,6 @@
 """The panel "View": the camera, how the scene is drawn, and MuJoCo's visual flags, of this page."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -52,9 +52,8 @@ class ViewPanel(Panel):
         with widgets.section("Drawing"):
             with widgets.line("Drawn"):
                 tip = "By measuring: a page that draws less than 10 frames a second gets pictures"
-                self._drawing = widgets.choice(
-                    "Drawing", list(_DRAWINGS), "", self._set_drawing, tip=tip, watch=True
-                )
+                items, draw = list(_DRAWINGS), self._set_drawing
+                self._drawing = widgets.choice("Drawing", items, "", draw, tip=tip, watch=True)
             self._choosers: dict[str, widgets.Widget] = {}
             for kind, names in (("label", "labels"), ("frame", "frames")):
                 with widgets.line(kind.capitalize() + "s"):
@@ -62,17 +61,16 @@ class ViewPanel(Panel):
                     change = partial(self._set, kind)
                     control = widgets.choice(words, items, items[0], change, watch=True)
                     self._choosers[kind] = control
-        flags = [(name, key) for name, key in self._choices["flags"]]
-        render = [(name, key) for name, key, _default in self._choices["render"]]
-        with group("Visual flags"):
-            self._flags = self._build_flags("flags", flags)
-        with group("Rendering"):
-            self._render = self._build_flags("render", render)
+        self._flags: dict[tuple[str, str], widgets.Widget] = {}
+        for title, kind in (("Visual flags", "flags"), ("Rendering", "render")):
+            with group(title):
+                self._build_flags(kind)
         with group("Groups"):
             self._build_groups()
         with widgets.row():
             tip = "Flags, groups, labels and frames as at first"
-            self._reset = widgets.button("Default options", self._set_defaults, tip=tip, watch=True)
+            reset = partial(self.session.scene.set_option, **default_options())
+            widgets.button("Default options", reset, tip=tip, watch=True)
 
     def refresh(self) -> None:
         scene = self.session.scene
@@ -86,9 +84,8 @@ class ViewPanel(Panel):
         self._drawing.set(tip=f"Now: {present}")
         for kind, chooser in self._choosers.items():
             chooser.set(value=options[kind])
-        for kind, checks in (("flags", self._flags), ("render", self._render)):
-            for name, check in checks.items():
-                check.set(value=bool(options[kind][name]))
+        for (kind, name), check in self._flags.items():
+            check.set(value=bool(options[kind][name]))
         for kind, row in self._groups.items():
             for check, shown in zip(row, options["groups"][kind], strict=True):
                 check.set(value=bool(shown))
@@ -113,20 +110,12 @@ class ViewPanel(Panel):
             widgets.button("Frame all", scene.frame, tip="Show all bodies", watch=True)
             widgets.button("Reset view", scene.reset_camera, tip="The initial view", watch=True)
 
-    def _build_flags(
-        self, kind: str, flags: Sequence[tuple[str, str]]
-    ) -> dict[str, widgets.Widget]:
+    def _build_flags(self, kind: str) -> None:
         with Element("div").classes("grid-checks"):
-            return {
-                name: widgets.check(
-                    name,
-                    False,
-                    partial(self._set_flag, kind, name),
-                    tip=f"Key: {key}" if key.strip() else "",
-                    watch=True,
-                )
-                for name, key in flags
-            }
+            for name, key, *_default in self._choices[kind]:
+                tip = f"Key: {key}" if key.strip() else ""
+                change = partial(self._set_flag, kind, name)
+                self._flags[kind, name] = widgets.check(name, False, change, tip=tip, watch=True)
 
     def _build_groups(self) -> None:
         columns = [widgets.Column("Kind"), *(widgets.Column(str(at)) for at in range(_GROUPS))]
@@ -160,12 +149,9 @@ class ViewPanel(Panel):
         self.session.scene.set_option(**{kind: value})
 
     def _set_flag(self, kind: str, name: str, shown: bool) -> None:
-        self.session.scene.set_option(**{kind: {name: bool(shown)}})
+        self.session.scene.set_option(**{kind: {name: shown}})
 
     def _set_group(self, kind: str, at: int, shown: bool) -> None:
         row = list(self.session.scene.options["groups"][kind])
-        row[at] = bool(shown)
+        row[at] = shown
         self.session.scene.set_option(groups={kind: row})
-
-    def _set_defaults(self) -> None:
-        self.session.scene.set_option(**default_options())

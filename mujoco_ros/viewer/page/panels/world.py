@@ -17,7 +17,6 @@ from mujoco_ros.viewer.page.panels.world_entity import OpenEntity
 from mujoco_ros.viewer.page.panels.world_lists import OfferedList, SpawnList, WorldList
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
-from mujoco_ros.viewer.ros.simulator_parameters import is_replay
 
 _SPAWN = "Spawn"
 _MOST_SENT = 5  # requests that are remembered
@@ -60,12 +59,12 @@ class WorldPanel(Panel):
         self._displays.restore(settings)
 
     def structure(self) -> Hashable:
-        return is_replay(self.clients.parameters)
+        return self.is_replay
 
     def update(self) -> None:
         client = self.clients.entities
         responds = bool(self.clients.simulation.status)
-        if responds and not self._is_prepared and not is_replay(self.clients.parameters):
+        if responds and not self._is_prepared and not self.is_replay:
             client.prepare()
         self._is_prepared = responds
         # The parameters name the folders of files.
@@ -78,7 +77,7 @@ class WorldPanel(Panel):
         self._lists = {}
         self._entities = Element("div")
         self._build_entities()
-        if is_replay(self.clients.parameters):
+        if self.is_replay:
             return
         with Element("div"):
             for title, kind in ((_SPAWN, SpawnList), ("Load world", WorldList)):
@@ -93,7 +92,7 @@ class WorldPanel(Panel):
             entity.refresh()
         for offered in self._lists.values():
             offered.refresh()
-        if is_replay(self.clients.parameters):
+        if self.is_replay:
             return
         deleted = self._deleted
         can_undo = deleted is not None and deleted.request.ok is True and bool(deleted.uri)
@@ -118,7 +117,7 @@ class WorldPanel(Panel):
         opened, self._open = self._open, {}
         self._sent = [*self._sent, *(each.latest for each in opened.values() if each.latest)]
         del self._sent[:-_MOST_SENT]
-        acts = not is_replay(self.clients.parameters)
+        acts = not self.is_replay
         self._entities.clear()
         with self._entities:
             for entity in list(self._displays.entities.values()):

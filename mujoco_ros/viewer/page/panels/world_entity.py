@@ -86,9 +86,8 @@ class OpenEntity:
         tip = "Set this pose in the world. While paused, drag it: double-click, Ctrl and drag"
         with widgets.row():
             self._place = widgets.button("Place", self._set_pose, tip=tip)
-            self._forget = widgets.button(
-                "Present", self._forget_pose, tip="Show the present pose again"
-            )
+            forget = partial(setattr, self, "_edited", None)
+            self._forget = widgets.button("Present", forget, tip="Show the present pose again")
 
     def _build_actions(self, delete: Callable[[Entity], object]) -> None:
         entity = self._entity
@@ -135,10 +134,7 @@ class OpenEntity:
 
     def _edit(self, index: int, value: float) -> None:
         self._edited = self._edited or self._present()
-        self._edited[index] = float(value)
-
-    def _forget_pose(self) -> None:
-        self._edited = None
+        self._edited[index] = value
 
     def _set_pose(self) -> None:
         if self._edited is None:
@@ -153,7 +149,7 @@ class OpenEntity:
         self.latest = self._session.clients.entities.reset(entity.name, values)
 
     def _set(self, switch: str, value: bool) -> None:
-        self._displays.set(self._entity.name, **{switch: bool(value)})
+        self._displays.set(self._entity.name, **{switch: value})
 
     def _set_trail(self, value: bool) -> None:
         selected, model = self._session.scene.selected, self._session.state.model

@@ -38,9 +38,8 @@ class OfferedList(ABC):
         self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
         self._found = Element("div").classes("inner")
         with self._found:
-            widgets.text_field(
-                f"Search {self.kind}s", self._set_search, placeholder=self.kind, eager=True
-            )
+            search = partial(setattr, self, "_search")
+            widgets.text_field(f"Search {self.kind}s", search, placeholder=self.kind, eager=True)
             self._list = Element("div").classes("list scrolled")
             self._list._props |= {"role": "group", "aria-label": f"{self.kind}s"}
             self.build_action()
@@ -105,9 +104,6 @@ class OfferedList(ABC):
     def _ask(self) -> None:
         self.latest = self.request_list()
 
-    def _set_search(self, words: str) -> None:
-        self._search = str(words)
-
 
 class SpawnList(OfferedList):
     """The models that can be spawned, with their images."""
@@ -128,8 +124,9 @@ class SpawnList(OfferedList):
         self.awaited = ""  # URI of the model that was spawned last, until it appears
         self._fields = PoseFields(self._enter, name="New", has_angles=False)
         with widgets.row():
+            set_name = partial(setattr, self, "_name")
             self._field = widgets.text_field(
-                "Name of the new entity", self._set_name, placeholder="name", eager=True
+                "Name of the new entity", set_name, placeholder="name", eager=True
             )
             self._free = widgets.button(
                 "Free place", self._find_place, tip="A free place in the middle of the view"
@@ -163,10 +160,7 @@ class SpawnList(OfferedList):
         self._position = list(_START) if found is None else found.tolist()
 
     def _enter(self, index: int, value: float) -> None:
-        self._position[index], self._is_entered = float(value), True
-
-    def _set_name(self, name: str) -> None:
-        self._name = str(name)
+        self._position[index], self._is_entered = value, True
 
     def _act(self) -> None:
         name = self._name.strip()

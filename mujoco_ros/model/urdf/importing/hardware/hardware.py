@@ -45,15 +45,12 @@ class Hardware:
     def apply(self, urdf: Urdf) -> Urdf:
         """Return the URDF with the armatures, mimics and drives that are declared."""
         carrying, mimics = self._carrying(urdf), self._mimics(urdf)
-        joints = {
-            name: self._applied(joint, mimics.get(name), name in carrying)
-            for name, joint in urdf.joints.items()
-        }
-        below = {
-            link: [joints[joint.name] for joint in children]
-            for link, children in urdf.child_joints.items()
-        }
-        return replace(urdf, joints=joints, child_joints=below)
+        return urdf.with_joints(
+            {
+                name: self._applied(joint, mimics.get(name), name in carrying)
+                for name, joint in urdf.joints.items()
+            }
+        )
 
     @property
     def declared(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import StreamSettings
-from mujoco_ros.control.streams import Stream
+from mujoco_ros.control.stream import Stream
 
 STEP = 0.001
 LINEAR, HOLD = StreamSettings(), StreamSettings(interpolation="hold")
