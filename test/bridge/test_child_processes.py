@@ -84,7 +84,7 @@ class SimulatorWithCameras:
         """Return the name of the shared state: the first block of the simulator."""
         assert self.listener.spin_until(lambda: self.cameras() is not None)
         files = Path(f"/proc/{self.simulator.process.pid}/fd").iterdir()
-        blocks = [file for file in files if "memfd:mujoco_ros" in str(file.readlink())]
+        blocks = [file for file in files if "memfd:mujoco_ros" in str(file.resolve())]
         return str(min(blocks, key=lambda file: int(file.name)))
 
 

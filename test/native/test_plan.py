@@ -69,6 +69,7 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--numprocesses=0", 
 """
 
 
+@pytest.mark.timeout(1200)  # a minute of processor time, which others may share
 def test_no_sanitizer_finds_a_defect(compile_native: Callable[..., Path]) -> None:
     compiler = os.environ.get("CC", "cc")
     # The sanitizer looks for the exceptions of C++ when it is loaded.

@@ -10,7 +10,7 @@ def test_all_topics_are_listed_with_one_rate():
     kinds = {kind.key for kind in SENSOR_KINDS} - {"imu", "wrench", "contact"}
     unlisted = {
         f"publish_rate.{kind}"
-        for kind in (*kinds, "sensor_states", "sensor_array", "contact_states")
+        for kind in (*kinds, "sensor_states", "sensor_array", "contact_states", "engine")
     }
     published = {f"publish_rate.{topic.rate}" for topic in topics[1:]}
     assert rates.keys() - published == unlisted
