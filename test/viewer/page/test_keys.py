@@ -5,6 +5,7 @@ from eventually import eventually
 from playwright.sync_api import expect
 
 from mujoco_ros.viewer.page.key_help import KEYS, TITLE
+from mujoco_ros.viewer.page.session import _SESSIONS
 
 
 @pytest.fixture
@@ -18,6 +19,13 @@ def watched(served):
     """Return what the scene of the page follows and has selected, as its browser says."""
     ((_number, link),) = served.server._scene.links.items()
     return link.watched.followed, link.watched.selected
+
+
+def present_camera():
+    """Return the camera of the page as it was sent last."""
+    session = list(_SESSIONS.values())[-1]
+    eventually(lambda: bool(session.scene.pose), lambda: session.scene.pose)
+    return dict(session.scene.pose)
 
 
 def acts(clients) -> list:
@@ -142,3 +150,81 @@ def test_a_page_without_control_has_no_keys_but_those_of_its_view(read_only_page
     read_only_page.keyboard.press("Escape")
     eventually(lambda: session.scene.followed == 0)
     assert acts(clients) == []
+
+
+def drop(page, name, text):
+    """Drop a file on the page."""
+    page.locator("input[name=file]").wait_for(state="attached")
+    page.evaluate(
+        """([name, text]) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([text], name));
+          const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+          document.querySelector(".scene-view").dispatchEvent(event);
+        }""",
+        [name, text],
+    )
+
+
+def test_a_dropped_file_is_loaded_after_a_question(page, scene, clients):
+    bar, said = page.get_by_role("region", name="Bar"), []
+    page.once("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    drop(page, "no.xml", "<mujoco/>")
+    assert said == ["no.xml replaces this world. Load it?"]
+    page.on("dialog", lambda dialog: dialog.accept())
+    drop(page, "yes.xml", "<mujoco/>")
+    expected = [("yes.xml", "<mujoco/>")]
+    eventually(lambda: clients.called("load_text") == expected, lambda: clients.calls)
+    clients.requests[-1].complete(False, "it has no bodies")
+    expect(bar.get_by_text("it has no bodies")).to_be_visible()
+
+
+def test_files_that_are_too_large_or_no_text_are_refused_with_the_way_to_load_them(
+    page, scene, clients
+):
+    page.on("dialog", lambda dialog: dialog.accept())
+    drop(page, "robot.mjb", "x")
+    expect(
+        page.get_by_text("load robot.mjb: a browser can load .xml, .urdf, .yaml, .yml").first
+    ).to_be_visible()
+    drop(page, "large.xml", " " * 500_001)
+    expect(page.get_by_text("load large.xml: it is larger than 500 kB").first).to_be_visible()
+    assert not clients.called("load_text")
+
+
+def test_a_file_is_chosen_by_a_key(page, scene, clients):
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("input[name=file]").wait_for(state="attached")
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Control+o")
+    file = {"name": "zoo.yaml", "mimeType": "text/yaml", "buffer": b"robots: []"}
+    chooser.value.set_files(files=[file])
+    expected = [("zoo.yaml", "robots: []")]
+    eventually(lambda: clients.called("load_text") == expected, lambda: clients.calls)
+
+
+def test_keys_show_all_bodies_and_the_inspector(page, scene):
+    page.keyboard.press("F2")
+    expect(page.get_by_role("tabpanel", name="Inspector")).to_be_visible()
+    before = present_camera()
+    scene.focus()
+    box = scene.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 200)
+    page.mouse.wheel(0, 800)
+    eventually(lambda: present_camera() != before, lambda: before)
+    moved = present_camera()
+    page.keyboard.press("Control+a")
+    eventually(lambda: present_camera() != moved, lambda: moved)
+
+
+def test_alt_swaps_the_buttons_of_the_mouse(page, scene):
+    before = present_camera()
+    box = scene.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 200)
+    page.keyboard.down("Alt")
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 240, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    eventually(lambda: present_camera()["lookat"] != before["lookat"], lambda: before)
+    assert present_camera()["azimuth"] == before["azimuth"]
