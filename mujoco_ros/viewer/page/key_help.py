@@ -32,7 +32,6 @@ KEYS = (
         "C, F, J, …, see View; groups of geoms: 0 to 5, of sites with Shift; F6 frames, F7 labels",
     ),
     ("show all bodies", "Ctrl+A, with the focus in the scene"),
-    ("load a scene or model file", "Ctrl+O, or drop it on the page"),
     ("show numbers, the profiler", "F2, F3"),
     ("search", "Ctrl+K"),
     ("show these keys", "? or F1; Esc closes"),

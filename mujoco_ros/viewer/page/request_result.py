@@ -19,10 +19,6 @@ class RequestResult:
                 self._copy = widgets.copy_button(self._command, "Copy the command")
         self._element.set_visibility(False)
 
-    def hide(self) -> None:
-        """Hide what is shown."""
-        self._element.set_visibility(False)
-
     def show(self, request: Request | None) -> None:
         """Show a request; none leaves what is shown."""
         if request is None:

@@ -2,21 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import PurePath
 
 from nicegui import ui
 from nicegui.element import Element
 
-from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.page import key_help, popups, widgets
 from mujoco_ros.viewer.page.panel import Panel
-from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.run_button import TONES, RunButton
 from mujoco_ros.viewer.page.search import Search
 from mujoco_ros.viewer.page.session import Session
 
 _MOST_STATES = 4  # of controllers
-_TEXTS = (".xml", ".urdf", ".yaml", ".yml")
 _SCRIPTED = {
     "present": ("Present", "Large text, and no panels but this bar; again to return"),
     "theme": ("Theme", "Light, dark, or as the system"),
@@ -40,7 +36,6 @@ class TopBar(Panel):
         """Offer layouts by name, and a search; `title` returns the title of the page."""
         super().__init__(session)
         self._title, self._layouts, self._search = title, layouts, search
-        self._load_request: Request | None = None  # of a file; none if it is loaded
         self.menu: Element  # where the layout adds entries of panels
 
     def build(self) -> None:
@@ -52,7 +47,6 @@ class TopBar(Panel):
         with Element("div").classes("taking"):
             self._build_control()
         self._search.build()
-        self._loaded = RequestResult()
         self.menu = popups.menu("Panels")
         with Element("div").classes("wide-only tools"):
             with popups.menu("Layout"):
@@ -60,9 +54,6 @@ class TopBar(Panel):
                     widgets.button(name, apply, look="plain", watch=True)
             key_help.build()
             with popups.menu("More"):
-                widgets.file_field(
-                    "Load file…", self._load, "A scene or model; or drop it on the page"
-                )
                 for name, (label, tip) in _SCRIPTED.items():
                     script_button(name, label, tip)
 
@@ -81,24 +72,7 @@ class TopBar(Panel):
         ]
         more = [f"{len(states) - _MOST_STATES} more"] if len(states) > _MOST_STATES else []
         self._controllers.set(text=" · ".join([*states[:_MOST_STATES], *more]), hidden=not states)
-        self._loaded.show(self._load_request)
-        if self._load_request is not None and self._load_request.ok:
-            self._load_request = None
-            self._loaded.hide()
         self._refresh_control()
-
-    def _load(self, name: str, text: str | None) -> None:
-        """Load a file of the browser, whose references have the limits of all clients."""
-        problem = ""
-        if PurePath(name).suffix.lower() not in _TEXTS:
-            problem = f"a browser can load {', '.join(_TEXTS)}"
-        elif text is None:
-            problem = "it is larger than 500 kB"
-        if problem or text is None:
-            way = "put it into a folder of the parameter client_folders, and use ~/load_world"
-            self._load_request = Request(f"load {name}", False, f"{problem}; {way}")
-        else:
-            self._load_request = self.clients.entities.load_text(name, text)
 
     def _build_control(self) -> None:
         slot, session = self.session.control, self.session

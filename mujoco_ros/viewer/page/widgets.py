@@ -5,7 +5,7 @@ Widgets with `watch` only change what this page shows, and need no control.
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -161,19 +161,6 @@ def text_field(
     options = {"name": name, "placeholder": placeholder, "eager": eager}
     state = {"value": value}
     return Widget("field", change, tag="input", options=options, state=state, read=str, **how)
-
-
-def file_field(label: str, take: Callable[[str, str | None], object], tip: str) -> Widget:
-    """Create a button to choose a text file; a file can be dropped anywhere on the page, too.
-
-    After the user confirms, `take` gets name and text; None for text too large for a message.
-    """
-
-    def act(sent: Mapping[str, Any]) -> None:
-        text = sent.get("text")
-        take(str(sent["name"]), text if isinstance(text, str) else None)
-
-    return Widget("file", act, tag="label", options={"label": label}, tip=tip)
 
 
 class NumberField(Widget):

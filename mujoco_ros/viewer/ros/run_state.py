@@ -285,12 +285,6 @@ class EntityRequests:
         name = OfferedModel(uri=uri, description="").name
         return self._services.submit(f"load world {name}", "LoadWorld", message, timeout_s=_BUILD_S)
 
-    def load_text(self, name: str, text: str) -> Request:
-        """Replace the world with the text of a scene or model; the name is for the report."""
-        message = simulation_interfaces.srv.LoadWorld.Request()
-        write_resource(message, _WORLD, "", text)
-        return self._services.submit(f"load world {name}", "LoadWorld", message, timeout_s=_BUILD_S)
-
     def _list(
         self, what: str, interface: str, attribute: str, resource: str, timeout_s: float
     ) -> Request:

@@ -142,9 +142,6 @@ class FakeEntities:
     def load_world(self, uri: str) -> Request:
         return self.record("load_world", uri)
 
-    def load_text(self, name: str, text: str) -> Request:
-        return self.record("load_text", name, text)
-
     def list_spawnables(self) -> Request:
         return self.record("list_spawnables")
 

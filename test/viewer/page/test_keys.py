@@ -152,57 +152,6 @@ def test_a_page_without_control_has_no_keys_but_those_of_its_view(read_only_page
     assert acts(clients) == []
 
 
-def drop(page, name, text):
-    """Drop a file on the page."""
-    page.locator("input[name=file]").wait_for(state="attached")
-    page.evaluate(
-        """([name, text]) => {
-          const dataTransfer = new DataTransfer();
-          dataTransfer.items.add(new File([text], name));
-          const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
-          document.querySelector(".scene-view").dispatchEvent(event);
-        }""",
-        [name, text],
-    )
-
-
-def test_a_dropped_file_is_loaded_after_a_question(page, scene, clients):
-    bar, said = page.get_by_role("region", name="Bar"), []
-    page.once("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    drop(page, "no.xml", "<mujoco/>")
-    assert said == ["no.xml replaces this world. Load it?"]
-    page.on("dialog", lambda dialog: dialog.accept())
-    drop(page, "yes.xml", "<mujoco/>")
-    expected = [("yes.xml", "<mujoco/>")]
-    eventually(lambda: clients.called("load_text") == expected, lambda: clients.calls)
-    clients.requests[-1].complete(False, "it has no bodies")
-    expect(bar.get_by_text("it has no bodies")).to_be_visible()
-
-
-def test_files_that_are_too_large_or_no_text_are_refused_with_the_way_to_load_them(
-    page, scene, clients
-):
-    page.on("dialog", lambda dialog: dialog.accept())
-    drop(page, "robot.mjb", "x")
-    expect(
-        page.get_by_text("load robot.mjb: a browser can load .xml, .urdf, .yaml, .yml").first
-    ).to_be_visible()
-    drop(page, "large.xml", " " * 500_001)
-    expect(page.get_by_text("load large.xml: it is larger than 500 kB").first).to_be_visible()
-    assert not clients.called("load_text")
-
-
-def test_a_file_is_chosen_by_a_key(page, scene, clients):
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.locator("input[name=file]").wait_for(state="attached")
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Control+o")
-    file = {"name": "zoo.yaml", "mimeType": "text/yaml", "buffer": b"robots: []"}
-    chooser.value.set_files(files=[file])
-    expected = [("zoo.yaml", "robots: []")]
-    eventually(lambda: clients.called("load_text") == expected, lambda: clients.calls)
-
-
 def test_keys_show_all_bodies_and_the_inspector(page, scene):
     page.keyboard.press("F2")
     expect(page.get_by_role("tabpanel", name="Inspector")).to_be_visible()

@@ -121,10 +121,6 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     document.querySelector("[data-window=keys]").togglePopover();
   }
-  if (event.key.toLowerCase() === "o" && event.ctrlKey) {
-    event.preventDefault();
-    document.querySelector("input[name=file]").click();
-  }
   if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     document.querySelector("[data-window=search]").togglePopover();
