@@ -302,7 +302,7 @@ def _listing(controls: tuple[Control, ...]) -> str:
 def _gripper(model: mujoco.MjModel, robot: RobotLayout, joints: ControlledJoints) -> str:
     tendon, index = joints.tendon, joints.gripper
     if tendon is not None:
-        kind, lower, upper, is_angle = "tendon", tendon.lower, tendon.upper, tendon.is_angle
+        kind, lower, upper, is_angle = "tendon", *tendon.limits, tendon.is_angle
     else:
         kind, lower, upper = "joint", float(joints.lower[index]), float(joints.upper[index])
         is_angle = model.jnt_type[robot.joints.ids[index]] == mujoco.mjtJoint.mjJNT_HINGE

@@ -47,8 +47,8 @@ class GripperTendon:
     name: str  # name of the tendon
     actuators: tuple[str, ...]  # names of its position servos
     joints: np.ndarray  # indices of the robot's joints that change its length (k,)
-    lower: float  # smallest position [m, or rad over hinge joints], -inf where unlimited
-    upper: float  # largest position, inf where unlimited
+    # Smallest and largest position [m, or rad over hinge joints], infinite where unlimited (2,)
+    limits: np.ndarray
     is_angle: bool  # whether its position is an angle [rad]
 
 
@@ -242,7 +242,7 @@ class ControlledJoints:
         Grippers creep in a grip by a share of their range, which is infinite without limits.
         """
         if self.tendon is not None:
-            reach = self.tendon.upper - self.tendon.lower
+            reach = float(np.ptp(self.tendon.limits))
         else:
             (joint,) = self.gripper_joints
             reach = float(self.upper[joint] - self.lower[joint])
@@ -254,7 +254,7 @@ class ControlledJoints:
         if tendon is None:
             goal, clamped = self.clamp(self.gripper_joints, goal, out_of_limits)
         else:
-            lower, upper = np.array([tendon.lower]), np.array([tendon.upper])
+            lower, upper = tendon.limits[:1], tendon.limits[1:]
             name = f"tendon '{tendon.name}'"
             goal, clamped = clamp_to_limits(goal, lower, upper, lambda _: name, out_of_limits)
         return float(goal[0]), clamped

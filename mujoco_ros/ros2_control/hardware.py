@@ -54,7 +54,7 @@ class CommandInterfaces:
             twice = next(name for at, name in enumerate(names) if name in names[:at])
             raise UserInputError(f"command interface '{twice}' is named twice")
         self.values = np.full(len(names), np.nan)  # to be set before `write` (k,)
-        robot, self._references = hardware.robot, hardware.robot.references
+        self._robot, self._references = hardware.robot, hardware.robot.references
         self._cell = hardware.cell
         found = [hardware.joint_interface(name) for name in names]
         of_joints = [(at, *place) for at, place in enumerate(found) if place is not None]
@@ -62,10 +62,9 @@ class CommandInterfaces:
             np.array([entry[k] for entry in of_joints], dtype=np.intp) for k in range(3)
         )
         self._given = np.empty(len(self._at))
-        position = self._rows == _ROWS[POSITION]
-        self._clamps = bool(position.any())
-        self._least = np.where(position, robot.joints.lower[self._columns], -np.inf)
-        self._most = np.where(position, robot.joints.upper[self._columns], np.inf)
+        self._is_position = self._rows == _ROWS[POSITION]
+        self._clamps = bool(self._is_position.any())
+        self._least, self._most = np.empty((2, len(self._at)))
         # Found anew by each `write`, as the controller that exports one may be configured again
         self._others = [(at, name) for at, name in enumerate(names) if found[at] is None]
         for _, name in self._others:
@@ -81,7 +80,10 @@ class CommandInterfaces:
         written, given = self._references.values, self._given
         self.values.take(self._at, out=given, mode="clip")  # other modes copy `out`
         if self._clamps:
-            np.clip(given, self._least, self._most, out=given)
+            joints, columns = self._robot.joints, self._columns  # whose limits can change
+            least = joints.lower.take(columns, out=self._least, mode="clip")
+            most = joints.upper.take(columns, out=self._most, mode="clip")
+            np.clip(given, least, most, out=given, where=self._is_position)
         if not given.dot(given) <= _LARGEST_SQUARE:  # several times faster than to look for NaN
             np.copyto(given, written[self._rows, self._columns], where=np.isnan(given))
             names = [self.names[at] for at in self._at.tolist()]

@@ -40,13 +40,13 @@ class TendonServo:
         self._qpos, self._dof = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         self._coefficients = np.array([factor for _, factor in fixed_joints(model, tendon)])
         self._tendon, self._model, self._data, self._drives = tendon, model, data, drives
-        self._lower, self._upper = position_range(model, tendon)
+        self.limits = position_range(model, tendon)  # of positions [m or rad]
 
     def reference(self) -> float:
         """Return the position of which the first servo has the control [m or rad]."""
         slot, factor, offset = self._inputs[0]
         position = (float(self._data.ctrl[slot]) - offset) / factor
-        return min(max(position, self._lower), self._upper)
+        return min(max(position, self.limits[0]), self.limits[1])
 
     def set_reference(self, position: float) -> None:
         """Write the controls of a position [m or rad]."""
@@ -88,15 +88,13 @@ def is_drivable(model: mujoco.MjModel, tendon: int) -> bool:
 
 def gripper_tendon(model: mujoco.MjModel, robot: RobotLayout, tendon: int) -> GripperTendon:
     """Return the description of a tendon that the gripper controller of a robot moves."""
-    low, high = position_range(model, tendon)
     actuators = tendon_actuators(model, tendon)
     servos = [servo for servo in actuators if position_inputs(model, [servo])]
     return GripperTendon(
         name=model.tendon(tendon).name.removeprefix(robot.prefix),
         actuators=tuple(model.actuator(servo).name.removeprefix(robot.prefix) for servo in servos),
         joints=np.flatnonzero(np.isin(robot.joints.dof, tendon_dofs(model, tendon))),
-        lower=low,
-        upper=high,
+        limits=np.array(position_range(model, tendon)),
         is_angle=tendon_is_angle(model, tendon),
     )
 

@@ -101,11 +101,14 @@ def follow_limits(
     data: mujoco.MjData,
     drives: Drives,
 ) -> None:
-    """Make controls respect changed ranges of joints and actuators."""
+    """Make controls respect changed ranges of joints, tendons and actuators."""
     frames = cache(lambda: named_frames(model, layout))
     for control, robot, columns in zip(controls, layout.robots, layout.columns, strict=True):
         joints, first = control.joints, columns.start
         joints.lower[:], joints.upper[:] = position_limits(model, robot, drives, first)
+        servo = _tendon_drive(model, data, robot, drives)
+        if servo and joints.tendon and control.gripper:
+            joints.tendon.limits[:], control.gripper.servo = servo.limits, servo
         if isinstance(control.cartesian, CartesianController):
             control.cartesian.bind(FrameChains(model, data, frames, robot, joints, drives, first))
 

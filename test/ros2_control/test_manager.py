@@ -19,6 +19,21 @@ def test_values_reach_the_named_joints_in_their_order():
     np.testing.assert_array_equal(managed.references.q, [0.5, 0.2, 0.7])
 
 
+def test_positions_are_clamped_to_the_present_limits_of_their_joints():
+    managed = Managed()
+    forward = managed.forward("f", "ab")
+    managed.start("f")
+    joints = managed.control.joints
+    before = joints.upper.copy()
+    try:
+        joints.upper[0] = 0.4  # as when a range of the model is set
+        forward.command(forward.check([0.7, 0.7]))
+        managed.robot.step()
+    finally:
+        joints.upper[:] = before
+    np.testing.assert_array_equal(managed.references.q[:2], [0.4, 0.7])
+
+
 def test_an_interface_is_named_once():
     with pytest.raises(UserInputError, match="command interface 'a/position' is named twice"):
         Managed().forward("f", "aba")

@@ -19,6 +19,7 @@ from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.controlled_joints import DrivenModel
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.element_properties import Property
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
 from mujoco_ros.sim.tracking import PositionCommands
@@ -116,6 +117,15 @@ def test_the_gripper_opens_and_closes_to_a_width_in_metres(grippers, name):
         assert simulation.data.ctrl[0] == pytest.approx(position / OPEN * FULL, abs=1e-9)
 
 
+def test_the_gripper_respects_a_range_that_is_set_while_it_runs(grippers):
+    simulation = grippers(hand())
+    grip(simulation, OPEN)
+    simulation.set_properties({Property("tendon", "split", "range"): (0.0, 0.03)})
+    ended = grip(simulation, OPEN)
+    assert ended.position == pytest.approx(0.03, abs=0.001)
+    assert simulation.data.ctrl[0] == pytest.approx(0.03 / OPEN * FULL)
+
+
 def test_the_position_command_in_force_is_that_of_the_tendon(grippers):
     simulation = grippers(hand(box=BOX))
     commands = PositionCommands(simulation.plant)
@@ -159,7 +169,7 @@ def test_the_position_of_hinge_fingers_is_an_angle(grippers):
     simulation = grippers(hand(SERVO.replace(f"{FULL}", "2000"), **HINGES), max_velocity=0.0)
     tendon = simulation.controls[0].joints.tendon
     assert tendon.is_angle
-    assert (tendon.lower, tendon.upper) == pytest.approx((0.0, 2000 / FULL * OPEN))
+    assert tuple(tendon.limits) == pytest.approx((0.0, 2000 / FULL * OPEN))
     ended = grip(simulation, 0.2)
     assert ended.outcome is Outcome.SUCCESSFUL
     assert simulation.data.joint("left").qpos[0] == pytest.approx(0.2, abs=1e-3)

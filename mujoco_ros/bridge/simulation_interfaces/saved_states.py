@@ -39,7 +39,7 @@ class SavedStateServices(Component):
             "model.xml",
             "New file below `output_folder` that ~/save_model writes: .xml is the present model "
             "with its changed numbers and saved keyframes as MJCF, .mjb the same compiled, .txt "
-            "model and data as text",
+            "model and data as text, .urdf the robot (of several, the one the file is named after)",
             longest=1000,
         ),
         ParameterSpec(
@@ -120,7 +120,7 @@ class SavedStateServices(Component):
         def save(present: PresentModel) -> str:
             try:
                 path = self._path(name)
-                content = present.content(path.suffix)
+                content = present.content(path.suffix, path.stem)
                 with complete_file(path, "model file", below=self._folder) as file:
                     file.write(content)
             except UserInputError as error:

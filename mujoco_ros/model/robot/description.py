@@ -8,6 +8,8 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+import mujoco
+
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import package_directory, share_directory
 from mujoco_ros.model.pose import PoseConfig
@@ -76,7 +78,7 @@ def descriptions(
             model = replace(robot_config, name=_ANY_NAME, namespace=None)
             urdf = next((urdf for other, urdf in exported if _is_same(model, other, urdf)), "")
             if not urdf:
-                urdf = _exported(assembly, robot, partial(mesh_uri, share=share))
+                urdf = export_robot(assembly.model, robot, partial(mesh_uri, share=share))
                 exported.append((model, urdf))
             name = escape(robot.name)
             urdf = urdf.replace(f'name="{_ANY_NAME}"', f'name="{name}"', 1)
@@ -84,14 +86,18 @@ def descriptions(
     return found
 
 
-def _exported(assembly: Assembly, robot: RobotLayout, uri: Callable[[Path], str]) -> str:
-    """Return the URDF of a robot, which is named `_ANY_NAME` in it."""
-    model = assembly.model
+def export_robot(
+    model: mujoco.MjModel, robot: RobotLayout, uri: Callable[[Path], str], name: str = _ANY_NAME
+) -> str:
+    """Return the URDF of a robot of a scene, with the numbers of `model`.
+
+    `uri` returns the URI of a mesh file; `name` is the robot's name in the URDF.
+    """
     return export_urdf(
         model,
         root=model.body(robot.roots[0]).name if len(robot.roots) == 1 else None,
         prefix=robot.prefix,
-        name=_ANY_NAME,
+        name=name,
         mesh_uri=uri,
         mesh_cache=user_cache(),
         frames=[model.site(lidar.site).name for lidar in robot.lidars if lidar.body],

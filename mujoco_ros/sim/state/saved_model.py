@@ -1,4 +1,4 @@
-"""The present model with its changed numbers and keyframes, as MJCF, as MJB, or as text."""
+"""The present model with its numbers and keyframes, as a file of one of several formats."""
 
 import os
 from collections.abc import Mapping
@@ -11,7 +11,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.robot.description import export_robot, mesh_uri
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, adopt_options, merged_model
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, silence_compiler
@@ -21,8 +23,8 @@ from mujoco_ros.sim.state.snapshots import Snapshot
 from mujoco_ros.sim.state.state_transfer import transfer_data
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 
-FORMATS = (".xml", ".mjb", ".txt")
-"""Suffixes of the files: MJCF, a compiled model, and model and data as text."""
+FORMATS = (".xml", ".mjb", ".txt", ".urdf")
+"""Suffixes of the files: MJCF, a compiled model, model and data as text, and a robot's URDF."""
 _KEY_FIELDS = {
     "time": "time",
     "qpos": "qpos",
@@ -42,6 +44,7 @@ class PresentModel:
     """What a simulation has at one instant, to be saved by another thread."""
 
     assembly: Assembly
+    layout: ModelLayout
     options: Any
     values: Mapping[Property, Value]
     state: np.ndarray
@@ -59,6 +62,7 @@ class PresentModel:
         ]
         return cls(
             simulation.assembly,
+            simulation.layout,
             copy(model.opt),
             dict(simulation.properties.present),
             state_vector(model, simulation.data),
@@ -66,21 +70,33 @@ class PresentModel:
             dict(keyframes),
         )
 
-    def content(self, suffix: str) -> bytes:
+    def content(self, suffix: str, robot: str = "") -> bytes:
         """Return the content of a file of one of `FORMATS`; slow.
 
         Motors are motors again, and paths of meshes are absolute. The engine writes numbers of an
-        MJCF with six digits.
+        MJCF with six digits. `robot` names the robot of a URDF if the scene has several.
 
         Raises:
-            UserInputError: A compiled model cannot be an MJCF, or the engine refuses.
+            UserInputError: A compiled model cannot be an MJCF, the engine refuses, or the robot of
+                a URDF is not in the scene.
         """
         try:
+            if suffix == ".urdf":
+                return self._as_urdf(robot)
             return self._as_text() if suffix == ".txt" else self._compiled(suffix)
         except ENGINE_ERRORS as error:
             raise UserInputError(
                 f"the model cannot be saved: {' '.join(str(error).split())}"
             ) from error
+
+    def _as_urdf(self, name: str) -> bytes:
+        robots = {robot.name: robot for robot in self.layout.robots}
+        if len(robots) != 1 and name not in robots:
+            raise unknown(
+                "robot", name, robots, where="a URDF has one robot, named by its file, <robot>.urdf"
+            )
+        robot = robots.get(name, self.layout.robots[0])
+        return export_robot(self.assembly.model, robot, mesh_uri, robot.name).encode()
 
     def _as_text(self) -> bytes:
         model = self.assembly.model

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -182,12 +183,16 @@ def test_the_present_model_is_saved_with_its_numbers_and_keyframes(
         model = load(saved.message.split("'")[1])
         assert model.body("box/box").mass[0] == pytest.approx(0.75)
         assert model.key("mine").id >= 0
+    urdf = save(".urdf")
+    assert urdf.success, urdf.message
+    links = ElementTree.parse(urdf.message.split("'")[1]).findall("link")
+    assert "box" not in {link.get("name") for link in links}
     text = Path(save(".txt").message.split("'")[1]).read_text()
     assert "QPOS" in text
     again = save(".txt")
     assert not again.success
     assert "exists" in again.message
     (refused,) = listener.set_parameters({"model_file": "model.step"})
-    assert "it is one of .xml, .mjb, .txt" in refused.reason
+    assert "it is one of .xml, .mjb, .txt, .urdf" in refused.reason
     (refused,) = listener.set_parameters({"model_file": "/etc/model.xml"})
     assert not refused.successful

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -11,7 +12,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.sim.settings.element_properties import get_property, properties
+from mujoco_ros.sim.settings.element_properties import Property, get_property, properties
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.saved_model import PresentModel
 from mujoco_ros.sim.state.snapshots import Keyframes
@@ -87,3 +88,27 @@ def test_a_compiled_model_has_no_mjcf(tmp_path: Path) -> None:
     with pytest.raises(UserInputError, match="compiled model"):
         PresentModel.of(simulation, {}).content(".xml")
     assert PresentModel.of(simulation, {}).content(".txt")
+
+
+def test_a_urdf_has_the_changed_numbers_of_the_robot() -> None:
+    simulation = Simulation(load_scene("arm"))
+    model, (robot,) = simulation.model, simulation.layout.robots
+    body = next(b for b in robot.bodies if model.body_mass[b] and model.body_weldid[b])
+    which = Property("body", model.body(body).name, "mass")
+    simulation.set_properties({which: (7.25,)})
+    urdf = ElementTree.fromstring(PresentModel.of(simulation, {}).content(".urdf", "any_name"))
+    assert urdf.get("name") == robot.name
+    link = which.name.removeprefix(robot.prefix)
+    mass = urdf.find(f"link[@name='{link}']/inertial/mass")
+    assert mass is not None
+    assert float(mass.get("value", "")) == 7.25
+
+
+def test_the_robot_of_a_urdf_is_named_if_there_are_several() -> None:
+    simulation = Simulation(load_scene("handover"))
+    first, second = (robot.name for robot in simulation.layout.robots)
+    present = PresentModel.of(simulation, {})
+    with pytest.raises(UserInputError, match=rf"<robot>.urdf: robot 'x' not.*{first}, {second}"):
+        present.content(".urdf", "x")
+    urdf = ElementTree.fromstring(present.content(".urdf", second))
+    assert urdf.get("name") == second

@@ -130,7 +130,7 @@ class SimulationPanel(Panel):
             self._save_model = widgets.button(
                 "Save model",
                 lambda: self._simulation.save_model(self._file.strip()),
-                tip="The present model with saved keyframes: .xml, .mjb, or .txt with the data",
+                tip="The present model with keyframes: .xml, .mjb, .txt with data, .urdf",
             )
 
     def _set_speed(self, label: str) -> None:
