@@ -12,6 +12,7 @@ KEYS = (
         "double-click it with the right button; with Ctrl, the camera follows the body",
     ),
     ("switch to a camera of the model", "[ and ], or View; Esc returns"),
+    ("swap the left and the right button", "Alt"),
     ("select a body", "double-click it"),
     ("rotate the selected body", "Ctrl + drag with the left button; with Shift, about other axes"),
     (
@@ -30,7 +31,9 @@ KEYS = (
         "show contacts, forces, joints, …",
         "C, F, J, …, see View; groups of geoms: 0 to 5, of sites with Shift; F6 frames, F7 labels",
     ),
-    ("show the profiler", "F3"),
+    ("show all bodies", "Ctrl+A, with the focus in the scene"),
+    ("show numbers, the profiler", "F2, F3"),
+    ("search", "Ctrl+K"),
     ("show these keys", "? or F1; Esc closes"),
 )
 """What to do, and how."""

@@ -175,6 +175,12 @@ class Layout:
         """Handle a key that no text field takes; return whether it acted on the page."""
         if key == "Escape" and any(panel.handle_escape() for panel in self.panels):
             return True
+        if key == "F2":
+            self.open(InspectorPanel.title)
+            return True
+        if key == "KeyA":
+            self._session.scene.frame()
+            return True
         if key == "F3":
             self.find(InspectorPanel.title, PROFILER, "")
             return True

@@ -59,6 +59,7 @@ class Shared:
         self.camera_images = EncodedImages(state, clients.images)
         self.model_images = ModelImages(files_of_clients(lambda: parameters.known))
         self.spawned: dict[str, str] = {}  # URIs of the models of spawned entities, by name
+        self.recent_worlds: list[str] = []  # URIs of worlds that pages loaded, newest first
 
     def close(self) -> None:
         """End the processes that read meshes and models."""

@@ -108,7 +108,8 @@ class HandleDragged:
     quat_wxyz: Quaternion  # its orientation
 
 
-Key = Literal["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape", "F3"]
+_Moves = Literal["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape"]
+Key = _Moves | Literal["F2", "F3", "KeyA"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from eventually import eventually
 from playwright.sync_api import expect
 
 from mujoco_ros.viewer.page.key_help import KEYS, TITLE
+from mujoco_ros.viewer.page.session import _SESSIONS
 
 
 @pytest.fixture
@@ -18,6 +19,13 @@ def watched(served):
     """Return what the scene of the page follows and has selected, as its browser says."""
     ((_number, link),) = served.server._scene.links.items()
     return link.watched.followed, link.watched.selected
+
+
+def present_camera():
+    """Return the camera of the page as it was sent last."""
+    session = list(_SESSIONS.values())[-1]
+    eventually(lambda: bool(session.scene.pose), lambda: session.scene.pose)
+    return dict(session.scene.pose)
 
 
 def acts(clients) -> list:
@@ -142,3 +150,30 @@ def test_a_page_without_control_has_no_keys_but_those_of_its_view(read_only_page
     read_only_page.keyboard.press("Escape")
     eventually(lambda: session.scene.followed == 0)
     assert acts(clients) == []
+
+
+def test_keys_show_all_bodies_and_the_inspector(page, scene):
+    page.keyboard.press("F2")
+    expect(page.get_by_role("tabpanel", name="Inspector")).to_be_visible()
+    before = present_camera()
+    scene.focus()
+    box = scene.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 200)
+    page.mouse.wheel(0, 800)
+    eventually(lambda: present_camera() != before, lambda: before)
+    moved = present_camera()
+    page.keyboard.press("Control+a")
+    eventually(lambda: present_camera() != moved, lambda: moved)
+
+
+def test_alt_swaps_the_buttons_of_the_mouse(page, scene):
+    before = present_camera()
+    box = scene.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 200)
+    page.keyboard.down("Alt")
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 240, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Alt")
+    eventually(lambda: present_camera()["lookat"] != before["lookat"], lambda: before)
+    assert present_camera()["azimuth"] == before["azimuth"]

@@ -14,7 +14,12 @@ from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.details import Details
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.world_entity import OpenEntity
-from mujoco_ros.viewer.page.panels.world_lists import OfferedList, SpawnList, WorldList
+from mujoco_ros.viewer.page.panels.world_lists import (
+    MOST_RECENT,
+    OfferedList,
+    SpawnList,
+    WorldList,
+)
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
@@ -53,10 +58,15 @@ class WorldPanel(Panel):
         self._names: set[str] = set()  # the names of these entities
 
     def settings(self) -> dict[str, Any]:
-        return self._displays.settings()
+        recent = {"recent_worlds": list(self.session.shared.recent_worlds)}
+        return {**self._displays.settings(), **recent}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         self._displays.restore(settings)
+        kept, known = settings.get("recent_worlds"), self.session.shared.recent_worlds
+        if isinstance(kept, list):
+            known += [uri for uri in kept if isinstance(uri, str) and uri not in known]
+            del known[MOST_RECENT:]
 
     def structure(self) -> Hashable:
         return self.is_replay

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
@@ -18,6 +18,8 @@ from mujoco_ros.viewer.page.pose_fields import PoseFields
 from mujoco_ros.viewer.page.session import Session
 
 _START = (0.0, 0.0, 0.5)
+_RECENT = "recent"
+MOST_RECENT = 8  # recent worlds that are kept
 
 
 class OfferedList(ABC):
@@ -48,6 +50,10 @@ class OfferedList(ABC):
     def offered(self) -> Sequence[OfferedModel]:
         """Return the items; none before they are requested."""
 
+    def is_listed(self) -> bool:
+        """Whether the items were requested."""
+        return bool(self.offered())
+
     @abstractmethod
     def request_list(self) -> Request:
         """Request the items."""
@@ -67,7 +73,7 @@ class OfferedList(ABC):
     def refresh(self) -> None:
         """Show the items."""
         offered = self.offered()
-        self._request.set(hidden=bool(offered))
+        self._request.set(hidden=self.is_listed())
         self._request.enable(self.latest is None or self.latest.ok is not None)
         self._found.set_visibility(bool(offered))
         wanted = self._search.casefold()
@@ -98,7 +104,7 @@ class OfferedList(ABC):
             self._buttons[model.uri] = widgets.button(
                 model.file, partial(self.choose, model), look="plain", tip=model.uri
             )
-            if self.kind == SpawnList.kind:
+            if self.kind == SpawnList.kind or model.description == _RECENT:
                 widgets.text(model.description, "muted")
 
     def _ask(self) -> None:
@@ -171,12 +177,17 @@ class SpawnList(OfferedList):
 
 
 class WorldList(OfferedList):
-    """The worlds that can be loaded."""
+    """The worlds that can be loaded, the recent ones first."""
 
     kind = "world"
 
     def offered(self) -> Sequence[OfferedModel]:
-        return self.client.worlds
+        recent = self.session.shared.recent_worlds
+        others = (world for world in self.client.worlds if world.uri not in recent)
+        return [*(OfferedModel(uri=uri, description=_RECENT) for uri in recent), *others]
+
+    def is_listed(self) -> bool:
+        return bool(self.client.worlds)
 
     def request_list(self) -> Request:
         return self.client.list_worlds()
@@ -186,8 +197,15 @@ class WorldList(OfferedList):
             self._load = popups.Question("Load", self._act, answer="Load", refuse="Keep this world")
             self._undo = widgets.button("Undo", self._load_before)
         self._before: OfferedModel | None = None  # the world before the last one
+        # The request to load a world, and the URIs that it makes recent, the newest first
+        self._loading: tuple[Any, ...] = ()
 
     def refresh_action(self) -> None:
+        if self._loading and self._loading[0].ok is not None:
+            (request, *uris), self._loading = self._loading, ()
+            recent = self.session.shared.recent_worlds
+            if request.ok:
+                recent[:] = list(dict.fromkeys([*uris, *recent]))[:MOST_RECENT]
         before = self._before
         can_undo = before is not None and self.latest is not None and self.latest.ok is True
         self._undo.set(hidden=not can_undo)
@@ -213,6 +231,8 @@ class WorldList(OfferedList):
         if self.chosen is not None:
             self._before = self._present
             self.latest = self.client.load_world(self.chosen.uri)
+            uris = [self.chosen.uri, *([self._before.uri] if self._before else [])]
+            self._loading = (self.latest, *uris)
 
     def _load_before(self) -> None:
         if self._before is not None:

@@ -39,7 +39,14 @@ export default function table(root, { columns, sort }) {
       if (!body.children[index])
         body.append(make("tr", {}, ...columns.map(([, , className]) => make("td", { className }))));
       const line = body.children[index];
-      [...line.children].forEach((cell, at) => setText(cell, texts[at] ?? ""));
+      [...line.children].forEach((cell, at) => {
+        const text = texts[at] ?? "";
+        setText(cell, text);
+        // A share has a bar behind its number.
+        if (columns[at][1] !== "%") return;
+        cell.classList.toggle("share", text !== "");
+        cell.style.setProperty("--share", `${Math.min(100, Math.max(0, number(text)))}%`);
+      });
       line.dataset.tone = tone;
     });
   }

@@ -5,7 +5,7 @@ const CLICK_PX = 4, DOUBLE_MS = 400, WHEEL = 0.0005;
 const TAKES_KEYS = "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, "
   + "[contenteditable], [popover], [role=application]"; // what needs the keys that are pressed in it
 const PRESSED_BY_SPACE = "button, summary, a, input, [role=button], [role=tab], [role=separator]";
-const FOR_SIMULATION = ["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape", "F3"];
+const FOR_SIMULATION = ["Space", "ArrowRight", "ArrowLeft", "Backspace", "Minus", "Equal", "Escape", "F2", "F3"];
 
 export class Pointer {
   constructor(scene) {
@@ -35,13 +35,14 @@ export class Pointer {
     if (!scene.camera?.frustum) return;
     this.element.setPointerCapture(event.pointerId);
     this.element.focus({ preventScroll: true });
-    this.pointers.set(event.pointerId, { ...at, button: event.button, start: at });
+    const button = event.altKey ? 2 - event.button : event.button; // Alt swaps left and right
+    this.pointers.set(event.pointerId, { ...at, button, start: at });
     const isTouch = event.pointerType === "touch";
-    if (this.pointers.size === 1 && event.button === 0
+    if (this.pointers.size === 1 && button === 0
       && scene.marks.grip(scene.camera, scene.slots, at.x, at.y, isTouch)) {
       this.sendHandle(at, "begin");
-    } else if (event.ctrlKey && this.selected && event.button !== 1) {
-      this.beginPull(event.button === 0);
+    } else if (event.ctrlKey && this.selected && button !== 1) {
+      this.beginPull(button === 0);
     }
   }
 
@@ -188,6 +189,10 @@ export class Pointer {
 
   key(event) {
     const { scene } = this, { model, camera } = scene;
+    if (event.code === "KeyA" && event.ctrlKey && event.target === scene.element) {
+      event.preventDefault(); // it would select the text of the page
+      scene.send({ key: { key: "KeyA" } });
+    }
     if (!model || event.altKey || event.metaKey || event.ctrlKey || event.defaultPrevented) return;
     const { target } = event, taker = target.closest?.(TAKES_KEYS);
     // What is hidden has the focus until the browser draws again, as the field of a closed search.

@@ -50,6 +50,23 @@ def test_sensors_sizes_and_counts_are_shown(inspector, state):
     expect(table.get_by_role("row", name="arm/wrist_ft_force")).to_contain_text("force")
 
 
+def test_a_sensor_has_a_bar_of_its_share_of_the_cutoff(inspector, state):
+    state.model.sensor_cutoff[0], sensor = 4.0, state.model.sensor(0)
+    values = slice(sensor.adr[0], sensor.adr[0] + sensor.dim[0])
+    state.data.sensordata[values] = -1.0
+    inspector.locator("summary", has_text="Sensors").click()
+    table = inspector.get_by_role("table", name="Sensors")
+    named = inspector.page.get_by_role("cell", name=sensor.name, exact=True)
+    share = table.get_by_role("row").filter(has=named).locator("td.share")
+    expect(share).to_have_text("25")
+    expect(share).to_have_css("--share", "25%")
+    state.data.sensordata[values] = 9.0
+    expect(share).to_have_text("225")
+    expect(share).to_have_css("--share", "100%")
+    state.model.sensor_cutoff[0] = 0.0
+    expect(share).to_have_count(0)
+
+
 def test_the_solver_has_its_residual_time_and_difference_to_the_inverse(inspector, state, clients):
     for words in ("not measured", "not computed: the flag fwdinv is off"):
         expect(inspector.get_by_text(words)).to_be_visible()

@@ -1,6 +1,8 @@
 """The panel "World" in a browser."""
 
 import copy
+import re
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -10,6 +12,7 @@ from playwright.sync_api import expect
 
 from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.viewer.clients import OfferedModel, ParameterInfo
+from mujoco_ros.viewer.page.panels.world import WorldPanel
 
 BOX = OfferedModel(uri="package://models/box.xml", description="A wooden box")
 ARM = OfferedModel(uri="package://models/arm.xml", description="A robot")
@@ -202,6 +205,32 @@ def test_a_world_is_loaded_after_a_question(panel, clients):
     clients.requests[-1].complete(True)
     world.get_by_role("button", name="Undo: load arm again").click()
     eventually(lambda: clients.called("load_world") == [(ZOO.uri,), (here.uri,)])
+
+
+def test_recent_worlds_are_offered_first_and_before_the_others_are_listed(panel, clients):
+    here = OfferedModel(uri="package://scenes/arm.yaml", description="This world")
+    clients.entities.worlds = (BOX, here, ZOO)
+    world = opened(panel, "Load world")
+    world.get_by_role("button", name="zoo.yaml").click()
+    world.get_by_role("button", name="Load", exact=True).click()
+    world.get_by_role("dialog").get_by_role("button", name="Load", exact=True).click()
+    eventually(lambda: clients.called("load_world") == [(ZOO.uri,)], lambda: clients.calls)
+    clients.requests[-1].complete(True)
+    items = world.get_by_role("group", name="worlds")
+    expect(items).to_have_text(re.compile(r"^zoo.yaml\s*recent\s*arm.yaml\s*recent\s*box.xml$"))
+    clients.entities.worlds = ()
+    expect(items).to_have_text(re.compile(r"^zoo.yaml\s*recent\s*arm.yaml\s*recent$"))
+    expect(world.get_by_role("button", name="List worlds")).to_be_visible()
+
+
+def test_the_settings_keep_recent_worlds_without_what_is_no_uri():
+    session = SimpleNamespace(shared=SimpleNamespace(recent_worlds=["a"]))
+    displays = SimpleNamespace(settings=dict, restore=lambda settings: None)
+    panel = SimpleNamespace(session=session, _displays=displays)
+    WorldPanel.restore(panel, {"recent_worlds": ["b", 3, "a"]})
+    assert WorldPanel.settings(panel) == {"recent_worlds": ["a", "b"]}
+    WorldPanel.restore(panel, {"recent_worlds": [f"w{at}" for at in range(20)]})
+    assert session.shared.recent_worlds == ["a", "b", *(f"w{at}" for at in range(6))]
 
 
 def test_the_services_are_discovered_when_the_simulator_responds(page, clients):
