@@ -156,17 +156,25 @@ def random_draws(
         for name in found:
             names.check_name(name)
             draws.append(Draw(names[name], name, get_property(model, names[name]), random))
-    for choose in (min, max):
-        ends = {draw.which: _drawn(draw, choose)[0] for draw in draws}
+    lowest, highest = ({draw.which: _drawn(draw, end)[0] for draw in draws} for end in (min, max))
+    for ends in (lowest, highest):
         for draw in draws:
             _check_range(draw, ends[draw.which])
         check_properties(model, ends, {draw.which: draw.label for draw in draws})
+    for which, label, *_ in draws:
+        if which.attribute.startswith("solref") and (lowest[which][0] > 0) != (highest[which][0] > 0):
+            raise UserInputError(
+                f"randomize: parameter '{label}' could be a time constant and a damping ratio, or "
+                "-stiffness and -damping; give ranges of one of both"
+            )
     return tuple(draws)
 
 
 def _drawn(draw: Draw, uniform: Callable[[float, float], float]) -> tuple[Value, float]:
     """Return the numbers, and the one that tells the most about them."""
     random, base = draw.random, draw.base
+    if draw.which.row.limited and base[0] == base[1] and random.range is None:
+        return base, base[0]  # what has no limits gets none
     if random.scale is not None:
         factor = float(uniform(*random.scale))
         return tuple(factor * number for number in base), factor

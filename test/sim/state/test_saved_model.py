@@ -22,7 +22,9 @@ _CHANGED = ("mass", "friction", "damping", "range", "margin", "gravcomp", "kp", 
 def _edited(scene: str) -> Simulation:
     simulation = Simulation(load_scene(scene))
     values = {
-        which: tuple(1.1 * number for number in get_property(simulation.model, which))
+        which: (0.5,)
+        if which.attribute == "gravcomp"
+        else tuple(1.1 * number for number in get_property(simulation.model, which))
         for which in properties(simulation.model)
         if which.attribute in _CHANGED
     }
