@@ -60,7 +60,7 @@ class PresentModel:
         return cls(
             simulation.assembly,
             copy(model.opt),
-            dict(simulation.properties.present),
+            dict(simulation.properties.saved),
             state_vector(model, simulation.data),
             np.array(motors, dtype=np.intp),
             dict(keyframes),

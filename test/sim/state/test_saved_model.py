@@ -51,6 +51,15 @@ def test_a_saved_model_has_changed_numbers_options_and_motors(scene: str) -> Non
     assert not np.array_equal(model.actuator_biastype, simulation.model.actuator_biastype)
 
 
+def test_a_saved_model_has_the_numbers_that_were_set_at_the_start() -> None:
+    simulation = Simulation(load_scene("arm"))
+    which = next(w for w in properties(simulation.model) if w.attribute == "damping")
+    simulation.configure_properties({which: (7.0,)})
+    simulation.set_properties(simulation.properties.restored({}))
+    model = mujoco.MjModel.from_xml_string(PresentModel.of(simulation, {}).content(".xml").decode())
+    assert get_property(model, which) == (7.0,)
+
+
 def test_saved_keyframes_are_keyframes_of_the_saved_model(tmp_path: Path) -> None:
     simulation = Simulation(load_scene("arm"))
     keyframes = Keyframes(simulation)
