@@ -37,7 +37,7 @@ ros2 topic echo /engine/joints --once
 | Entry | Topics | Type |
 | --- | --- | --- |
 | an array of the table below, or a pattern (`*`, `?`, `[…]`) | `<ns>/engine/joints`, `actuators`, `tendons`, `bodies`, `geoms`, `sites`, `cameras`, `lights`, `scene`: all elements by name, with the arrays as interfaces | control_msgs/DynamicJointState |
-| `body <name>`, `geom <name>`, `site <name>`; the name may be a pattern | `<ns>/engine/<kind>/<name>/pose`, `twist` and `accel`, in `world`; a linear acceleration is +g upwards at rest | geometry_msgs/PoseStamped, TwistStamped, AccelStamped |
+| `body <name>`, `geom <name>`, `site <name>`; the name may be a pattern | `<ns>/engine/<kind>/<name>/pose`, `twist`, `accel` and `jacobian`, in `world`; a linear acceleration is +g upwards at rest | geometry_msgs/PoseStamped, TwistStamped, AccelStamped; control_msgs/DynamicJointState: by joint, the velocity of the origin (`linear.x` to `angular.z`) for a unit of the joint's velocity |
 | the same with `in <frame>`, a TF frame of the model | `<ns>/engine/<kind>/<name>/<frame>/pose` and `twist`: relative to the frame and its motion, along its axes | likewise |
 
 - Names in entries are the model's, such as `left_arm/gripper`. Elements of no robot are on `/engine/…`. An entry that matches nothing is
@@ -47,7 +47,7 @@ ros2 topic echo /engine/joints --once
   have `qacc.rx`, `.ry`, `.rz` (ball), and `qacc.x` to `qacc.rz` (free joint). Units and frames are
   [MuJoCo's](https://mujoco.readthedocs.io/en/stable/APIreference/APItypes.html#mjdata).
 - `engine_topics` costs nothing while a topic has no subscriber. Of the humanoid, the forces of all joints and actuators at 1 kHz cost 12 µs of a step, measured on 2 busy cores.
-  What the engine computes on request alone (`energy`, `subtree_linvel`, `subtree_angmom`, `cacc`, `cfrc_int`, `cfrc_ext`, `accel`) is computed for each message.
+  What the engine computes on request alone (`energy`, `subtree_linvel`, `subtree_angmom`, `cacc`, `cfrc_int`, `cfrc_ext`, `accel`, `jacobian`) is computed for each message.
 - `qfrc_inverse` is computed with `physics.flag.fwdinv`. A topic has at most 4096 numbers.
 - Contacts are on [`contact_states`](sensors.md#contacts). The engine's version, its solver, warnings, and the time of each stage of a step are on
   [`/diagnostics`](diagnostics.md).

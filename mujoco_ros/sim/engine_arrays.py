@@ -7,8 +7,9 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.body_tree import carriers, joints_of
 from mujoco_ros.model.robot.actuators import tendon_of
-from mujoco_ros.model.robot.scope import JOINT_WIDTHS, NAMED_ELEMENTS
+from mujoco_ros.model.robot.scope import JOINT_WIDTHS, NAMED_ELEMENTS, body_of
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_fields
 from mujoco_ros.sim.stepping.compiled_topics import Updates
@@ -88,6 +89,12 @@ def engine_arrays() -> dict[str, EngineArray]:
     return found
 
 
+_ORIGINS = {
+    int(mujoco.mjtObj.mjOBJ_XBODY): "xpos",
+    int(mujoco.mjtObj.mjOBJ_GEOM): "geom_xpos",
+    int(mujoco.mjtObj.mjOBJ_SITE): "site_xpos",
+}
+"""Array of `mjData` with the origins of elements, by their kind."""
 _Function = Callable[[mujoco.MjModel, mujoco.MjData], None]
 
 
@@ -184,6 +191,36 @@ class Accelerations:
         model, data = self._plant.model, self._plant.evaluated
         for kind, element, row in self._rows:
             mujoco.mj_objectAcceleration(model, data, kind, element, row, 0)
+
+
+class Jacobians:
+    """Motion of the origins of bodies, geoms and sites, in the axes of the world, by dof."""
+
+    def __init__(self, plant: Plant, elements: Sequence[tuple[int, int]]) -> None:
+        """Prepare the rows of each element: its `mujoco.mjtObj` and its index."""
+        self._plant = plant
+        # Linear [m] and angular motion [rad] (n, 6, nv), of a unit of each degree of freedom
+        self.values = np.zeros((len(elements), 6, plant.model.nv))
+        self._elements = [
+            (body_of(plant.model, kind, element), _ORIGINS[kind], element)
+            for kind, element in elements
+        ]
+
+    def update(self) -> None:
+        """Compute `values` of the current sample."""
+        model, data = self._plant.model, self._plant.evaluated
+        for values, (body, origins, element) in zip(self.values, self._elements, strict=True):
+            point = getattr(data, origins)[element]
+            mujoco.mj_jac(model, data, values[:3], values[3:], point, body)
+
+
+def jacobian_columns(model: mujoco.MjModel, body: int) -> Iterator[tuple[int, list[str], int]]:
+    """Yield each joint that moves a body, the names of its degrees of freedom, and the first."""
+    for carrier in carriers(model, body):
+        for joint in joints_of(model, carrier):
+            count = int(JOINT_WIDTHS[model.jnt_type[joint], 1])
+            names = [f"{axis}." for axis in _JOINT_AXES.get(count, "")] or [""]
+            yield joint, names, int(model.jnt_dofadr[joint])
 
 
 def at_sample(plant: Plant, function: _Function) -> None:

@@ -25,7 +25,9 @@ from mujoco_ros.sim.engine_arrays import (
     Accelerations,
     EngineArray,
     EngineArrays,
+    Jacobians,
     engine_arrays,
+    jacobian_columns,
 )
 from mujoco_ros.sim.kinematics import FrameMotions
 from mujoco_ros.sim.plant import Plant
@@ -36,6 +38,7 @@ ENGINE = "engine"
 """Namespace of the topics, inside the robot's, and key of their rate."""
 _POSES = {"body": "", "geom": "geom_", "site": "site_"}
 """Kinds of elements with a pose, and the beginning of its names in ``mjModel``."""
+_COMPONENTS = tuple(f"{part}.{axis}" for part in ("linear", "angular") for axis in "xyz")
 _TOPICS = {"body": "bodies", "equality": "equalities"}  # else the kind with an s
 
 
@@ -45,7 +48,7 @@ class EngineTopics(NamedTuple):
     topics: list[Topic]
     arrays: EngineArrays
     motions: list[FrameMotions]  # of each frame, since a topic shall not compute the others
-    accelerations: Accelerations
+    computed: Mapping[str, Accelerations | Jacobians]  # on request, by the name of the source
 
 
 class _Owner(NamedTuple):
@@ -91,7 +94,12 @@ def engine_topics(plant: Plant, entries: Iterable[str], *, strict: bool = True) 
         motions.append(FrameMotions(plant, 1, partial(dict, {0: pair})))
         topics += _frame_topics(elements, frame, row)
     objects = [(_object(frame.kind), frame.element) for frame in frames.values()]
-    return EngineTopics(topics, EngineArrays(plant, arrays), motions, Accelerations(plant, objects))
+    return EngineTopics(
+        topics,
+        EngineArrays(plant, arrays),
+        motions,
+        {"accelerations": Accelerations(plant, objects), "jacobians": Jacobians(plant, objects)},
+    )
 
 
 class _Elements:
@@ -217,7 +225,7 @@ def _object(kind: str) -> int:
 
 
 def _frame_topics(elements: _Elements, frame: _Frame, row: int) -> Iterator[Topic]:
-    """Yield pose and twist of a frame in its reference, and its acceleration in the world."""
+    """Yield pose and twist of a frame in its reference; acceleration and Jacobian in the world."""
     namespace, robot, name = elements.owner(frame.kind, frame.element)
     reference = frame.reference.name
     pose, twist = PoseStamped(), TwistStamped()
@@ -233,6 +241,28 @@ def _frame_topics(elements: _Elements, frame: _Frame, row: int) -> Iterator[Topi
         accel.header.frame_id = WORLD
         angular = vector("accel.angular", source, 6 * row)
         found.append(("accel", accel, angular | vector("accel.linear", source, 6 * row + 3)))
+        found.append(("jacobian", *_jacobian(elements, frame, row)))
     for last, message, numbers in found:
         parts = (ENGINE, frame.kind, topic_token(name), where, last)
         yield _topic(in_namespace(namespace, *parts), message, numbers, robot)
+
+
+def _jacobian(
+    elements: _Elements, frame: _Frame, row: int
+) -> tuple[DynamicJointState, dict[str, NumberSource]]:
+    """Return the motion of a frame for a unit of each degree of freedom that moves it."""
+    model, message = elements.model, DynamicJointState()
+    message.header.frame_id, numbers = WORLD, {}
+    body = _fixed(model, frame.kind, frame.element).body
+    for at, (joint, axes, first) in enumerate(jacobian_columns(model, body)):
+        labels: list[str] = []
+        for dof, axis in enumerate(axes, first):
+            for component, name in enumerate(_COMPONENTS):
+                address = (6 * row + component) * model.nv + dof
+                path = f"interface_values.{at}.values.{len(labels)}"
+                numbers[path] = NumberSource(f"{ENGINE}.jacobians", address)
+                labels.append(axis + name)
+        message.joint_names.append(elements.owner("joint", joint).name)
+        values = [0.0] * len(labels)
+        message.interface_values.append(InterfaceValue(interface_names=labels, values=values))
+    return message, numbers

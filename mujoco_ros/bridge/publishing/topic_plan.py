@@ -244,14 +244,15 @@ class TopicPlan:
             return base
         plan, engine = copy(base), engine_topics(self.plant, entries, strict=strict)
         plan._base = base
-        arrays, accelerations = engine.arrays, engine.accelerations
+        arrays = engine.arrays
         direct = Derived(arrays.update, arrays.compile)
         derived = {
             name: Derived(arrays.on_request[name], None) if name in arrays.on_request else direct
             for name in arrays.values
         }
-        values = {**arrays.values, "accelerations": accelerations.values}
-        derived["accelerations"] = Derived(accelerations.update, None)
+        values = dict(arrays.values)
+        for name, each in engine.computed.items():
+            values[name], derived[name] = each.values, Derived(each.update, None)
         for row, motions in enumerate(engine.motions):
             values[f"frames.{row}"] = motions.values
             derived[f"frames.{row}"] = Derived(motions.update, motions.compile)

@@ -149,6 +149,26 @@ def test_forces_are_those_of_the_sample(tmp_path: Path, integrator: str) -> None
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_jacobians_are_those_of_the_sample(tmp_path: Path, integrator: str) -> None:
+    moving = Published(tmp_path, MODEL.format(integrator=integrator), "site hand", "body bob")
+    model, expected = moving.simulation.model, moving.reference()
+    jacobian = np.zeros((6, model.nv))
+    mujoco.mj_jacSite(model, expected, jacobian[:3], jacobian[3:], model.site("hand").id)
+    found = moving.values("site/hand/jacobian")
+    assert list(found) == ["swing", "root"], "what moves the site"
+    names = [f"{part}.{axis}" for part in ("linear", "angular") for axis in "xyz"]
+    close = {"rel": 1e-9, "abs": 1e-12}
+    assert [found["swing"][name] for name in names] == pytest.approx(jacobian[:, 6], **close)
+    for dof, axis in enumerate(_ROOT):
+        column = [found["root"][f"{axis}.{name}"] for name in names]
+        assert column == pytest.approx(jacobian[:, dof], **close)
+    twist = moving.message("site/hand/twist").twist
+    speed = jacobian @ moving.simulation.sample.qvel
+    assert [*_xyz(twist.linear), *_xyz(twist.angular)] == pytest.approx(speed, rel=1e-6, abs=1e-9)
+    assert list(moving.values("body/bob/jacobian")) == ["swivel", "swing", "root"]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_frames_momenta_and_energies_are_as_sensors_measure_them(
     tmp_path: Path, integrator: str
 ) -> None:
