@@ -31,8 +31,9 @@ class HoldingContacts:
     def margin(self) -> float:
         """Distance of the contact forces from their friction cones: 1 without load, 0 if they slip.
 
-        It is the least one of all contacts, 1 - |f_t| / (mu f_n), by the engine's cone: |f_t| is the sum of
-        the tangential forces for a pyramid, and their length for an ellipse. NaN without contacts.
+        It is the least one of all contacts, 1 - |f_t| / (mu f_n), by the engine's cone: |f_t| is
+        the sum of the tangential forces for a pyramid, and their length for an elliptic cone. It is
+        NaN without contacts.
         """
         holds = self.pressed > _PRESSED * self.pressed.mean() if len(self.pressed) else self.pressed
         return float(1.0 - self.sliding[holds > 0].max(initial=0.0)) if np.any(holds) else np.nan
