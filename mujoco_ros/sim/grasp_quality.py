@@ -31,7 +31,9 @@ class HoldingContacts:
     def margin(self) -> float:
         """Distance of the contact forces from their friction cones: 1 without load, 0 if they slip.
 
-        It is the least one of all contacts, 1 - |f_t| / (mu f_n); NaN without contacts.
+        It is the least one of all contacts, 1 - |f_t| / (mu f_n), by the engine's cone: |f_t| is
+        the sum of the tangential forces for a pyramid, and their length for an elliptic cone. It is
+        NaN without contacts.
         """
         holds = self.pressed > _PRESSED * self.pressed.mean() if len(self.pressed) else self.pressed
         return float(1.0 - self.sliding[holds > 0].max(initial=0.0)) if np.any(holds) else np.nan
@@ -96,7 +98,9 @@ def holding_contacts(
     for load, row in zip(loads, rows, strict=True):
         mujoco.mj_contactForce(model, data, row, load)
     friction, dim = contact.friction[rows].reshape(-1, 5), contact.dim[rows]
-    tangential = np.linalg.norm(loads[:, 1:3] / friction[:, :2], axis=1)
+    # A pyramid of the engine has its edges on the axes of the contact frame.
+    norm = 1 if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else 2
+    tangential = np.linalg.norm(loads[:, 1:3] / friction[:, :2], norm, axis=1)
     return HoldingContacts(
         points=contact.pos[rows].reshape(-1, 3) - data.xipos[body],
         normals=np.array(signs)[:, None] * contact.frame[rows].reshape(-1, 9)[:, :3],

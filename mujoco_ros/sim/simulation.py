@@ -169,6 +169,7 @@ class Simulation:
         if edit is None or edit.model is not self.model:
             edit = PropertyEdit(self.model, values)
         edit.apply()
+        self.properties.saved |= edit.values
         if edit.has_ranges:
             self.drives.force_limits.follow(edit.values)
             follow_limits(self.controls, self.layout, self.model, self.data, self.drives)

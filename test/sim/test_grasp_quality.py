@@ -75,3 +75,29 @@ def test_a_cage_is_a_form_closure_and_contacts_in_the_middle_are_not() -> None:
     assert cage(0.0).form_closure() == 0.0
     assert cage(0.5).form_closure() > cage(0.2).form_closure()
     assert np.isnan(cage(0.5).margin), "without load"
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_a_body_that_slides_has_no_margin_in_any_direction(cone: str) -> None:
+    xml = f"""
+    <mujoco>
+      <option cone="{cone}" gravity="3 3 -3" impratio="10"/>
+      <worldbody>
+        <geom type="plane" size="1 1 .1" friction=".5"/>
+        <body name="block" pos="0 0 .02">
+          <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>
+          <joint type="slide" axis="0 0 1"/>
+          <geom type="box" size=".1 .1 .02" friction=".5"/>
+        </body>
+      </worldbody>
+    </mujoco>"""
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    block, margins = model.body("block").id, []
+    for step in range(200):
+        mujoco.mj_step(model, data)
+        mujoco.mj_forward(model, data)
+        if step > 20 and data.ncon:  # it bounces a little
+            margins.append(holding_contacts(model, data, block).margin)
+    assert len(margins) > 5
+    assert margins == pytest.approx([0.0] * len(margins), abs=0.01)

@@ -264,6 +264,12 @@ def check_properties(
             why = "its lower end is above its upper end; for no limit, give two equal numbers"
         elif which.attribute == "dir" and not any(value):
             why = "a direction is not zero"
+        elif which.attribute.startswith("solref") and (value[0] > 0.0) != (value[1] > 0.0):
+            why = "the engine uses its default unless both numbers are positive, or neither is"
+        elif which.attribute.startswith("solimp") and not (
+            max(value[0], value[1], value[3]) <= 1.0 <= value[4]
+        ):
+            why = "d0, dwidth and midpoint are from 0 to 1, and the power is at least 1"
         elif which.attribute in ("mass", "inertia"):
             body = element(model, which)
             if body >= 0 and not model.body_mass[body]:
@@ -274,7 +280,7 @@ def check_properties(
         try:
             set_properties(copy(model), values)
         except ENGINE_ERRORS as error:
-            names = ", ".join(map(label, values))
+            names = ", ".join(label(which) for which in values if which.row.is_basic)
             raise UserInputError(f"{names}: {' '.join(str(error).split())}") from error
 
 

@@ -102,6 +102,8 @@ class PropertySettings:
         # What was set, and the numbers before that, in the order of the first sets
         self.present: dict[Property, Value] = {}
         self.originals: dict[Property, Value] = {}
+        # What a saved model has: in addition, what was set at the start
+        self.saved: dict[Property, Value] = {}
         self.drawn: dict[str, float] = {}  # first number, or factor, of the last draw by parameter
         self.draws: tuple[Draw, ...] = ()  # of each reset
         self._random = np.random.default_rng((seed, 43))
@@ -118,6 +120,11 @@ class PropertySettings:
         kept = [w for w in self.originals if not fresh and element(model, w) >= 0]
         self.originals = {which: self.originals[which] for which in kept}
         self.present = {which: self.present[which] for which in kept}
+        self.saved = {
+            which: value
+            for which, value in self.saved.items()
+            if not fresh and element(model, which) >= 0
+        }
         self.draws = tuple(draw for draw in self.draws if element(model, draw.which) >= 0)
 
     def restored(self, saved: Mapping[Property, Value]) -> dict[Property, Value]:
@@ -156,17 +163,26 @@ def random_draws(
         for name in found:
             names.check_name(name)
             draws.append(Draw(names[name], name, get_property(model, names[name]), random))
-    for choose in (min, max):
-        ends = {draw.which: _drawn(draw, choose)[0] for draw in draws}
+    lowest, highest = ({draw.which: _drawn(draw, end)[0] for draw in draws} for end in (min, max))
+    for ends in (lowest, highest):
         for draw in draws:
             _check_range(draw, ends[draw.which])
         check_properties(model, ends, {draw.which: draw.label for draw in draws})
+    for which, label, *_ in draws:
+        times = [ends[which][0] > 0.0 for ends in (lowest, highest)]
+        if which.attribute.startswith("solref") and times[0] != times[1]:
+            raise UserInputError(
+                f"randomize: parameter '{label}' could be a time constant and a damping ratio, or "
+                "-stiffness and -damping; give ranges of one of both"
+            )
     return tuple(draws)
 
 
 def _drawn(draw: Draw, uniform: Callable[[float, float], float]) -> tuple[Value, float]:
     """Return the numbers, and the one that tells the most about them."""
     random, base = draw.random, draw.base
+    if draw.which.row.limited and base[0] == base[1] and random.range is None:
+        return base, base[0]  # what has no limits gets none
     if random.scale is not None:
         factor = float(uniform(*random.scale))
         return tuple(factor * number for number in base), factor

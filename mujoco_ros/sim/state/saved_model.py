@@ -64,7 +64,7 @@ class PresentModel:
             simulation.assembly,
             simulation.layout,
             copy(model.opt),
-            dict(simulation.properties.present),
+            dict(simulation.properties.saved),
             state_vector(model, simulation.data),
             np.array(motors, dtype=np.intp),
             dict(keyframes),
@@ -116,6 +116,9 @@ class PresentModel:
             spec.option.disableflags &= ~_AUTORESET  # which the simulator alone needs
             set_properties(model, self.values)
             spec.copy_back(model)
+            for which, value in self.values.items():
+                if which.attribute == "gravcomp":  # which the engine does not copy back
+                    spec.body(which.name).gravcomp = value[0]
             for name, snapshot in self.keyframes.items():
                 self._add_keyframe(spec, model, name, snapshot)
             if suffix == ".xml":

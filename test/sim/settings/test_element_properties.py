@@ -286,6 +286,10 @@ def test_all_axes_of_a_joint_have_its_damping() -> None:
             (1.0,),
             "'body.light.mass' cannot be .*: the body has no mass",
         ),
+        (Property("geom", "ball", "solref"), (0.02, -5.0), "unless both numbers are positive"),
+        (Property("geom", "ball", "solref"), (-9.0, 1.0), "unless both numbers are positive"),
+        (Property("joint", "hinge", "solimplimit"), (5.0, 0.9, 0.1, 0.5, 2.0), "d0, dwidth and"),
+        (Property("joint", "hinge", "solimplimit"), (0.9, 0.9, 0.1, 0.5, 0.2), "is at least 1"),
     ],
 )
 def test_what_no_body_can_have_is_refused(which: Property, value: Any, why: str) -> None:

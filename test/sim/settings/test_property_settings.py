@@ -180,12 +180,25 @@ def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: S
     assert first != _drawn(simulation)[0] > 3.0
 
 
+def test_what_has_no_limits_is_drawn_without_limits(simulation: Simulation) -> None:
+    simulation.set_properties({_RANGE: (0.0, 0.0)})
+    for how in ("add", "scale"):
+        simulation.randomize({"joint.hinge.range": RandomRange(**{how: (0.5, 1.5)})})
+        assert not simulation.model.jnt_limited[0]
+
+
 @pytest.mark.parametrize(
     ("name", "how", "why"),
     [
         ("body.bal.mass", {"scale": (1.0, 2.0)}, "named 'body.bal.mass'; did you mean 'body.ball"),
         ("body.ball.mass", {"add": (-2.0, 0.0)}, r"could be \[-1\.0\]; it is from 1e-09 to"),
         ("body.ball.inertia", {"add": (0.0, 1.0)}, "'body.ball.inertia' is drawn by 'scale' only"),
+        (
+            "geom.skin.solref",
+            {"range": (-1.0, 1.0)},
+            "could be a time constant and a damping ratio",
+        ),
+        ("geom.skin.solimp", {"scale": (1.0, 3.0)}, "midpoint are from 0 to 1, and the power is"),
         ("geom.a.b.margin", {"scale": (1.0, 2.0)}, "2 elements"),
         ("joint.hinge.range", {"range": (0.0, 1.0)}, None),
     ],

@@ -23,7 +23,9 @@ _CHANGED = ("mass", "friction", "damping", "range", "margin", "gravcomp", "kp", 
 def _edited(scene: str) -> Simulation:
     simulation = Simulation(load_scene(scene))
     values = {
-        which: tuple(1.1 * number for number in get_property(simulation.model, which))
+        which: (0.5,)
+        if which.attribute == "gravcomp"
+        else tuple(1.1 * number for number in get_property(simulation.model, which))
         for which in properties(simulation.model)
         if which.attribute in _CHANGED
     }
@@ -48,6 +50,15 @@ def test_a_saved_model_has_changed_numbers_options_and_motors(scene: str) -> Non
     scene_model = assemble(load_scene(scene)).model
     assert np.array_equal(model.actuator_biastype, scene_model.actuator_biastype), "no servos"
     assert not np.array_equal(model.actuator_biastype, simulation.model.actuator_biastype)
+
+
+def test_a_saved_model_has_the_numbers_that_were_set_at_the_start() -> None:
+    simulation = Simulation(load_scene("arm"))
+    which = next(w for w in properties(simulation.model) if w.attribute == "damping")
+    simulation.configure_properties({which: (7.0,)})
+    simulation.set_properties(simulation.properties.restored({}))
+    model = mujoco.MjModel.from_xml_string(PresentModel.of(simulation, {}).content(".xml").decode())
+    assert get_property(model, which) == (7.0,)
 
 
 def test_saved_keyframes_are_keyframes_of_the_saved_model(tmp_path: Path) -> None:
