@@ -84,6 +84,8 @@ class WorkerProcess:
         process = self._process
         if process is not None:
             process.kill()
+            with suppress(RuntimeError):  # it is closed
+                self._thread.submit(lambda: self._discard() if self._process is process else "")
 
     def finish(self) -> None:
         """Answer the requests made so far, then end the process."""

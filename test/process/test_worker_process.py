@@ -100,6 +100,17 @@ def test_a_worker_that_died_fails_its_request_and_is_replaced(worker):
     assert worker.pid != first
 
 
+def test_a_request_after_an_interrupt_of_an_idle_worker_is_answered(worker, monkeypatch):
+    assert worker.submit("1").result(TIMEOUT_S) == "setup 1"
+    poll = worker._process.poll
+    # A killed process may not have ended yet.
+    monkeypatch.setattr(worker._process, "poll", lambda: None)
+    worker.interrupt()
+    answer = worker.submit("2")
+    monkeypatch.setattr(worker._process, "poll", poll)
+    assert answer.result(TIMEOUT_S) == "setup 2"
+
+
 def test_a_worker_calculates_in_one_thread(worker, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     assert worker.submit("threads").result(TIMEOUT_S) == "1"

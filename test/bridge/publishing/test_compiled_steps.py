@@ -79,7 +79,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
 def _is_of_python(topic: Topic) -> bool:
     """Whether the engine computes a topic's numbers on request alone."""
-    return topic.rate == "engine" and topic.name.endswith("/accel")
+    return topic.rate == "engine" and topic.name.endswith(("/accel", "/jacobian"))
 
 
 class Stepped:

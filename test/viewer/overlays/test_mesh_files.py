@@ -132,6 +132,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(folder, files, caplog, uri
     uri = uri.format(folder)
     assert read(files, shape(uri)) == []
     assert problem in files.problems[uri]
+    until(lambda: "is not drawn" in caplog.text)
     assert caplog.text.count("is not drawn") == 1
     others = [shape(f"file://{folder}/box.stl"), shape(uri)]
     until(lambda: len(draw(files, others)) == 12)
