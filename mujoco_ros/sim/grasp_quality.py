@@ -35,8 +35,10 @@ class HoldingContacts:
         the sum of the tangential forces for a pyramid, and their length for an elliptic cone. It is
         NaN without contacts.
         """
-        holds = self.pressed > _PRESSED * self.pressed.mean() if len(self.pressed) else self.pressed
-        return float(1.0 - self.sliding[holds > 0].max(initial=0.0)) if np.any(holds) else np.nan
+        if not len(self.pressed):
+            return np.nan
+        holds = self.pressed > _PRESSED * self.pressed.mean()
+        return float(1.0 - self.sliding[holds].max()) if holds.any() else np.nan
 
     def force_closure(self, edges: int = 4) -> float:
         """Return the quality of the force closure; 0 if the contacts are no force closure.

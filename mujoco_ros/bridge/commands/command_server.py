@@ -69,15 +69,29 @@ class CommandServer:
         matched publishers soon after that has changed.
         """
         topic = in_namespace(self._namespace, *names)
-        in_executor = (False,) if is_awaited else ()
+        count = on_count and partial(on_count, topic)
+        if is_awaited:
+            self._await(kind, topic, partial(callback, topic), qos, count)
+            return
         subscription = self._endpoints.subscription(
-            kind,
-            topic,
-            lambda message: callback(topic, message, *in_executor),
-            qos,
-            raw=is_awaited,
-            on_count=on_count and partial(on_count, topic),
+            kind, topic, partial(callback, topic), qos, on_count=count
         )
         self._open.append(subscription)
-        if is_awaited:
-            self._direct.add(topic, subscription, lambda data: callback(topic, data, True))
+
+    def _await(
+        self,
+        kind: Any,
+        topic: str,
+        handle: Callable[[bytes, bool], None],
+        qos: QoSProfile,
+        on_count: Callable[[int], None] | None = None,
+    ) -> None:
+        """Subscribe to a topic for whose commands the clock may wait.
+
+        `handle` gets the serialized message, and whether it is called in the physics thread.
+        """
+        subscription = self._endpoints.subscription(
+            kind, topic, lambda data: handle(data, False), qos, raw=True, on_count=on_count
+        )
+        self._open.append(subscription)
+        self._direct.add(topic.removeprefix("/"), subscription, lambda data: handle(data, True))

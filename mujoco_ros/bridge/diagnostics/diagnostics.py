@@ -102,7 +102,7 @@ def engine(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRep
     status = now.status.engine
     diverged = status.divergences > before.status.engine.divergences
     stands = status.divergences > 0 and now.status.paused
-    # Those of a divergence are known.
+    # The messages of a divergence are known.
     new = 0 if diverged else status.messages - before.status.engine.messages
     return DiagnosticReport(
         status.error or ("diverged" if diverged or stands else "healthy"),

@@ -12,7 +12,7 @@ from control_msgs.msg import DynamicJointState, InterfaceValue
 from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
 
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
-from mujoco_ros.bridge.publishing.topics import quaternion, vector
+from mujoco_ros.bridge.publishing.topics import frame_motion, vector
 from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import in_namespace, topic_token
@@ -230,9 +230,7 @@ def _frame_topics(elements: _Elements, frame: _Frame, row: int) -> Iterator[Topi
     reference = frame.reference.name
     pose, twist = PoseStamped(), TwistStamped()
     pose.header.frame_id = twist.header.frame_id = reference
-    source = f"{ENGINE}.frames.{row}"
-    poses = vector("pose.position", source, 0) | quaternion("pose.orientation", source, 3)
-    twists = vector("twist.linear", source, 7) | vector("twist.angular", source, 10)
+    poses, twists = frame_motion(f"{ENGINE}.frames.{row}", 0)
     where = "" if reference == WORLD else topic_token(reference)
     found: list[tuple[str, object, dict[str, NumberSource]]]
     found = [("pose", pose, poses), ("twist", twist, twists)]

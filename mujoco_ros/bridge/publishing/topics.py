@@ -175,6 +175,16 @@ def quaternion(path: str, array_name: str, start: int) -> dict[str, NumberSource
     return {f"{path}.{axis}": NumberSource(array_name, start + i) for i, axis in enumerate("wxyz")}
 
 
+def frame_motion(
+    array_name: str, start: int
+) -> tuple[dict[str, NumberSource], dict[str, NumberSource]]:
+    """Map a PoseStamped and a TwistStamped to the 13 numbers of `FrameMotions` from an address."""
+    pose = vector("pose.position", array_name, start)
+    pose |= quaternion("pose.orientation", array_name, start + 3)
+    twist = vector("twist.linear", array_name, start + 7)
+    return pose, twist | vector("twist.angular", array_name, start + 10)
+
+
 def transform_topic(frames: Sequence[tuple[str, str, str, int]]) -> Topic:
     """Return /tf; a row is (parent frame, child frame, array, address of its 7 numbers)."""
     message = TFMessage()
@@ -277,10 +287,7 @@ def _controller_state(
 def _cartesian_state(index: int, robot: RobotLayout, base: str) -> Iterator[Topic]:
     pose, twist, first = PoseStamped(), TwistStamped(), 13 * index
     pose.header.frame_id = twist.header.frame_id = base
-    numbers = vector("pose.position", CARTESIAN_STATE, first)
-    numbers |= quaternion("pose.orientation", CARTESIAN_STATE, first + 3)
-    velocities = vector("twist.linear", CARTESIAN_STATE, first + 7)
-    velocities |= vector("twist.angular", CARTESIAN_STATE, first + 10)
+    numbers, velocities = frame_motion(CARTESIAN_STATE, first)
     for name, message, values in (
         ("current_pose", pose, numbers),
         ("current_twist", twist, velocities),

@@ -132,14 +132,11 @@ class ControllerServer(CommandServer, Generic[C]):
         qos: QoSProfile = RELIABLE,
     ) -> None:
         """Subscribe; `callback` gets each message, and whether the physics thread calls it."""
-        topic = self.topic(name)
 
-        def handle(data: bytes, now: bool = False) -> None:
+        def handle(data: bytes, now: bool) -> None:
             callback(deserialize_message(data, kind), now)
 
-        subscription = self._endpoints.subscription(kind, topic, handle, qos, raw=True)
-        self._open.append(subscription)
-        self._direct.add(topic.removeprefix("/"), subscription, lambda data: handle(data, True))
+        self._await(kind, self.topic(name), handle, qos)
 
     def _take(
         self,
@@ -152,7 +149,7 @@ class ControllerServer(CommandServer, Generic[C]):
         """Have the physics thread act on what `check` returns, or report its error.
 
         It acts at once if it calls this, which `now` says. In lockstep, also a refused message
-        answers a tick: that of its `header`, or the last.
+        answers a tick: the tick in its `header`, or the last.
         """
         full = self.topic(name)
         topic = full.removeprefix("/")

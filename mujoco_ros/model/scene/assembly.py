@@ -360,7 +360,7 @@ def _check_copy(spec: mujoco.MjSpec, copied: int, where: str) -> None:
 
 
 def adopt_options(option: Any, source: Any) -> None:
-    """Set options of the engine to those of another model or spec."""
+    """Copy the options of the engine from another model or spec."""
     for name in dir(option):
         if not name.startswith("_"):
             setattr(option, name, getattr(source, name))

@@ -230,7 +230,7 @@ def element(model: mujoco.MjModel, which: Property) -> int:
 
 
 def get_property(model: mujoco.MjModel, which: Property) -> Value:
-    """Return the numbers of a property; those of the size of a geom are in `SIZES`.
+    """Return the numbers of a property; the numbers of the size of a geom are in `SIZES`.
 
     The ends of a range that does not apply are equal.
     """

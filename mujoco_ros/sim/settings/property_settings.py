@@ -67,9 +67,6 @@ class PropertyNames(Mapping[str, Property]):
     def __len__(self) -> int:
         return len(self._found)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._found
-
     def check_name(self, name: str) -> None:
         """Reject the parameter of several elements, whose names differ only by ``/`` and ``.``."""
         shared = self._shared.get(name.rpartition(".")[0])

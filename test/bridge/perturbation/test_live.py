@@ -134,7 +134,7 @@ def test_parameters_take_effect_and_are_read_back(live: Live) -> None:
 def test_a_reset_restores_some_numbers_and_draws_others(
     start: SimulatorLauncher, tmp_path: Path
 ) -> None:
-    """Those of a scene with random numbers, whose parameters follow."""
+    """The scene has random numbers, whose parameters follow."""
     (tmp_path / "table.xml").write_text(_SCENE)
     (tmp_path / "table.yaml").write_text(
         "robots: [{name: table, model: table.xml}]\n"

@@ -11,15 +11,12 @@ from contexts import make_context
 from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from simulators import SimulatorLauncher
-from stepped_node import planned
+from stepped_node import named_values, planned, published
 
 from mujoco_ros.bridge.publishing.engine_topics import engine_topics
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
-from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
@@ -89,21 +86,10 @@ class Published:
             simulation.step()
 
     def message(self, name: str) -> Any:
-        (serialized,) = (it for it in self._plan.contents if it.topic.name == f"engine/{name}")
-        publisher = TopicPublisher(name)
-        publisher.subscriptions, sent = 1, []
-        publisher.publish = sent.append
-        for update in self._plan.updates([serialized]):
-            update()
-        Batch({publisher: serialized}, self._plan.arrays).publish(3, 4)
-        return deserialize_message(sent[0], type(serialized.topic.message))
+        return published(self._plan, f"engine/{name}")
 
     def values(self, name: str) -> dict[str, dict[str, float]]:
-        message = self.message(name)
-        return {
-            name: dict(zip(it.interface_names, it.values, strict=True))
-            for name, it in zip(message.joint_names, message.interface_values, strict=True)
-        }
+        return named_values(self.message(name))
 
     def reference(self) -> mujoco.MjData:
         """Return what the engine computes of the sample."""

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rclpy.serialization import deserialize_message
+from stepped_node import named_values, published
 
-from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic
+from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
-from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CONTACTS
 from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import load_scene
@@ -85,21 +84,10 @@ class Sensing:
 
     def message(self, name: str) -> Any:
         """Return the message of a topic, as it is published."""
-        serialized = self.topics[name]
-        publisher = TopicPublisher(name)
-        publisher.subscriptions, sent = 1, []
-        publisher.publish = sent.append
-        for update in self._plan.updates([serialized]):
-            update()
-        Batch({publisher: serialized}, self._plan.arrays).publish(3, 4)
-        return deserialize_message(sent[0], type(serialized.topic.message))
+        return published(self._plan, name)
 
     def states(self) -> dict[str, dict[str, float]]:
-        message = self.message("sensor_states")
-        return {
-            name: dict(zip(it.interface_names, it.values, strict=True))
-            for name, it in zip(message.joint_names, message.interface_values, strict=True)
-        }
+        return named_values(self.message("sensor_states"))
 
     def array(self, name: str) -> tuple[list[tuple[str, int]], np.ndarray]:
         """Return labels and sizes of an array, and its numbers in that shape."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from command_clients import CommandClient, SentGoal
 from contexts import make_context
-from control_msgs.msg import JointTrajectoryControllerState
+from control_msgs.msg import DynamicJointState, JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
@@ -18,6 +18,9 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
+from mujoco_ros.bridge.publishing.template_publisher import Batch
+from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.tf.robot_frames import FramePlan, plan_frames
 from mujoco_ros.control.events import GoalEnded, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
@@ -34,6 +37,26 @@ def planned(plant: Plant) -> FramePlan:
     """Return the default frames of a plant."""
     described = descriptions(plant.assembly, plant.layout)
     return plan_frames(plant.model, plant.layout, "base", described)
+
+
+def published(plan: TopicPlan, name: str) -> Any:
+    """Return the message of a topic of a plan, as it is published at 3.000000004 s."""
+    (serialized,) = (it for it in plan.contents if it.topic.name == name)
+    publisher = TopicPublisher(name)
+    publisher.subscriptions, sent = 1, []
+    publisher.publish = sent.append
+    for update in plan.updates([serialized]):
+        update()
+    Batch({publisher: serialized}, plan.arrays).publish(3, 4)
+    return deserialize_message(sent[0], type(serialized.topic.message))
+
+
+def named_values(message: DynamicJointState) -> dict[str, dict[str, float]]:
+    """Return the numbers of a message by the names of elements and interfaces."""
+    return {
+        name: dict(zip(it.interface_names, it.values, strict=True))
+        for name, it in zip(message.joint_names, message.interface_values, strict=True)
+    }
 
 
 class SteppedNode:
