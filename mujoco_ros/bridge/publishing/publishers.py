@@ -269,7 +269,7 @@ class Publishers(Component):
     def idle_steps(self) -> int:
         """Compiled steps publish what belongs to no tick of the lockstep."""
         compiled, clock = self._simulation.compiled, self._clock_batch.compiled
-        if not compiled or not clock or not self._clock.handle or self._lockstep.robots:
+        if not compiled or not clock or not self._clock.handle:
             return 0
         batches, stage = self._batches(), self._stage
         told = (compiled, batches, *stage.plan.controlled_frames)
