@@ -29,9 +29,10 @@ something that is not on this page.
 The parameter `engine_topics` lists it. No sensor in the model is needed, and the list can change while the simulation runs:
 
 ```bash
-ros2 param set /mujoco engine_topics "['qacc', 'qfrc_*', 'actuator_force', 'site gripper in base_link']"
+ros2 param set /mujoco engine_topics "['qacc', 'qfrc_*', 'actuator_force', 'site arm/grasp in base_link']"
 ros2 param set /mujoco publish_rate.engine 1000.0
 ros2 topic echo /engine/joints --once
+ros2 topic echo /engine/site/grasp/base_link/pose --once
 ```
 
 | Entry | Topics | Type |

@@ -63,7 +63,7 @@ def run_episodes(
         else episodes(trial, seeds, clock, jobs=jobs, run=run)
     )
     done: list[Episode] = []
-    where = f"the Ray cluster at '{cluster}'" if cluster else f"{jobs} processes"
+    where = f"the Ray cluster at '{cluster}'" if cluster else f"{jobs} process{'es' * (jobs > 1)}"
     report(f"0 of {len(seeds)} are done, on {where}")
     began = time.monotonic()
     try:

@@ -110,6 +110,9 @@ def test_random_numbers_of_the_model_are_in_the_report_and_unknown_to_the_contro
     assert first.conditions == again.conditions != other.conditions
     assert first.digest == again.digest
     assert np.all(known)
+    ranges = tried.randomize
+    path.write_text("randomize:\n  joint.*.frictionloss: {add: [0.1, 0.2]}\n")
+    assert trial("pick_place", randomize=path).randomize == ranges
     path.write_text("joint.none.damping: {scale: [1, 2]}\n")
     unknown = trial("pick_place", randomize=path)
     with pytest.raises(UserInputError, match=r"no parameter is named 'joint.none.damping'"):

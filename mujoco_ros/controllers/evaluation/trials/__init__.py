@@ -37,7 +37,7 @@ def trial(
     """Return the trial of a controller with changed settings.
 
     The `conditions` are a name or a YAML file of ranges; empty is the first name. `randomize` is a
-    YAML file as the key of a scene, which adds random numbers of the model.
+    YAML file as the key of a scene, with or without the key, which adds random numbers of the model.
     """
     if controller not in _TRIALS:
         raise unknown("trial for a controller", controller, _TRIALS)
@@ -47,7 +47,9 @@ def trial(
         raise UserInputError(f"{unknown('set of conditions', name, named)}; or give a YAML file")
     kind = type(next(iter(named.values())))
     ranges = named[name] if name in named else from_dict(kind, read_yaml(Path(name)), name)
-    content = {} if randomize is None else {"randomize": read_yaml(randomize)}
+    content = {} if randomize is None else read_yaml(randomize)
+    if randomize is not None and not (isinstance(content, dict) and "randomize" in content):
+        content = {"randomize": content}
     added = from_dict(RandomRanges, content, str(randomize)).randomize
     made: Trial = cls(ranges, changes or {}, randomize=added)
     return made
