@@ -139,8 +139,8 @@ class FakeEntities:
     def reset(self, name: str, values: Mapping[str, Any]) -> Request:
         return self.record("reset_entity", name, dict(values))
 
-    def load_world(self, uri: str) -> Request:
-        return self.record("load_world", uri)
+    def load_world(self, uri: str, text: str = "") -> Request:
+        return self.record("load_world", uri, *([text] if text else []))
 
     def list_spawnables(self) -> Request:
         return self.record("list_spawnables")
