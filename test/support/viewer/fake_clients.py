@@ -94,6 +94,9 @@ class FakeCommands:
     def release(self) -> None:
         self.record("release")
 
+    def push(self, frame: str, force: np.ndarray, torque: np.ndarray) -> Request:
+        return self.record("push", frame, force.tolist(), torque.tolist())
+
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
     ) -> None:
