@@ -83,6 +83,9 @@ class WorldPanel(Panel):
     def structure(self) -> Hashable:
         return self.is_replay
 
+    def rebuild(self) -> None:
+        """Keep the list of worlds, with its undo: `refresh` shows all that is restored."""
+
     def update(self) -> None:
         client = self.clients.entities
         responds = bool(self.clients.simulation.status)

@@ -38,7 +38,8 @@ class OfferedList(ABC):
         self._built: Hashable = None
         self._images: dict[str, LiveElement] = {}
         self._buttons: dict[str, widgets.Widget] = {}
-        self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
+        with widgets.row() as self.sources:  # of what is in the list
+            self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
         self._found = Element("div").classes("inner")
         with self._found:
             search = partial(setattr, self, "_search")
@@ -185,9 +186,9 @@ class WorldList(OfferedList):
     def __init__(self, session: Session) -> None:
         self._dropped: dict[OfferedModel, str] = {}  # texts of dropped files, the newest last
         super().__init__(session)
-        choose = widgets.button(
-            "Choose a file", lambda: None, tip="A scene, MJCF, URDF or MJB; or drop it on the page"
-        )
+        with self.sources:
+            tip = "A scene, MJCF, URDF or MJB; or drop it on the page"
+            choose = widgets.button("Choose a file", lambda: None, tip=tip)
         choose._props["data-action"] = "choose-file"
 
     def drop(self, dropped: DroppedWorld) -> None:

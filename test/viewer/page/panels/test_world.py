@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.viewer.clients import OfferedModel, ParameterInfo
 from mujoco_ros.viewer.page.panels.world import WorldPanel
+from mujoco_ros.viewer.settings_file import SettingsFile
 
 BOX = OfferedModel(uri="package://models/box.xml", description="A wooden box")
 ARM = OfferedModel(uri="package://models/arm.xml", description="A robot")
@@ -25,6 +26,12 @@ def opened(panel, *titles):
     for title in titles:
         world.locator("summary", has_text=title).click()
     return world
+
+
+def loaded(world):
+    """Load the chosen world."""
+    world.get_by_role("button", name="Load", exact=True).click()
+    world.get_by_role("dialog").get_by_role("button", name="Load", exact=True).click()
 
 
 def start(state):
@@ -207,6 +214,23 @@ def test_a_world_is_loaded_after_a_question(panel, clients):
     eventually(lambda: clients.called("load_world") == [(ZOO.uri,), (here.uri,)])
 
 
+def test_another_world_keeps_the_list_of_worlds_with_its_undo(
+    panel, clients, state, served, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(served.server, "settings", SettingsFile(tmp_path))
+    here = OfferedModel(uri="package://scenes/arm.yaml", description="This world")
+    clients.entities.worlds = (ZOO, here)
+    world = opened(panel, "Load world")
+    world.get_by_role("button", name="zoo.yaml").click()
+    loaded(world)
+    eventually(lambda: clients.called("load_world"), lambda: clients.calls)
+    monkeypatch.setitem(state.metadata, "scene", "zoo")
+    ((_session, layout),) = served.server._layouts.values()
+    eventually(lambda: layout.scene == "zoo")
+    clients.requests[-1].complete(True)
+    expect(world.get_by_role("button", name="Undo: load arm again")).to_be_visible()
+
+
 def test_recent_worlds_are_offered_first_and_before_the_others_are_listed(panel, clients):
     here = OfferedModel(uri="package://scenes/arm.yaml", description="This world")
     clients.entities.worlds = (BOX, here, ZOO)
@@ -228,12 +252,6 @@ DROP = """([name, text]) => {
   dataTransfer.items.add(new File([text], name));
   document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
 }"""
-
-
-def loaded(world):
-    """Load the chosen world."""
-    world.get_by_role("button", name="Load", exact=True).click()
-    world.get_by_role("dialog").get_by_role("button", name="Load", exact=True).click()
 
 
 def test_a_dropped_or_chosen_file_is_offered_and_loaded_as_text(panel, page, clients):
