@@ -359,4 +359,4 @@ class RobotsPanel(Panel):
 def _tip(row: JointRow) -> str:
     limits = f"{row.low:g} to {row.high:g} {row.unit}" if row.is_limited else "no limits"
     effort = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "unlimited effort"
-    return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'no actuator that takes references'}"
+    return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'takes no references'}"
