@@ -47,6 +47,8 @@ def dropped_world(name: str, content: bytes, folders: Sequence[str]) -> DroppedW
             text = content.decode()
         except UnicodeDecodeError as error:
             raise UserInputError(f"'{path}' is no text: {error.reason}") from None
+        if not text.strip():
+            raise UserInputError(f"'{path}' is empty")
         return DroppedWorld(OfferedModel(uri=path.name, description=DROPPED), text)
     if suffix not in _FILES:
         known = ", ".join((*_TEXTS, *_FILES))

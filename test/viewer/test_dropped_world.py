@@ -28,8 +28,9 @@ def test_another_file_is_stored_in_the_first_folder_of_clients(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("arm.mjb", b"", "the parameter 'client_folders' names one"),
-        ("arm.sh", b"", "'arm.sh' is no world: the name must end with one of .yaml"),
+        ("arm.xml", b" \n", "'arm.xml' is empty"),
+        ("arm.mjb", b"model", "the parameter 'client_folders' names one"),
+        ("arm.sh", b"ls", "'arm.sh' is no world: the name must end with one of .yaml"),
         ("arm.xml", b"\xff", "'arm.xml' is no text"),
         ("arm.xml", b" " * ((1 << 21) + 1), "at most 2097152 bytes of text"),
     ],
@@ -42,7 +43,7 @@ def test_what_is_no_world_is_refused(name, content, words):
 def test_a_file_that_is_too_large_or_cannot_be_stored_is_refused(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     with pytest.raises(UserInputError, match=r"'arm\.mjb' cannot be stored"):
-        dropped_world("arm.mjb", b"", [str(tmp_path / "file")])
+        dropped_world("arm.mjb", b"model", [str(tmp_path / "file")])
     monkeypatch.setattr(module, "LARGEST", 3)
     with pytest.raises(UserInputError, match=r"'arm\.mjb' is too large: at most 3 bytes"):
         dropped_world("arm.mjb", b"four", [str(tmp_path)])
