@@ -12,7 +12,7 @@ from mujoco_ros.viewer.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameMotion
 from mujoco_ros.viewer.ros.commands import VelocityPublisher
 
 
-class Scale(NamedTuple):
+class Deflection(NamedTuple):
     """What full deflection commands."""
 
     value: float  # at first
@@ -21,11 +21,11 @@ class Scale(NamedTuple):
 
 
 SCALES = {
-    "forwards": Scale(0.3, "m/s", 10.0),
-    "left": Scale(0.1, "m/s", 10.0),
-    "turn": Scale(0.35, "rad/s", 10.0),
-    "force": Scale(10.0, "N", 1e4),
-    "torque": Scale(1.0, "Nm", 1e4),
+    "forwards": Deflection(0.3, "m/s", 10.0),
+    "left": Deflection(0.1, "m/s", 10.0),
+    "turn": Deflection(0.35, "rad/s", 10.0),
+    "force": Deflection(10.0, "N", 1e4),
+    "torque": Deflection(1.0, "Nm", 1e4),
 }
 """Velocities of a robot, and the push of a body."""
 SMALLEST = 0.01
