@@ -221,6 +221,9 @@ def _compiled(
     _merge(spec, parts)
     write_options(spec.option, config.physics)
     reserve_attributes(spec)
+    if any(name.endswith(".ipos") for name in config.randomize):
+        for body in spec.bodies[1:]:
+            body.simple = False  # else the engine takes the centre of mass for the origin
     # Beside a simulation, threads of the compiler would wait for a processor; this one has a
     # priority.
     spec.compiler.usethread = usethread

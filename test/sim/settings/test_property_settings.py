@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -162,6 +163,28 @@ def test_a_scene_draws_numbers_before_its_first_step(simulation: Simulation) -> 
     assert 3.0 <= _drawn(Simulation(config))[0] <= 4.0
 
 
+def test_the_centre_of_mass_of_a_free_body_is_drawn_as_if_compiled_with_it(
+    simulate: Simulate,
+) -> None:
+    text = (
+        "<mujoco><worldbody><body name='b' pos='0 0 1'><freejoint/><geom type='box' "
+        "size='.1 .2 .3' mass='0'/><inertial pos='{} {} {}' mass='2' diaginertia='.1 .2 .25'/>"
+        "</body></worldbody></mujoco>"
+    )
+    config = replace(
+        simulate(text.format(0, 0, 0)).assembly.config,
+        randomize={"body.b.ipos": RandomRange(add=(-0.05, 0.05))},
+    )
+    for seed in range(5):
+        drawn = Simulation(config, seed=seed)
+        expected = simulate(text.format(*drawn.model.body_ipos[1]))
+        for each in (drawn, expected):
+            each.data.qvel[:] = 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
+            mujoco.mj_forward(each.model, each.data)
+        assert drawn.model.body_ipos[1].all()
+        assert drawn.data.qacc == pytest.approx(expected.data.qacc, abs=1e-10)
+
+
 def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: Simulation) -> None:
     config = simulation.assembly.config
     ranges = {"body.none.mass": RandomRange(scale=(1.0, 2.0))}
@@ -200,6 +223,8 @@ def test_what_has_no_limits_is_drawn_without_limits(simulation: Simulation) -> N
         ),
         ("geom.skin.solimp", {"scale": (1.0, 3.0)}, "midpoint are from 0 to 1, and the power is"),
         ("geom.a.b.margin", {"scale": (1.0, 2.0)}, "2 elements"),
+        ("joint.hinge.range", {"range": (0.5, 0.5)}, r"be \[0\.5, 0\.5\], and two equal numbers"),
+        ("joint.hinge.range", {"scale": (0.0, 0.0)}, "two equal numbers are no limit"),
         ("joint.hinge.range", {"range": (0.0, 1.0)}, None),
     ],
 )
