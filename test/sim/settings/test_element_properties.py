@@ -243,7 +243,8 @@ def test_a_camera_that_is_moved_sees_as_if_compiled_there(mode: str) -> None:
         "'10 20 30'><joint axis='0 1 0'/><geom size='.1' pos='.2 0 0'/><camera name='eye' pos='{}' "
         f"quat='{{}}' mode='{mode}' target='aim'/></body></worldbody></mujoco>"
     )
-    model, compiled = _model(text.format("0 0 1", "1 0 0 0")), _model(text.format("3 2 1", "1 1 0 0"))
+    model = _model(text.format("0 0 1", "1 0 0 0"))
+    compiled = _model(text.format("3 2 1", "1 1 0 0"))
     values = {
         Property("camera", "eye", "pos"): (3.0, 2.0, 1.0),
         Property("camera", "eye", "quat"): (1.0, 1.0, 0.0, 0.0),
