@@ -162,12 +162,12 @@ def random_draws(
             draws.append(Draw(names[name], name, get_property(model, names[name]), random))
     lowest, highest = ({draw.which: _drawn(draw, end)[0] for draw in draws} for end in (min, max))
     for draw in draws:
-        ends = lowest[draw.which], highest[draw.which]
-        for end in ends:
+        low, high = lowest[draw.which], highest[draw.which]
+        for end in (low, high):
             _check_range(draw, end)
-        if draw.which.row.limited and draw.base != ends[0] == ends[1] and len({*ends[0]}) == 1:
+        if draw.which.row.limited and draw.base != low == high and len({*low}) == 1:
             raise UserInputError(
-                f"randomize: parameter '{draw.label}' would always be {list(ends[0])}, and two "
+                f"randomize: parameter '{draw.label}' would always be {list(low)}, and two "
                 "equal numbers are no limit; give a range of different numbers"
             )
     for ends in (lowest, highest):
