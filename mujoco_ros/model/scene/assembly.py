@@ -334,11 +334,12 @@ def _attach(spec: mujoco.MjSpec, part: ScenePart) -> None:
     pose = part.config.pose
     frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
     # The options of the world apply; equal ones cause no warning.
-    adopt_options(part.spec.option, spec.option)
-    restore_files(part.spec, part.files)
+    own = part.spec.copy()  # the engine writes the prefix into the names of files
+    adopt_options(own.option, spec.option)
+    restore_files(own, part.files)
     before = _referring(spec)
     try:
-        spec.attach(part.spec, prefix=part.prefix, frame=frame)
+        spec.attach(own, prefix=part.prefix, frame=frame)
     except ENGINE_ERRORS as error:
         raise engine_error(f"'{part.name}' cannot be merged", error) from error
     _check_copy(part.spec, _referring(spec) - before, f"'{part.name}' cannot be merged")
