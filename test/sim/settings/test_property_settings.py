@@ -72,6 +72,25 @@ def test_a_new_force_range_remains_after_a_lower_limit_of_a_gripper(
     assert simulation.model.actuator_forcerange[0].tolist() == [-5.0, 6.0]
 
 
+@pytest.mark.parametrize(("is_restored", "forces"), [(False, (-5.0, 6.0)), (True, (-9.0, 9.0))])
+def test_a_keyframe_has_the_limit_of_the_gripper_and_the_present_or_saved_forces(
+    simulation: Simulation, is_restored: bool, forces: tuple[float, float]
+) -> None:
+    keyframes = Keyframes(simulation)
+    keyframes.save("free")
+    simulation.drives.limit_effort(0, 5.5)
+    keyframes.save("limited")
+    simulation.set_properties({_FORCES: (-5.0, 6.0)})
+    simulation.properties.is_restored = is_restored
+    keyframes.load("free")
+    assert get_property(simulation.model, _FORCES) == forces
+    keyframes.load("limited")
+    clipped = tuple(np.clip(forces, -5.5, 5.5))
+    assert get_property(simulation.model, _FORCES) == clipped
+    simulation.drives.limit_effort(0, 0.0)
+    assert get_property(simulation.model, _FORCES) == forces
+
+
 def test_a_reset_restores_the_forces_of_the_model_and_not_those_of_the_gripper(
     simulation: Simulation,
 ) -> None:
