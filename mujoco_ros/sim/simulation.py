@@ -81,7 +81,7 @@ class Simulation:
         self.on_timestep: list[Callable[[float], object]] = []
         self.on_reset: list[Callable[[], object]] = []
         self.on_robot_set: list[Callable[[RobotControl], object]] = []
-        # Called by the physics thread when numbers of elements were set
+        # Called by the physics thread when numbers of elements, or options, were set
         self.on_edit: list[Callable[[Iterable[Property]], object]] = []
         # The last change of parameters and its time, for the report of a divergence
         self.last_change = ""
@@ -151,6 +151,8 @@ class Simulation:
         write_options(self.model.opt, options)
         self._options_changed()
         wake(self.model, self.data)
+        for listener in self.on_edit:
+            listener(())
 
     def set_properties(
         self, values: Mapping[Property, Value], edit: PropertyEdit | None = None
