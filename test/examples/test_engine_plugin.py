@@ -72,6 +72,12 @@ def test_the_templates_are_built_for_the_running_mujoco(folder):
     assert libraries == dict.fromkeys(sources, mujoco.mj_versionString())
 
 
+def test_the_folder_of_a_copy_may_have_spaces_in_its_name() -> None:
+    command = ["make", "-n", "plugin", "PLUGIN=my plugin"]
+    printed = subprocess.run(command, cwd=TEMPLATE.parents[1], capture_output=True, text=True)
+    assert r"cmake --build my\ plugin/build" in printed.stdout
+
+
 @pytest.fixture(scope="module")
 def kinds(folder: Path) -> Simulation:
     """Two seconds of a leaf in the air, and of a ball above a tube."""
