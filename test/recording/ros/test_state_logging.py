@@ -225,7 +225,7 @@ def test_changed_numbers_of_the_model_begin_a_segment_with_them(path):
     mass = next(p for p in properties(logged.simulation.model) if p.attribute == "mass")
     for value in (3.0, 4.0):
         logged.step(10)
-        logged.simulation.set_properties({mass: (value,)})
+        logged.simulation.properties.set({mass: (value,)})
     before = logged.simulation.sample.qpos.copy()
     logged.step(5)
     logged.logging.close()
@@ -240,7 +240,7 @@ def test_changed_numbers_of_the_model_begin_a_segment_with_them(path):
 def test_a_segment_after_a_change_of_the_model_has_the_numbers_that_were_set(path):
     logged = Logged(str(path))
     mass = next(p for p in properties(logged.simulation.model) if p.attribute == "mass")
-    logged.simulation.set_properties({mass: (3.0,)})
+    logged.simulation.properties.set({mass: (3.0,)})
     logged.step(5)
     text = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
     ball = part_from_text(text, name="ball")
