@@ -18,7 +18,7 @@ RESTS_M_S = 0.001
 FAST_S = 3.0
 FULL_S = 9.99
 _SENTENCE = 160
-_MISSING = "Error opening file"
+_MISSING = "Error opening file", "no such file", "does not exist"
 _SOURCES = {
     "example-robot-data": "[PyPI](https://pypi.org/project/example-robot-data/), URDF",
     "gymnasium": "[PyPI](https://pypi.org/project/gymnasium/), MJCF",
@@ -91,7 +91,7 @@ def _counts(own: Sequence[Results]) -> Iterator[str]:
 
 
 def _refusal(results: Results) -> str:
-    if _MISSING in results["refused"] or "no such file" in results["refused"]:
+    if any(text in results["refused"] for text in _MISSING):
         return "missing"
     return "mujoco" if results.get("rejected_by_mujoco") else "other"
 

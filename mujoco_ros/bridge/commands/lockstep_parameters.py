@@ -17,7 +17,6 @@ from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
-from mujoco_ros.native.plan import MANY
 from mujoco_ros.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.round_trip import RoundTrip
@@ -116,8 +115,8 @@ class LockstepParameters(Component):
         return _RESPONSE_S
 
     def idle_steps(self) -> int:
-        """Without lockstep the clock waits for nothing."""
-        return 0 if self._responding or self._lockstep.robots else MANY
+        """Between two ticks the clock waits for nothing."""
+        return 0 if self._responding else self._lockstep.idle_steps()
 
     def confirm(self, topics: Iterable[str]) -> None:
         """Wait until the controller_managers of these topics have taken what was published.

@@ -127,6 +127,7 @@ class Publishers(Component):
         self._ticking: frozenset[str] = frozenset()
         # Since when there is a new subscription [s of wall time], and of which publisher.
         self._joined: deque[tuple[float, TopicPublisher]] = deque(maxlen=1000)
+        self._ticked = perf_counter()  # when the last tick was published [s of wall time]
         self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._note_join)
         self._reported = 0  # lost messages in the last report
         self._rates = {topic: values[_RATE + topic] for topic in RATES}
@@ -214,7 +215,8 @@ class Publishers(Component):
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject what the model does not have."""
-        if ENGINE_TOPICS in values:
+        self._extended = None
+        if ENGINE_TOPICS in values and list(values[ENGINE_TOPICS]) != list(self._entries):
             if self._models.busy:
                 raise UserInputError(f"parameter '{ENGINE_TOPICS}': the model changes; try again")
             self._extended = self._stage.plan.extended(values[ENGINE_TOPICS])
@@ -267,7 +269,7 @@ class Publishers(Component):
     def idle_steps(self) -> int:
         """Compiled steps publish what belongs to no tick of the lockstep."""
         compiled, clock = self._simulation.compiled, self._clock_batch.compiled
-        if not compiled or not clock or not self._clock.handle or self._lockstep.robots:
+        if not compiled or not clock or not self._clock.handle:
             return 0
         batches, stage = self._batches(), self._stage
         told = (compiled, batches, *stage.plan.controlled_frames)
@@ -306,7 +308,7 @@ class Publishers(Component):
             return
         stamp = split(self._simulation.time)
         if ticking:
-            self._joined.clear()  # they receive this tick
+            self._forget_joins()
             self._stage.label(self._simulation.epochs.number)
         # The lockstep waits for the answer.
         sending = Sending.AT_ONCE if self._lockstep.robots else Sending.WAITING
@@ -362,6 +364,16 @@ class Publishers(Component):
             clock_every=whole_steps(self._clock_rate, timestep) if self._clock_rate else 0,
             managed=self._clock_last,
         )
+
+    def _forget_joins(self) -> None:
+        """Forget the subscriptions that were there before the last tick.
+
+        A subscription that joined since may not receive the present tick: its own side may still
+        be unaware of the publisher.
+        """
+        while self._joined and self._joined[0][0] < self._ticked:
+            self._joined.popleft()
+        self._ticked = perf_counter()
 
     def _note_join(self, publisher: TopicPublisher) -> None:
         self._joined.append((perf_counter(), publisher))

@@ -110,7 +110,9 @@ class TopicStage:
         self.prepared.clear()
         self.in_python.clear()
         updates: dict[Derived, Updates] = {}
-        return [self._compile(group, updates) for group in self.batches]
+        # The steps before a tick of the lockstep publish what does not come at ticks only.
+        between = (group for group in self.batches if group.every != _AT_TICKS)
+        return [self._compile(group, updates) for group in between]
 
     def _compile(self, group: TopicGroup, updates: dict[Derived, Updates]) -> CompiledTopics:
         messages = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.command_queue import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep_sources import (
@@ -30,6 +31,8 @@ _LONGEST_HOLD_S = 1.0
 """Longest period of a source between whose ticks commands wait, in simulated time."""
 _FARTHEST_S = 60.0
 """How far ahead a stamp of a tick is at most: a stamp of the wall clock is decades ahead."""
+_MOST_IDLE = 16
+"""Steps after which messages that wait for a tick are collected, before their queues are full."""
 _MOST_AHEAD = 1024  # commands that wait for later ticks
 
 Policy = Literal["wait", "proceed"]
@@ -211,6 +214,19 @@ class Lockstep:
                 self._act()
             if not present:
                 self.on_join(topic)
+
+    def idle_steps(self) -> int:
+        """Return the number of steps before the next tick, between which commands wait.
+
+        0 if some may act before, or a controller_manager counts the ticks.
+        """
+        if not self._sources:
+            return MANY
+        if not self._simulation.commands.held or self.clock_every:
+            return 0
+        number = self._simulation.next_step_number
+        steps = min(-number % source.every for source in self._sources.values())
+        return min(steps, _MOST_IDLE)
 
     def wait(self, now: float) -> float:
         """Return how long to wait before the next check [s]; 0 lets the next step begin."""

@@ -191,9 +191,10 @@ class PhysicsThread:
 
     def _idle_steps(self) -> int:
         """Return in how many steps no listener has to be called, at most `MANY`."""
-        simulation = self._simulation
-        # Messages that the thread takes itself are looked for at each step.
-        is_polled = simulation.commands.inlet is not None
+        simulation, commands = self._simulation, self._simulation.commands
+        # Messages that the thread takes itself are looked for at each step, unless they wait for a
+        # tick of the lockstep. Then those that other threads have submitted wait as well.
+        is_polled = commands.attention[0] if commands.held else commands.inlet is not None
         if is_polled or self._clock.now is not WallClock.now or not simulation.can_be_compiled:
             return 0
         steps = MANY
@@ -214,8 +215,7 @@ class PhysicsThread:
             Wall time at which the last step began [s].
         """
         simulation, pacer, pace = self._simulation, self._pacer, self._pace
-        # Not in lockstep, which has no such runs and waits for others.
-        self._behind.want(not pacer.factor)
+        self._behind.want(not pacer.factor and not simulation.commands.held)  # others wait for it
         pace[:-1], pace[-1] = pacer.numbers(), last
         outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])

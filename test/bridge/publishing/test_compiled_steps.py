@@ -28,6 +28,7 @@ from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.writer import describe_robots
+from mujoco_ros.sim.stepping.lockstep import Lockstep, LockstepConfig, SourceConfig
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread, StepListener
 from mujoco_ros.sim.stepping.real_time import Pacer
 
@@ -157,6 +158,46 @@ def test_idle_steps_send_the_messages_of_steps_in_python(
     assert {topic.rate for topic in topics if not _is_of_python(topic)} <= {CONTACTS}
     assert compiled.state() == python.state()
     assert compiled.simulation.time == python.simulation.time
+
+
+class _BetweenTicks(StepListener):
+    def __init__(self, lockstep: Lockstep) -> None:
+        self.idle_steps = lockstep.idle_steps  # type: ignore[method-assign]
+
+    def wait(self, now: float) -> float:
+        return 0.0
+
+
+def test_steps_between_ticks_of_the_lockstep_send_the_messages_of_steps_in_python(
+    ros_node: Node, sent: Sent
+) -> None:
+    source = SourceConfig(topic="joint_commands", robot="humanoid", rate=50.0)
+    results = []
+    for stepped in both(ros_node, "humanoid", sent):
+        lockstep = stepped.publishers._lockstep
+        lockstep.configure(LockstepConfig(sources=(source,)))
+        stepped.listen(_BetweenTicks(lockstep))
+        messages = named(stepped, stepped.run(STEPS))
+        ticks = lockstep.status["joint_commands"].ticks
+        results.append((messages, stepped.state(), ticks))
+        assert (stepped.thread._steps > STEPS / 2) is stepped.compiled
+    assert results[0] == results[1]
+    assert results[0][-1] == STEPS / 20
+
+
+def test_a_command_that_waits_for_a_tick_stops_no_step_between(ros_node: Node, sent: Sent) -> None:
+    stepped = Stepped(ros_node, "humanoid", sent, compiled=True)
+    lockstep, commands = stepped.publishers._lockstep, stepped.simulation.commands
+    source = SourceConfig(topic="joint_commands", robot="humanoid", rate=50.0)
+    lockstep.configure(LockstepConfig(sources=(source,)))
+    stepped.listen(_BetweenTicks(lockstep))
+    stepped.run(2)
+    assert stepped.thread._idle_steps() > 1
+    commands.submit(bool)
+    assert stepped.thread._idle_steps() == 0
+    before = stepped.simulation.step_number
+    stepped.run(STEPS)
+    assert stepped.simulation.step_number - before == STEPS
 
 
 def test_another_controlled_frame_is_followed(ros_node: Node, sent: Sent) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,21 @@ class ControllerProcess:
 
     def wait_for(self, *, goal: str, after: int = 0) -> list[tuple[float, str, str, str]]:
         """Wait for a transition to a state, and return all transitions but the first `after`."""
-        deadline = time.monotonic() + _WAIT_LIMIT_S
-        while goal not in [made[2] for made in self.made()[after:]]:
-            assert self.process.poll() is None, f"the process ended early:\n{self.log}"
-            assert time.monotonic() < deadline, f"no transition to {goal}:\n{self.log}"
-            time.sleep(0.05)
+        self._wait(
+            lambda: goal in [made[2] for made in self.made()[after:]], f"transition to {goal}"
+        )
         return self.made()[after:]
+
+    def wait_for_log(self, text: str) -> None:
+        """Wait until the log has some text."""
+        self._wait(lambda: text in self.log, f"'{text}'")
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + _WAIT_LIMIT_S
+        while not condition():
+            assert self.process.poll() is None, f"the process ended early:\n{self.log}"
+            assert time.monotonic() < deadline, f"no {what}:\n{self.log}"
+            time.sleep(0.05)
 
     def kill(self) -> None:
         """Kill the process with SIGKILL."""

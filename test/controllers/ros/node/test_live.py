@@ -144,7 +144,7 @@ def test_image_detection_gains_and_trajectories_work_over_ros(remote, beside):
 def test_the_thread_with_the_ticks_has_a_real_time_priority_if_permitted(remote, beside):
     remote.listener.set_parameters({"mode": "realtime", "real_time_factor": 1.0})
     in_real_time = beside("grasp_reflex", scene="arm")
-    assert remote.listener.spin_until(lambda: "all inputs received" in in_real_time.log)
+    in_real_time.wait_for_log("all inputs received")
     policy = os.sched_getscheduler(in_real_time.process.pid) & ~os.SCHED_RESET_ON_FORK
     is_refused = "the system permits no real-time priority" in in_real_time.log
     assert policy == (os.SCHED_OTHER if is_refused else os.SCHED_FIFO)
