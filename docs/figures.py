@@ -22,7 +22,6 @@ from page_animation import draw_animation
 from page_figure import draw_page
 from phone_figure import draw_phone
 from scene_view import View, photograph, write_image
-from soak_plot import soak_plot
 from training_plot import training_plot
 from walk_plots import WALKS
 
@@ -121,7 +120,7 @@ VIEWS = (
 )
 
 
-DRAWN = {**PLOTS, **DIAGRAMS, "soak": soak_plot, "training": training_plot}
+DRAWN = {**PLOTS, **DIAGRAMS, "training": training_plot}
 SIMULATED = {**WALKS, "fit": fit_plot}
 """Plots of simulations, which take too long to compare with the code."""
 PAGES = {"viewer": (draw_page, "humanoid"), "phone": (draw_phone, "humanoid")}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.events import Event
+from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
@@ -21,7 +21,7 @@ from mujoco_ros.sim.sample import Sample, SensorNoise
 from mujoco_ros.sim.settings.gains import GainSettings, configured_gains
 from mujoco_ros.sim.settings.model_settings import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
-from mujoco_ros.sim.settings.property_settings import Draw
+from mujoco_ros.sim.settings.random_draws import Draw
 from mujoco_ros.sim.start_warnings import warn_of_falls, warn_of_penetrations
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
@@ -211,6 +211,19 @@ class Plant:
         set_state(model, data, self.sample.state)
         mujoco.mj_setState(model, data, inputs, INPUTS)
         data.qfrc_applied[:] = data.xfrc_applied[:] = 0.0
+
+    def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
+        """Return the event of a reset, `before` which the simulated time was another one [s].
+
+        Without `state`, the time alone was reset.
+        """
+        return SimulationReset(
+            time=float(self.data.time),
+            before=before,
+            state=state,
+            gain_changes=self.gains.changes,
+            gains=self.gains.by_robot() if state else None,
+        )
 
     def set_plugin_attributes(self, changes: Mapping[PluginAttribute, float]) -> None:
         """Set attributes of engine plugins; see `PluginAttributes.set`."""

@@ -1,7 +1,7 @@
 """The one owner of the live model and state."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Literal
 
 import mujoco
@@ -16,14 +16,13 @@ from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import SceneConfig
 from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, write_options
-from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
 from mujoco_ros.sim.engine_messages import EngineMessages
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
-from mujoco_ros.sim.robot_controls import JointFeedback, follow_limits
-from mujoco_ros.sim.settings.element_properties import Property, PropertyEdit, Value
-from mujoco_ros.sim.settings.property_settings import PropertySettings, random_draws
+from mujoco_ros.sim.robot_controls import JointFeedback
+from mujoco_ros.sim.settings.property_settings import PropertySettings
+from mujoco_ros.sim.settings.random_draws import random_draws
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
 from mujoco_ros.sim.state.state_vector import wake
@@ -81,11 +80,8 @@ class Simulation:
         self.on_timestep: list[Callable[[float], object]] = []
         self.on_reset: list[Callable[[], object]] = []
         self.on_robot_set: list[Callable[[RobotControl], object]] = []
-        # Called by the physics thread when numbers of elements were set
-        self.on_edit: list[Callable[[Iterable[Property]], object]] = []
         # The last change of parameters and its time, for the report of a divergence
         self.last_change = ""
-        self.properties = PropertySettings(seed)  # the numbers of elements that were set
         self._sensor_noise, self._default_realism = sensor_noise, realism
         self.seed = seed  # of the noise of sensors, cameras and lidars
         # What the drives have: not the references if the buses of robots are imperfect
@@ -93,10 +89,11 @@ class Simulation:
         self._feedback: JointFeedback
         self.times = StepTimes()  # of the steps
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
-        self._use(self._build_plant(assembly, None))
+        plant = self._build_plant(assembly, None)
+        self.properties = PropertySettings(plant, seed)  # the numbers of elements that were set
+        self._use(plant)
         self.wrenches = ExternalWrenches(self.model, self.data)
         mujoco.set_mju_user_warning(self.engine_messages.append)
-        self.properties.draws = self.plant.draws
         self.reset()
 
     def build_plant(self, assembly: Assembly) -> Plant:
@@ -126,11 +123,10 @@ class Simulation:
             if not any(control is other for other in plant.controls):
                 control.end(f"robot '{robot.name}' no longer exists")
         self._use(plant)
-        self.properties.follow(plant.model, fresh=fresh)
+        self.properties.switch_model(plant, fresh=fresh)
         self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
             self.data.time = now
-            self.properties.draws = plant.draws
             self.reset(time=time)
         else:
             plant.evaluate()
@@ -152,57 +148,10 @@ class Simulation:
         self._options_changed()
         wake(self.model, self.data)
 
-    def set_properties(
-        self, values: Mapping[Property, Value], edit: PropertyEdit | None = None
-    ) -> None:
-        """Set properties of elements between two steps; `edit` is prepared from the values."""
-        self.drives.force_limits.uncover(values)
-        self.properties.note(self.model, values)
-        self.configure_properties(values, edit)
-
-    def configure_properties(
-        self, values: Mapping[Property, Value], edit: PropertyEdit | None = None
-    ) -> None:
-        """Set properties as by `set_properties`, also as what a reset restores."""
-        if not values:
-            return
-        if edit is None or edit.model is not self.model:
-            edit = PropertyEdit(self.model, values)
-        edit.apply()
-        self.properties.saved |= edit.values
-        if edit.has_ranges:
-            self.drives.force_limits.follow(edit.values)
-            follow_limits(self.controls, self.layout, self.model, self.data, self.drives)
-        wake(self.model, self.data)
-        for listener in self.on_edit:
-            listener(edit.values)
-
     def note_change(self, text: str) -> None:
         """Note a change of parameters that acts from the next step on."""
         time = float(self.data.time)
         self.last_change = f"; the last change of parameters was {text}, at {time:.3f} s"
-
-    def randomize(self, ranges: Mapping[str, RandomRange]) -> None:
-        """Draw numbers of elements now and at each reset, by name or pattern of parameters.
-
-        Raises:
-            UserInputError: A name is unknown, or a number could be invalid.
-        """
-        self.properties.draws = random_draws(self.model, self.layout, self.drives, ranges)
-        self.set_properties(self.properties.draw())
-
-    def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
-        """Return the event of a reset, `before` which the simulated time was another one [s].
-
-        Without `state`, the time alone was reset.
-        """
-        return SimulationReset(
-            time=float(self.data.time),
-            before=before,
-            state=state,
-            gain_changes=self.plant.gains.changes,
-            gains=self.plant.gains.by_robot() if state else None,
-        )
 
     def _options_changed(self) -> None:
         """Apply options of the model, ``model.opt``, that were changed between two steps."""
@@ -340,14 +289,14 @@ class Simulation:
         `time` is the simulated time to set [s]; another state to return to is from `Plant.settle`.
         """
         before = float(self.data.time)
-        self.set_properties(self.properties.restored({}) | self.properties.draw())
+        self.properties.set(self.properties.restored({}) | self.properties.draw())
         self.plant.reset(state)
         self.wrenches.clear()
         for control in self.controls:
             control.reset()
         self.data.time = time
         self.set_current_sample(time)
-        self.emit(self.reset_event(before))
+        self.emit(self.plant.reset_event(before))
 
     def release_commands(self) -> None:
         """End goals, motions and external wrenches, between two steps; joints hold."""

@@ -4,38 +4,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from commanded_robot import CommandedRobot, points, some_joints
+from commanded_robot import points
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly
+from trajectory_robot import NAMES, STEP, ended, line, robot
 
 from mujoco_ros.control.events import (
     CommandPreempted,
     CommandRejected,
     CommandSource,
-    GoalEnded,
     GoalProgress,
     GoalStarted,
     Outcome,
 )
 from mujoco_ros.control.trajectory.trajectory import PointArrays
-
-NAMES = ("a", "b", "c")
-STEP = 0.004
-
-
-def robot(**options) -> CommandedRobot:
-    return CommandedRobot(some_joints(NAMES), **{"timestep": STEP} | options)
-
-
-def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
-    """A trajectory of one point with zero velocity."""
-    return points([seconds], [[to] * joints], [[0.0] * joints])
-
-
-def ended(commanded: CommandedRobot) -> list[tuple[object, Outcome]]:
-    return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
-
 
 # --- random trajectories at random times, against an oracle of scipy's polynomials
 

@@ -120,7 +120,7 @@ def test_the_gripper_opens_and_closes_to_a_width_in_metres(grippers, name):
 def test_the_gripper_respects_a_range_that_is_set_while_it_runs(grippers):
     simulation = grippers(hand())
     grip(simulation, OPEN)
-    simulation.set_properties({Property("tendon", "split", "range"): (0.0, 0.03)})
+    simulation.properties.set({Property("tendon", "split", "range"): (0.0, 0.03)})
     ended = grip(simulation, OPEN)
     assert ended.position == pytest.approx(0.03, abs=0.001)
     assert simulation.data.ctrl[0] == pytest.approx(0.03 / OPEN * FULL)

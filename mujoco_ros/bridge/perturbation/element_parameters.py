@@ -22,7 +22,7 @@ from mujoco_ros.sim.settings.element_properties import (
 )
 from mujoco_ros.sim.settings.model_settings import Equality, EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
-from mujoco_ros.sim.settings.property_settings import PropertyNames, element_parameter
+from mujoco_ros.sim.settings.property_names import PropertyNames, element_parameter
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
@@ -158,7 +158,7 @@ class PropertyParameters(Component):
     def apply_initial(self) -> None:
         """Apply the values that the user set at start, before the simulation runs."""
         changed = self._checked(self._parameters.values)
-        self._simulation.configure_properties(changed)
+        self._simulation.properties.configure(changed)
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject what no body can have."""
@@ -176,7 +176,7 @@ class PropertyParameters(Component):
             simulation.properties.is_restored = values.get(
                 _RESTORES, simulation.properties.is_restored
             )
-            simulation.set_properties(mine, edit)
+            simulation.properties.set(mine, edit)
 
         return command
 
@@ -206,7 +206,7 @@ class PropertyParameters(Component):
         """Apply the changed values to the elements that remain."""
         edit, self._edit = self._edit, None
         if edit is not None and not self._simulation.plant.fresh:
-            self._simulation.configure_properties(edit.values, edit)
+            self._simulation.properties.configure(edit.values, edit)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""

@@ -118,7 +118,7 @@ def run_episode(
     host.supervised.time_limit.limit_s = _TIME_LIMIT_S
     trial.disturb(simulation.model, conditions)
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
-    simulation.randomize(assembly.config.randomize)
+    simulation.properties.randomize(assembly.config.randomize)
     conditions = {**conditions, **simulation.properties.drawn}
     refusal = trial.impossible(simulation.model)
     host.observation_filter = trial.observation_filter(seed, conditions)

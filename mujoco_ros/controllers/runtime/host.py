@@ -105,7 +105,7 @@ class ControllerHost:
         simulation.on_reset.append(self.reset)
         simulation.on_robot_set.append(self._on_robot_set)
         simulation.on_timestep.append(self._update_timestep)
-        simulation.on_edit.append(self._note_edit)
+        simulation.properties.on_edit.append(self._note_edit)
 
     @property
     def robot(self) -> str:
@@ -234,7 +234,7 @@ class ControllerHost:
         simulation.on_reset.remove(self.reset)
         simulation.on_robot_set.remove(self._on_robot_set)
         simulation.on_timestep.remove(self._update_timestep)
-        simulation.on_edit.remove(self._note_edit)
+        simulation.properties.on_edit.remove(self._note_edit)
         for binding in self._bindings.each.values():
             binding.cameras.close()
 

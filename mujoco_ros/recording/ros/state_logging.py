@@ -69,7 +69,7 @@ class StateLogging(Component):
         self._ring: RingBuffer | None = None  # of the physics thread
         self._next: RingBuffer | None = None
         simulation.on_timestep.append(self._begin_segment)
-        simulation.on_edit.append(self._begin_segment)
+        simulation.properties.on_edit.append(self._begin_segment)
         self._name = values[_FILE]
         if self._name:
             path = Path(self._name).expanduser().absolute()

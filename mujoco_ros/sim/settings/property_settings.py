@@ -1,90 +1,21 @@
-"""Numbers of elements that were set while a model runs: names, originals, random draws."""
+"""Numbers of elements that were set while a model runs, and their originals."""
 
-from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
 
-import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.random_ranges import RandomRange
-from mujoco_ros.sim.drives import Drives
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.robot_controls import follow_limits
 from mujoco_ros.sim.settings.element_properties import (
     Property,
+    PropertyEdit,
     Value,
-    check_properties,
     element,
-    elements,
     get_property,
 )
-
-_OF_MOTORS = ("kp", "kv", "gainprm", "biasprm", "ctrlrange")
-"""Properties of actuators that torque motors lack, since they are PD servos in the engine."""
-
-
-def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
-    """Return the name of the parameter of an element, by its name in the model.
-
-    Parameters of a robot begin with its namespace, parameters of an object with its name.
-    """
-    namespace, name = "", element
-    for robot in layout.robots:
-        if robot.prefix and element.startswith(robot.prefix):
-            namespace, name = robot.namespace, element.removeprefix(robot.prefix)
-    parts = (namespace, kind, name, *rest)
-    return ".".join(name.replace("/", ".") for name in parts if name)
-
-
-class PropertyNames(Mapping[str, Property]):
-    """The properties of the elements of a model by the names of their parameters."""
-
-    def __init__(self, model: mujoco.MjModel, layout: ModelLayout, drives: Drives) -> None:
-        self.labels: dict[Property, str] = {}  # the names of their parameters
-        self._found: dict[str, Property] = {}
-        self._shared: dict[str, list[str]] = {}  # elements with one parameter, by its beginning
-        motors = {model.actuator(a).name for j in drives.servo_joints for a in drives.actuators(j)}
-        starts: dict[str, str] = {}
-        for kind, name, names in elements(model):
-            start = element_parameter(layout, kind, name)
-            if start in starts:
-                self._shared.setdefault(start, [starts[start]]).append(name)
-            starts.setdefault(start, name)
-            for attribute in names:
-                if not (kind == "actuator" and name in motors and attribute in _OF_MOTORS):
-                    which = Property(kind, name, attribute)
-                    self.labels[which] = label = f"{start}.{attribute}"
-                    self._found.setdefault(label, which)
-
-    def __getitem__(self, name: str) -> Property:
-        return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def check_name(self, name: str) -> None:
-        """Reject the parameter of several elements, whose names differ only by ``/`` and ``.``."""
-        shared = self._shared.get(name.rpartition(".")[0])
-        if shared is not None:
-            listed = " and ".join(f"'{element}'" for element in shared)
-            raise UserInputError(
-                f"parameter '{name}' belongs to {len(shared)} elements of the model, {listed}; "
-                "rename all but one of them"
-            )
-
-
-class Draw(NamedTuple):
-    """A property, its parameter, its numbers in the scene, and how they are drawn."""
-
-    which: Property
-    label: str
-    base: Value
-    random: RandomRange
+from mujoco_ros.sim.settings.random_draws import Draw, drawn, random_draws
+from mujoco_ros.sim.state.state_vector import wake
 
 
 class PropertySettings:
@@ -93,8 +24,9 @@ class PropertySettings:
     A reset draws the random ones again, and restores the others if `is_restored`.
     """
 
-    def __init__(self, seed: int) -> None:
-        """Draw random numbers by a seed."""
+    def __init__(self, plant: Plant, seed: int) -> None:
+        """Set properties of a plant; draw random numbers by a seed."""
+        self._plant = plant
         self.is_restored = False
         # What was set, and the numbers before that, in the order of the first sets
         self.present: dict[Property, Value] = {}
@@ -102,27 +34,56 @@ class PropertySettings:
         # What a saved model has: in addition, what was set at the start
         self.saved: dict[Property, Value] = {}
         self.drawn: dict[str, float] = {}  # first number, or factor, of the last draw by parameter
-        self.draws: tuple[Draw, ...] = ()  # of each reset
+        self.draws: tuple[Draw, ...] = plant.draws  # of each reset
+        # Called by the physics thread when numbers of elements were set
+        self.on_edit: list[Callable[[Iterable[Property]], object]] = []
         self._random = np.random.default_rng((seed, 43))
 
-    def note(self, model: mujoco.MjModel, values: Mapping[Property, Value]) -> None:
-        """Note the numbers of properties of `model` before these values are set."""
+    def set(self, values: Mapping[Property, Value], edit: PropertyEdit | None = None) -> None:
+        """Set properties of elements between two steps; `edit` is prepared from the values."""
+        model = self._plant.model
+        self._plant.drives.force_limits.uncover(values)
         for which in values:
             if which not in self.originals and element(model, which) >= 0:
                 self.originals[which] = get_property(model, which)
         self.present |= values
+        self.configure(values, edit)
 
-    def follow(self, model: mujoco.MjModel, *, fresh: bool) -> None:
-        """Forget what another model lacks, or everything with `fresh`."""
-        kept = [w for w in self.originals if not fresh and element(model, w) >= 0]
-        self.originals = {which: self.originals[which] for which in kept}
-        self.present = {which: self.present[which] for which in kept}
-        self.saved = {
-            which: value
-            for which, value in self.saved.items()
-            if not fresh and element(model, which) >= 0
-        }
-        self.draws = tuple(draw for draw in self.draws if element(model, draw.which) >= 0)
+    def configure(self, values: Mapping[Property, Value], edit: PropertyEdit | None = None) -> None:
+        """Set properties as by `set`, also as what a reset restores."""
+        if not values:
+            return
+        plant = self._plant
+        if edit is None or edit.model is not plant.model:
+            edit = PropertyEdit(plant.model, values)
+        edit.apply()
+        self.saved |= edit.values
+        if edit.has_ranges:
+            plant.drives.force_limits.follow(edit.values)
+            follow_limits(plant.controls, plant.layout, plant.model, plant.data, plant.drives)
+        wake(plant.model, plant.data)
+        for listener in self.on_edit:
+            listener(edit.values)
+
+    def randomize(self, ranges: Mapping[str, RandomRange]) -> None:
+        """Draw numbers of elements now and at each reset, by name or pattern of parameters.
+
+        Raises:
+            UserInputError: A name is unknown, or a number could be invalid.
+        """
+        plant = self._plant
+        self.draws = random_draws(plant.model, plant.layout, plant.drives, ranges)
+        self.set(self.draw())
+
+    def switch_model(self, plant: Plant, *, fresh: bool) -> None:
+        """Forget what another plant lacks, or everything with `fresh`."""
+        self._plant = plant
+        draws = plant.draws if fresh else self.draws
+        self.draws = tuple(draw for draw in draws if element(plant.model, draw.which) >= 0)
+        for numbers in (self.originals, self.present, self.saved):
+            for which in list(numbers):
+                if fresh or element(plant.model, which) < 0:
+                    del numbers[which]
 
     def restored(self, saved: Mapping[Property, Value]) -> dict[Property, Value]:
         """Return what to set for a state that was saved; nothing unless `is_restored`."""
@@ -132,76 +93,5 @@ class PropertySettings:
         """Return new random numbers."""
         values: dict[Property, Value] = {}
         for draw in self.draws:
-            values[draw.which], self.drawn[draw.label] = _drawn(draw, self._random.uniform)
+            values[draw.which], self.drawn[draw.label] = drawn(draw, self._random.uniform)
         return values
-
-
-def random_draws(
-    model: mujoco.MjModel,
-    layout: ModelLayout,
-    drives: Drives,
-    ranges: Mapping[str, RandomRange],
-) -> tuple[Draw, ...]:
-    """Return what is drawn from ranges by name or pattern of parameters, in any thread.
-
-    Raises:
-        UserInputError: A name is unknown, or a number could be invalid.
-    """
-    if not ranges:
-        return ()
-    draws: list[Draw] = []
-    names = PropertyNames(model, layout, drives)
-    for pattern, random in ranges.items():
-        found = [name for name in names if fnmatchcase(name, pattern)]
-        if not found:
-            close = get_close_matches(pattern, names, n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            raise UserInputError(f"randomize: no parameter is named '{pattern}'{hint}")
-        for name in found:
-            names.check_name(name)
-            draws.append(Draw(names[name], name, get_property(model, names[name]), random))
-    lowest, highest = ({draw.which: _drawn(draw, end)[0] for draw in draws} for end in (min, max))
-    for ends in (lowest, highest):
-        for draw in draws:
-            _check_range(draw, ends[draw.which])
-        check_properties(model, ends, {draw.which: draw.label for draw in draws})
-    for which, label, *_ in draws:
-        times = [ends[which][0] > 0.0 for ends in (lowest, highest)]
-        if which.attribute.startswith("solref") and times[0] != times[1]:
-            raise UserInputError(
-                f"randomize: parameter '{label}' could be a time constant and a damping ratio, or "
-                "-stiffness and -damping; give ranges of one of both"
-            )
-    return tuple(draws)
-
-
-def _drawn(draw: Draw, uniform: Callable[[float, float], float]) -> tuple[Value, float]:
-    """Return the numbers, and the one that tells the most about them."""
-    random, base = draw.random, draw.base
-    if draw.which.row.limited and base[0] == base[1] and random.range is None:
-        return base, base[0]  # what has no limits gets none
-    if random.scale is not None:
-        factor = float(uniform(*random.scale))
-        return tuple(factor * number for number in base), factor
-    if random.range is not None:
-        value = tuple(float(uniform(*random.range)) for _ in base)
-    else:
-        assert random.add is not None
-        value = tuple(number + float(uniform(*random.add)) for number in base)
-    if draw.which.row.limited:
-        value = tuple(sorted(value))
-    return value, value[0]
-
-
-def _check_range(draw: Draw, value: Value) -> None:
-    row = draw.which.row
-    if draw.which.attribute == "inertia" and draw.random.scale is None:
-        raise UserInputError(
-            f"randomize: parameter '{draw.label}' is drawn by 'scale' only: of three moments of "
-            "inertia, none exceeds the sum of the others"
-        )
-    if not all(row.low <= number <= row.high for number in value):
-        raise UserInputError(
-            f"randomize: parameter '{draw.label}' could be {[float(f'{n:g}') for n in value]}; it "
-            f"is from {row.low:g} to {row.high:g}"
-        )

@@ -125,7 +125,7 @@ class SegmentWriter:
         plant.evaluate()
         simulation.release_commands()
         simulation.set_current_sample(found.time if rewind else before)
-        simulation.emit(simulation.reset_event(before))
+        simulation.emit(simulation.plant.reset_event(before))
         return found.time
 
     def read_paused(self) -> bytes:

@@ -119,4 +119,4 @@ class Playback(Simulation):
         before, time = self.time, row["time"].item()
         self.set_time(time)
         if time < before:  # after a logged reset, or `seek`
-            self.emit(self.reset_event(before, state=False))
+            self.emit(self.plant.reset_event(before, state=False))

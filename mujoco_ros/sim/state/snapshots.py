@@ -95,7 +95,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     for control in simulation.controls:
         control.reset(_REASON)
     simulation.wrenches.clear()
-    simulation.set_properties(simulation.properties.restored(snapshot.properties))
+    simulation.properties.set(simulation.properties.restored(snapshot.properties))
     _set_plant(simulation, snapshot)
     simulation.plant.extensions.restore(snapshot.extensions)
     if simulation.plant.realism is not None:
@@ -110,7 +110,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     else:
         simulation.release_commands()
         simulation.set_current_sample(before)
-    simulation.emit(simulation.reset_event(before))
+    simulation.emit(simulation.plant.reset_event(before))
 
 
 def _set_plant(simulation: Simulation, snapshot: Snapshot) -> None:

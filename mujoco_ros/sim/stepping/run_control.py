@@ -102,7 +102,7 @@ class RunControl:
         elif time is not None:
             simulation.release_commands()
             simulation.set_time(time)
-            simulation.emit(simulation.reset_event(before, state=False))
+            simulation.emit(simulation.plant.reset_event(before, state=False))
 
     def take_steps(self, steps: Steps) -> None:
         """Take steps as fast as possible, and pause again.

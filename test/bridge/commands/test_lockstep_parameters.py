@@ -18,7 +18,6 @@ from simulation_interfaces.srv import SpawnEntity
 from simulator_client import PAUSED, PLAYING, SimulatorClient
 from simulators import Recording, SimulatorLauncher, steps_of
 from spawn_requests import named_resource
-from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -26,16 +25,6 @@ from mujoco_ros.bridge.commands import lockstep_parameters
 from mujoco_ros.bridge.commands.lockstep_parameters import parse_sources
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.wire.names import RESTART
-
-ARM = [
-    0.0,
-    -1.75,
-    1.35,
-    -1.17,
-    -1.57,
-    -1.57,
-]  # except the gripper, which has a position interface too
-
 
 BOX = """<mujoco><worldbody><body name="box" pos="1 1 1">
 <freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
@@ -160,10 +149,6 @@ def row(remote: SimulatorClient) -> DiagnosticStatus:
     assert remote.listener.spin_until(lambda: len(reports) > 1)
     (found,) = [s for s in reports.latest.status if s.name.endswith(": lockstep")]
     return found
-
-
-def values_of(status: DiagnosticStatus) -> dict[str, str]:
-    return {value.key: value.value for value in status.values}
 
 
 def test_the_clock_waits_for_the_command_of_every_tick(
@@ -291,26 +276,6 @@ def test_chunks_of_positions_give_the_same_bits_whenever_they_arrive(
     remote.listener.node.destroy_publisher(publisher)
 
 
-def test_the_clock_waits_for_each_of_several_sources(
-    remote: SimulatorClient, controller: Controller
-) -> None:
-    lock(remote, lockstep_sources="joint_commands@200, position_controller/commands@100")
-    assert clock_has_stopped(remote)
-    (awaited,) = (values_of(row(remote))["waiting for"],)
-    assert awaited == "position_controller/commands"
-    forward = remote.listener.node.create_publisher(
-        Float64MultiArray, "position_controller/commands", 10
-    )
-    assert remote.listener.spin_until(lambda: forward.get_subscription_count() > 0)
-    for _ in range(2):
-        remote.settle_and_clear()
-        forward.publish(Float64MultiArray(data=[*ARM, 0.03]))
-        assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 2)
-        assert clock_has_stopped(remote)
-        assert len(remote.joint_states) == 2, "a tick of one, then a tick of both"
-    remote.listener.node.destroy_publisher(forward)
-
-
 def test_a_silent_source_is_reported_and_the_clock_waits_for_it(
     remote: SimulatorClient, controller: Controller
 ) -> None:
@@ -329,17 +294,6 @@ def test_a_silent_source_is_reported_and_the_clock_waits_for_it(
     assert remote.listener.spin_until(lambda: len(controller.responses) > count + 20)
     remote.simulator.wait_for_log("'joint_commands' answers again")
     assert row(remote).level == DiagnosticStatus.OK
-
-
-def test_a_silent_source_is_skipped_and_counted_if_configured(remote: SimulatorClient) -> None:
-    begin = time.monotonic()
-    lock(remote, lockstep_timeout=0.05, lockstep_policy="proceed")
-    assert remote.listener.spin_until(lambda: len(remote.joint_states) >= 10)
-    ticks = steps_of(remote.joint_states.messages)[-1] // 5
-    # It began at 0, where the clock stood already.
-    assert time.monotonic() - begin > 0.05 * (ticks - 1)
-    values = values_of(row(remote))
-    assert int(values["joint_commands: ticks done without it"]) >= 10
 
 
 def test_pause_step_and_reset_work(remote: SimulatorClient, controller: Controller) -> None:
@@ -388,13 +342,6 @@ def test_a_command_with_an_invalid_stamp_is_dropped_with_the_reason(
     controller.respond(state)
     remote.simulator.wait_for_log("joint_commands: dropped a command stamped")
     assert clock_has_stopped(remote)
-
-
-def test_leaving_lockstep_releases_the_clock(remote: SimulatorClient) -> None:
-    assert clock_has_stopped(remote)
-    remote.listener.set_parameters({"mode": "realtime"})
-    assert remote.listener.spin_until(lambda: len(remote.clock) > 100)
-    assert any(step % 5 for step in steps_of(remote.joint_states.messages))
 
 
 def test_a_loaded_keyframe_restarts_the_tick(

@@ -48,13 +48,6 @@ def test_each_of_the_three_fields_sets_its_reference(
     np.testing.assert_array_equal(stepped.references, expected)
 
 
-def test_joints_are_commanded_by_name_in_any_order(stepped: SteppedNode, home: np.ndarray) -> None:
-    _command(stepped, (ARM[5], ARM[0]), position=(-1.0, 0.5))
-    expected = home.copy()
-    expected[[5, 0]] = -1.0, 0.5
-    np.testing.assert_array_equal(stepped.references[0, :6], expected)
-
-
 def test_the_next_step_sums_the_references_by_the_pd_law(stepped: SteppedNode) -> None:
     stepped.run(0.05)
     _command(stepped, ARM[3:4], position=[-1.169], velocity=[0.1], effort=[3.0])
@@ -78,89 +71,18 @@ def test_the_velocity_of_a_position_servo_is_ignored_with_one_warning(stepped: S
     ]
 
 
-def test_nan_leaves_a_value_unchanged(stepped: SteppedNode, home: np.ndarray) -> None:
-    _command(stepped, ARM[:2], position=[0.2, -1.6], velocity=[0.1, 0.1], effort=[1.0, 2.0])
-    _command(stepped, ARM[:2], position=[_NAN, -1.5], velocity=[0.2, _NAN], effort=[_NAN, _NAN])
-    stepped.run(0.05)
-    expected = [[0.2, -1.5], [0.2, 0.1], [1.0, 2.0]]
-    np.testing.assert_allclose(stepped.references[:, :2], expected, rtol=0, atol=1e-15)
-
-
-def test_a_joint_with_only_nan_is_not_claimed(stepped: SteppedNode) -> None:
-    before = stepped.references
-    _command(stepped, ARM[:2], position=[_NAN, _NAN], effort=[_NAN, _NAN])
-    _command(stepped, ARM[1:3], position=[_NAN, 1.3])
-    assert stepped.control.owners()["joint_commands"] == (ARM[2],)
-    before[0, 2] = 1.3
-    np.testing.assert_array_equal(stepped.references, before)
-    assert stepped.warnings == []
-
-
-@pytest.mark.parametrize("row", range(3))
-def test_a_commanded_zero_is_a_command(stepped: SteppedNode, row: int) -> None:
-    joint = ARM[3:4]
-    _command(stepped, joint, **{_FIELDS[row]: [0.7]})
-    assert stepped.references[row, 3] == 0.7
-    stepped.run(0.4)  # so that the next command starts a new stream and takes effect at once
-    _command(stepped, joint, **{_FIELDS[row]: [0.0]})
-    assert stepped.references[row, 3] == 0.0
-
-
-def test_references_are_interpolated_linearly_over_the_measured_period(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    for position in (0.0, 0.1, 0.2, 0.3):
-        stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[position])
-        stepped.run(0.01)
-    stepped.run(0.02)
-    path = np.array([state.reference.positions[0] for state in stepped.states()])
-    # The first acts at once; the others arrive when the next is due.
-    expected = np.interp(np.arange(60), [0, 9, 19, 29, 39, 60], [0, 0, 0.1, 0.2, 0.3, 0.3])
-    np.testing.assert_allclose(path, expected, atol=1e-12)
-
-
-def test_with_hold_references_change_in_steps(stepped: SteppedNode, home: np.ndarray) -> None:
-    stepped.configure(interpolation="hold")
-    for position in (0.0, 0.1, 0.2):
-        stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[position])
-        stepped.run(0.01)
-    path = np.array([state.reference.positions[0] for state in stepped.states()])
-    np.testing.assert_array_equal(path, np.repeat([0.0, 0.1, 0.2], 10))
-
-
 _WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "unknown": (
         {"names": [ARM[0], "elbow"], "position": [0.5, 0.5]},
         "joint 'elbow' not found (did you mean 'elbow_joint'?); there are: shoulder_pan_joint",
     ),
-    "twice": (
-        {"names": [ARM[0], ARM[1], ARM[0]], "effort": [0.5, 0.5, 0.5]},
-        "joint 'shoulder_pan_joint' is named twice",
-    ),
-    "no names": ({"names": [], "position": [0.5]}, "the command names no joints"),
     "too long": (
         {"names": ARM[:2], "velocity": [0.5, 0.5, 0.5]},
         "velocity has 3 values for 2 joints; give one for each",
     ),
-    "too short": (
-        {"names": ARM[:2], "position": [0.5, 0.5], "effort": [0.5]},
-        "effort has 1 value for 2 joints",
-    ),
     "infinite": (
         {"names": ARM[:2], "effort": [0.5, -_INF]},
         "effort of joint 'shoulder_lift_joint' is -inf; it must be a finite number",
-    ),
-    "huge": (
-        {"names": ARM[:2], "position": [1e300, 0.5]},
-        "position of joint 'shoulder_pan_joint' is 1e+300; it must be within ±1e+09",
-    ),
-    "of a servo": (
-        {"names": [ARM[0], _FINGER], "position": [0.5, 0.01], "effort": [0.0, 0.5]},
-        "joint 'left_finger_joint' takes no effort: it",
-    ),
-    "passive": (
-        {"names": [ARM[0], _PASSIVE], "position": [0.5, 0.01]},
-        "joint 'right_finger_joint' takes no position: it is passive: it takes no commands",
     ),
 }
 
@@ -231,25 +153,11 @@ def test_a_forward_controller_publishes_its_joints_and_takes_values_in_their_ord
     assert stepped.control.owners()[f"{interface}_controller"] == ARM
 
 
-def test_joints_with_velocity_commands_continue_to_turn(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    _forward(stepped, "velocity", [0.5, 0, 0, 0, 0, -0.5])
-    stepped.run(0.999)
-    references = stepped.references[:, :6]
-    np.testing.assert_allclose(references[0], home + np.array([0.5, 0, 0, 0, 0, -0.5]), atol=1e-9)
-    state = stepped.joint_states()[-1]
-    assert state.velocity[0] == pytest.approx(0.5, abs=0.02)
-
-
 @pytest.mark.parametrize(
     ("interface", "data", "reason"),
     [
         ("position", [0.0] * 5, "5 values for 6 joints; the order is: shoulder_pan_joint, shoul"),
-        ("velocity", [0.0] * 8, "8 values for 6 joints; the order is: shoulder_pan_joint, shoul"),
-        ("effort", [], "0 values for 6 joints"),
         ("position", [0, 0, _NAN, 0, 0, 0], "position of joint 'elbow_joint' is nan"),
-        ("velocity", [0, _INF, 0, 0, 0, 0], "velocity of joint 'shoulder_lift_joint' is inf"),
         ("effort", [0, 0, 0, 0, 0, 1e10], "effort of joint 'wrist_3_joint' is 1e+10"),
     ],
 )
@@ -341,24 +249,6 @@ def test_a_joint_is_damped_after_the_timeout_if_the_settings_request_it(
     _command(stepped, ARM[1:3], position=[-1.7, 1.3])
     stepped.step()
     assert stepped.references[0, 1] == -1.7
-
-
-def test_a_pause_shorter_than_the_timeout_is_tolerated(stepped: SteppedNode) -> None:
-    stepped.configure(timeout=0.1)
-    for _ in range(5):
-        _command(stepped, ARM[:1], position=[0.1])
-        stepped.run(0.09)
-    stepped.pass_on()
-    assert stepped.warnings == []
-
-
-def test_a_stopped_stream_can_resume(stepped: SteppedNode) -> None:
-    stepped.configure(timeout=0.05)
-    _command(stepped, ARM[:1], position=[0.1])
-    stepped.run(0.1)
-    _command(stepped, ARM[:1], position=[0.2])
-    assert stepped.references[0, 0] == 0.2
-    assert stepped.control.owners()["joint_commands"] == ARM[:1]
 
 
 def test_a_reset_ends_streams_and_the_next_command_starts_a_new_one(

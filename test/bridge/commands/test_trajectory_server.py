@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -153,46 +152,6 @@ def test_feedback_has_desired_and_actual_positions_at_20_hz(
         assert indices[9:16] == [1] * 7
 
 
-def test_the_rate_of_feedback_is_a_setting(
-    stepped: SteppedNode, home: np.ndarray, recorded_feedback: Recording
-) -> None:
-    stepped.configure(action_monitor_rate=100.0)
-    sent = stepped.commander.follow(point(0.2, home, _STILL))
-    stepped.run(0.21)
-    sent.result()
-    assert stepped.listener.spin_until(lambda: len(recorded_feedback) >= 21)
-    times = [seconds(message.feedback.header.stamp) for message in recorded_feedback.messages]
-    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("degree", "fields"), [(1, 1), (3, 2), (5, 3)], ids=["linear", "cubic", "quintic"]
-)
-def test_the_fields_of_the_points_determine_the_spline(
-    stepped: SteppedNode, home: np.ndarray, degree: int, fields: int
-) -> None:
-    end = (0.3, 0.5, -2.0)
-    values = [home + end[0], *(np.full(6, number) for number in end[1:fields])]
-    last = [home, *([0.0] * 6 for _ in range(1, fields))]
-    stepped.deliver(
-        stepped.commander.publish_trajectory,
-        trajectory(point(0.5, *values), point(1.0, *last)),
-    )
-    begin = stepped.time
-    stepped.run(0.5)
-    known = [(0, 0.0, 0.0), (1, 0.0, 0.0), (2, 0.0, 0.0)][:fields]
-    curve = _polynomial(degree, known + [(i, 0.5, end[i]) for i in range(fields)])
-    for state in stepped.states():
-        since = seconds(state.header.stamp) - begin
-        reference = state.reference
-        assert seconds(reference.time_from_start) == pytest.approx(since, abs=1e-9)
-        for derivative, row in enumerate(("positions", "velocities", "accelerations")):
-            wanted = curve.deriv(derivative)(since) if derivative else home + curve(since)
-            np.testing.assert_allclose(
-                getattr(reference, row), np.broadcast_to(wanted, 6), atol=1e-9
-            )
-
-
 def test_controller_state_is_consistent_with_joint_states(
     stepped: SteppedNode, home: np.ndarray
 ) -> None:
@@ -244,17 +203,6 @@ def test_a_subset_of_the_joints_moves_and_the_others_stay(
     np.testing.assert_array_equal(_position(stepped), expected)
 
 
-def test_a_subset_is_refused_if_the_settings_forbid_it(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    stepped.configure(allow_partial_joints_goal=False)
-    assert not stepped.commander.follow(point(0.2, [0.0]), joints=[ARM[0]]).accepted
-    (warning,) = stepped.warnings
-    assert "goal rejected: the trajectory lacks the joints shoulder_lift_joint, elbow" in warning
-    assert "allow_partial_joints_goal" in warning
-    assert stepped.commander.follow(point(0.2, home)).accepted
-
-
 def test_a_trajectory_with_a_stamp_waits_for_it(stepped: SteppedNode, home: np.ndarray) -> None:
     start = stepped.time + 0.25
     sent = stepped.commander.follow(point(0.1, home + 0.1, _STILL), start=start)
@@ -270,25 +218,6 @@ def test_a_trajectory_with_a_stamp_waits_for_it(stepped: SteppedNode, home: np.n
     moved = [state.reference.positions != states[0].reference.positions for state in states]
     first = states[moved.index(True)]
     assert seconds(first.header.stamp) == pytest.approx(start + _STEP)  # at the stamp it stood
-
-
-def test_points_in_the_past_are_skipped(stepped: SteppedNode, home: np.ndarray) -> None:
-    stepped.run(1.0)
-    stepped.sent["joint_trajectory_controller/controller_state"].clear()
-    start = stepped.time - 0.5
-    sent = stepped.commander.follow(
-        point(0.4, home + 1.0, _STILL),
-        point(0.7, home + 0.3, _STILL),
-        point(0.9, home, _STILL),
-        start=start,
-    )
-    stepped.run(0.41)
-    assert _ended(sent, stepped) == (0, "goal reached")
-    references = np.array([state.reference.positions for state in stepped.states()])
-    assert (references < home + 0.3 + 1e-9).all()  # not by the waypoint that is over
-    np.testing.assert_allclose(references[200], home + 0.3, atol=1e-9)
-    np.testing.assert_allclose(references[400], home, atol=1e-9)
-    assert seconds(stepped.states()[100].reference.time_from_start) == pytest.approx(0.6)
 
 
 def test_a_trajectory_that_ends_in_the_past_is_refused(
@@ -352,19 +281,6 @@ def test_positions_on_the_topic_become_smooth_and_goals_do_not(
     assert _velocity(stepped) == pytest.approx(1.0), "the slope of the line"
 
 
-def test_positions_without_times_need_the_policy_frequency(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    stepped.configure(positions_upsampling=True)
-    untimed = trajectory(point(0.0, home), point(0.0, home + 0.1))
-    stepped.deliver(stepped.commander.publish_trajectory, untimed)
-    assert "times must rise" in stepped.warnings[0]
-    stepped.configure(policy_frequency=10.0)
-    stepped.deliver(stepped.commander.publish_trajectory, untimed)
-    stepped.run(0.202)
-    np.testing.assert_allclose(_position(stepped), home + 0.1)
-
-
 def test_the_speed_of_trajectories_is_scaled_by_topic(
     stepped: SteppedNode, home: np.ndarray
 ) -> None:
@@ -403,18 +319,6 @@ def test_an_empty_trajectory_means_hold(stepped: SteppedNode, home: np.ndarray) 
     np.testing.assert_array_equal(_velocity(stepped), 0.0)
     stepped.run(0.2)
     np.testing.assert_array_equal(_position(stepped), held)
-
-
-def test_an_empty_trajectory_on_the_topic_means_hold_too(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    moving = stepped.commander.follow(point(1.0, home + 1.0, _STILL))
-    stepped.run(0.5)
-    stepped.deliver(stepped.commander.publish_trajectory, trajectory())
-    stepped.step()
-    stepped.pass_on()
-    assert _ended(moving)[1] == "preempted by an empty trajectory, which means hold"
-    np.testing.assert_array_equal(_velocity(stepped), 0.0)
 
 
 def test_a_canceled_goal_holds_the_arm_at_its_references(
@@ -520,18 +424,6 @@ def test_a_stream_that_claims_a_joint_aborts_the_goal_with_its_topic_as_reason(
     assert len(stepped.warnings) == 1
     assert stepped.warnings[0].startswith(f"joint_trajectory_controller: {source} took over should")
     assert source in stepped.control.owners()
-
-
-def test_a_stream_of_other_joints_does_not_affect_the_goal(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    sent = stepped.commander.follow(point(0.2, home[:3] + 0.2, [0, 0, 0]), joints=ARM[:3])
-    stepped.run(0.1)
-    stepped.deliver(stepped.commander.publish_joints, ARM[3:], position=home[3:] + 0.1)
-    stepped.run(0.11)
-    assert _ended(sent, stepped) == (0, "goal reached")
-    np.testing.assert_allclose(_position(stepped), home + np.repeat([0.2, 0.1], 3), atol=1e-12)
-    assert stepped.warnings == []
 
 
 def test_a_controller_that_takes_or_loses_joints_is_named(
@@ -640,20 +532,6 @@ def test_a_goal_that_is_not_reached_in_its_time_is_aborted_with_the_joint(
     )
 
 
-def test_a_goal_without_a_time_tolerance_waits_until_it_is_reached(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    tolerance = [JointTolerance(name=ARM[2], position=0.0008)]
-    sent = stepped.commander.follow(point(0.1, home, _STILL), goal_tolerance=tolerance)
-    stepped.run(2.0)
-    assert not sent.ended
-    stepped.simulation.drives.set_gains(
-        20 * stepped.simulation.drives.kp, 4 * stepped.simulation.drives.kd
-    )
-    stepped.run(0.5)
-    assert _ended(sent, stepped) == (0, "goal reached")
-
-
 def test_a_goal_must_end_at_rest_unless_a_setting_allows_otherwise(
     stepped: SteppedNode, home: np.ndarray
 ) -> None:
@@ -706,18 +584,6 @@ def test_goals_from_before_a_reset_are_aborted(stepped: SteppedNode, home: np.nd
     stepped.run(0.5)
     np.testing.assert_array_equal(_position(stepped), home)
     assert stepped.resets == 1
-
-
-def test_a_goal_that_waits_for_its_start_is_aborted_by_a_reset(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    sent = stepped.commander.follow(point(0.2, home + 0.1, _STILL), start=stepped.time + 1.0)
-    stepped.run(0.2)
-    stepped.diverge()
-    stepped.pass_on()
-    assert _ended(sent) == (Outcome.INVALID_GOAL, "the simulation was reset")
-    stepped.run(1.5)
-    np.testing.assert_array_equal(_position(stepped), home)
 
 
 def test_a_goal_for_a_simulation_paused_on_divergence_waits(
@@ -780,55 +646,15 @@ def _named(*names: str) -> Callable[[Any, np.ndarray], None]:
     return change
 
 
-def _swapped(message: Any, _home: np.ndarray) -> None:
-    message.points.reverse()
-
-
-def _at_once(message: Any, _home: np.ndarray) -> None:
-    message.points[1].time_from_start = message.points[0].time_from_start
-
-
-def _negative(message: Any, _home: np.ndarray) -> None:
-    message.points[0].time_from_start = duration(-0.5)
-
-
 _NAN, _INF = float("nan"), float("inf")
 _WRONG: dict[str, tuple[Callable[[Any, np.ndarray], None], str]] = {
     "NaN": (
         _changed(positions=[0, 0, _NAN, 0, 0, 0]),
         "positions of joint 'elbow_joint' is nan; it must be a finite number",
     ),
-    "infinite": (
-        _changed(velocities=[0, 0, 0, -_INF, 0, 0]),
-        "velocities of joint 'wrist_1_joint' is -inf; it must be a finite number",
-    ),
-    "huge": (
-        _changed(positions=[0, 0, 0, 0, 0, 1e300]),
-        "positions of joint 'wrist_3_joint' is 1e+300; it must be within ±1e+09",
-    ),
-    "effort NaN": (
-        _changed(effort=[_NAN, 0, 0, 0, 0, 0]),
-        "effort of joint 'shoulder_pan_joint' is nan",
-    ),
     "unknown": (_named(*ARM[:5], "wrist_4_joint"), "joint 'wrist_4_joint' not found (did you mean"),
-    "twice": (_named(*ARM[:5], ARM[0]), "joint 'shoulder_pan_joint' is named twice"),
-    "of the gripper": (
-        _named(*ARM[:5], "left_finger_joint"),
-        "joint 'left_finger_joint' belongs to the gripper controller",
-    ),
-    "passive": (_named(*ARM[:5], "right_finger_joint"), "joint 'right_finger_joint' is passive"),
     "too few names": (_named(*ARM[:5]), "point 0 has 6 positions for 5 joints"),
-    "no names": (_named(), "point 0 has 6 positions for 0 joints"),
     "too long": (_changed(positions=[0.0] * 7), "point 1 has 7 positions for 6 joints"),
-    "too short": (_changed(accelerations=[0.0] * 5), "point 1 has 5 accelerations for 6 joints"),
-    "no positions": (_changed(positions=[]), "point 1 has no positions"),
-    "no velocities": (
-        _changed(velocities=[], accelerations=_STILL),
-        "point 1 has accelerations, but no velocities",
-    ),
-    "unordered": (_swapped, "point 0 is at 1 s and point 1 at 0.5 s"),
-    "equal times": (_at_once, "point 0 is at 0.5 s and point 1 at 0.5 s"),
-    "negative time": (_negative, "time_from_start of point 0 is negative: -0.5 s"),
     "moving end": (
         _changed(velocities=[0, 0, 0, 0, 0.3, 0]),
         "joint 'wrist_2_joint' has velocity 0.3 at the last point; it must be 0 unless",
@@ -881,20 +707,3 @@ def test_every_goal_of_a_burst_ends(stepped: SteppedNode, home: np.ndarray) -> N
     codes = [_ended(goal)[0] for goal in sent]
     assert codes == [*[int(Outcome.INVALID_GOAL)] * 39, 0]
     np.testing.assert_array_equal(_position(stepped), home + 0.039)
-
-
-def test_references_move_no_faster_than_the_splines_at_any_replacement(
-    stepped: SteppedNode, home: np.ndarray
-) -> None:
-    random = np.random.default_rng(5)
-    for _ in range(15):
-        target = home + random.uniform(-0.2, 0.2, 6)
-        stepped.deliver(
-            stepped.commander.publish_trajectory, trajectory(point(0.3, target, _STILL))
-        )
-        stepped.run(float(random.uniform(0.05, 0.25)))
-    positions = np.array([state.reference.positions for state in stepped.states()])
-    velocities = [np.array(state.reference.velocities) for state in stepped.states()]
-    for before, after in pairwise(velocities):
-        assert np.abs(after - before).max() < 0.2
-    assert np.abs(np.diff(positions, axis=0)).max() < 0.01

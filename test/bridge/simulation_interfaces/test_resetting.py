@@ -8,7 +8,7 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result, SimulatorFeatures
 from simulation_interfaces.srv import ResetSimulation
-from simulator_client import PAUSED, PLAYING, SimulatorClient
+from simulator_client import PAUSED, SimulatorClient
 from simulators import SimulatorLauncher, steps_of
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -80,14 +80,6 @@ def test_a_full_reset_rewinds_the_clock_and_the_state(remote: SimulatorClient, s
     assert steps_of(remote.clock.messages) == [0]
 
 
-def test_a_reset_does_not_pause(remote: SimulatorClient):
-    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
-    assert reset(remote).result == OK
-    assert remote.state == PLAYING
-    remote.clear_recordings()
-    assert remote.listener.spin_until(lambda: len(remote.clock) > 10)
-
-
 def test_a_reset_of_the_state_continues_the_clock(remote: SimulatorClient):
     run(remote)
     before = remote.time()
@@ -113,13 +105,6 @@ def test_a_reset_of_the_time_keeps_the_state(remote: SimulatorClient):
     assert positions(remote) == pytest.approx(moved, abs=1e-2)
     reset(remote)
     client.destroy()
-
-
-def test_scopes_combine(remote: SimulatorClient):
-    run(remote)
-    assert reset(remote, TIME | STATE).result == OK
-    assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
-    assert remote.resets.messages[0].frame_id == "time state"
 
 
 def test_an_unknown_scope_is_refused(remote: SimulatorClient):

@@ -74,16 +74,6 @@ def test_the_first_step_after_a_stop_is_the_first_of_the_simulation(remote: Simu
     assert steps_of(remote.clock.messages) == [0]
 
 
-def test_a_stopped_simulation_may_be_paused_without_a_step(remote: SimulatorClient):
-    remote.ensure_state(STOPPED)
-    remote.settle_and_clear()
-    assert remote.set_state(PAUSED).result == OK
-    assert remote.state == PAUSED
-    remote.listener.spin_for(0.2)
-    assert len(remote.clock) == 0
-    assert len(remote.resets) == 0
-
-
 @pytest.mark.parametrize("state", [PLAYING, PAUSED, STOPPED])
 def test_the_present_state_cannot_be_set_again(remote: SimulatorClient, state: int):
     remote.ensure_state(state)

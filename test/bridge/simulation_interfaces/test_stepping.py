@@ -46,10 +46,6 @@ def test_topics_keep_their_rates_during_many_steps(paused: SimulatorClient):
     assert all(step % 2 == 0 for step in steps[:-2])
 
 
-def test_zero_steps_succeed(paused: SimulatorClient):
-    assert paused.step(0).result == Result.RESULT_OK
-
-
 @pytest.mark.parametrize("state", [PLAYING, STOPPED])
 def test_steps_are_refused_unless_the_simulation_is_paused(remote: SimulatorClient, state: int):
     remote.ensure_state(state)
@@ -112,14 +108,6 @@ def test_a_canceled_action_stops_before_its_last_step(paused: SimulatorClient):
     assert response.result.result.error_message.startswith("canceled after ")
     assert paused.state == PAUSED
     assert paused.step().result == Result.RESULT_OK
-
-
-def test_the_service_is_refused_while_the_action_takes_steps(paused: SimulatorClient):
-    handle = paused.simulate_steps(10**12)
-    assert paused.listener.spin_until(lambda: len(paused.clock) > 0)
-    assert paused.step().result == FAILED
-    paused.listener.result(handle.cancel_goal_async())
-    paused.listener.result(handle.get_result_async())
 
 
 def test_a_reset_ends_steps(paused: SimulatorClient):

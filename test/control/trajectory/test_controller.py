@@ -7,6 +7,7 @@ import pytest
 from commanded_robot import CommandedRobot, JointTolerance, points, some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trajectory_robot import NAMES, ended, line, robot
 
 from mujoco_ros.control.events import (
     CommandPreempted,
@@ -17,24 +18,6 @@ from mujoco_ros.control.events import (
     GoalStarted,
     Outcome,
 )
-from mujoco_ros.control.trajectory.trajectory import PointArrays
-
-NAMES = ("a", "b", "c")
-STEP = 0.004
-
-
-def robot(**options) -> CommandedRobot:
-    return CommandedRobot(some_joints(NAMES), **{"timestep": STEP} | options)
-
-
-def line(to: float, seconds: float = 1.0, joints: int = 1) -> PointArrays:
-    """A trajectory of one point with zero velocity."""
-    return points([seconds], [[to] * joints], [[0.0] * joints])
-
-
-def ended(commanded: CommandedRobot) -> list[tuple[object, Outcome]]:
-    return [(event.goal, event.outcome) for event in commanded.events_of(GoalEnded)]
-
 
 # --- tolerances: reported and actual violations
 

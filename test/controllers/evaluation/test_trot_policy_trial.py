@@ -30,21 +30,6 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
     assert "push_5" not in drawn[0]
 
 
-def test_a_robot_gets_the_impulse_of_its_conditions():
-    tried = PolicyTrotTrial(ranges=PolicyTrots(push=(0.5, 0.5)))
-    simulation, conditions = Simulation(tried.scene_config()), tried.conditions(3)
-    base, impulse = free_base(simulation.model), np.zeros(3)
-    for step in range(4000):
-        assert simulation.step()
-        if step % 5 == 4:
-            tried.act(simulation, lambda _label: None, conditions)
-        impulse += simulation.data.xfrc_applied[base, :3] * 0.001
-    mass = float(simulation.model.body_subtreemass[base])
-    angle = conditions["push_direction_0"]
-    expected = 0.5 * mass * np.array([np.cos(angle), np.sin(angle), 0.0])
-    np.testing.assert_allclose(impulse, expected, atol=0.06 * 0.5 * mass)
-
-
 def test_the_physics_of_an_episode_differ_from_those_of_the_robot():
     tried = trial("trot_policy")
     model, conditions = assemble(tried.scene_config()).model, tried.conditions(1)

@@ -112,10 +112,10 @@ def test_a_controller_has_the_numbers_of_the_model_at_its_activation_and_says_so
     hosted, simulation = host(RAMP)
     hosted.on_scene.append(lambda robot: scenes.append(float(robot.model.body("ball").mass[0])))
     colour = Property("geom", "ball", "rgba")
-    simulation.set_properties({colour: (1.0, 0.0, 0.0, 1.0)})
+    simulation.properties.set({colour: (1.0, 0.0, 0.0, 1.0)})
     assert not caplog.messages
     for mass in (2.0, 3.0):
-        simulation.set_properties({Property("body", "ball", "mass"): (mass,)})
+        simulation.properties.set({Property("body", "ball", "mass"): (mass,)})
     (message,) = caplog.messages
     assert "continues with the numbers that the model had when it started" in message
     simulation.reset()

@@ -224,7 +224,7 @@ def test_changed_numbers_of_the_model_begin_a_segment_with_them(path):
     mass = next(p for p in properties(logged.simulation.model) if p.attribute == "mass")
     for value in (3.0, 4.0):
         logged.step(10)
-        logged.simulation.set_properties({mass: (value,)})
+        logged.simulation.properties.set({mass: (value,)})
     before = logged.simulation.sample.qpos.copy()
     logged.step(5)
     logged.logging.close()

@@ -11,7 +11,7 @@ from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.settings.element_properties import Property, PropertyEdit, get_property
-from mujoco_ros.sim.settings.property_settings import PropertyNames
+from mujoco_ros.sim.settings.property_names import PropertyNames
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import Keyframes
 
@@ -49,13 +49,13 @@ def test_commands_respect_a_changed_range_of_a_joint_and_of_its_servo(
     simulation: Simulation,
 ) -> None:
     kept = simulation.controls[0].joints.upper
-    simulation.set_properties({_RANGE: (-0.2, 0.3)})
+    simulation.properties.set({_RANGE: (-0.2, 0.3)})
     assert _limits(simulation) == (-0.2, 0.3)
     assert kept is simulation.controls[0].joints.upper, "users of the array follow"
-    simulation.set_properties({_RANGE: (0.0, 0.0)})
+    simulation.properties.set({_RANGE: (0.0, 0.0)})
     assert not simulation.model.jnt_limited[0]
     assert _limits(simulation) == (-2.0, 2.0)
-    simulation.set_properties({_CTRL: (0.0, 0.0)})
+    simulation.properties.set({_CTRL: (0.0, 0.0)})
     assert _limits(simulation) == (-np.inf, np.inf)
 
 
@@ -63,7 +63,7 @@ def test_a_new_force_range_remains_after_a_lower_limit_of_a_gripper(
     simulation: Simulation,
 ) -> None:
     simulation.drives.limit_effort(0, 2.0)
-    simulation.set_properties({_FORCES: (-5.0, 6.0)})
+    simulation.properties.set({_FORCES: (-5.0, 6.0)})
     assert simulation.model.actuator_forcerange[0].tolist() == [-5.0, 6.0]
     simulation.drives.limit_effort(0, 1.0)
     assert simulation.model.actuator_forcerange[0].tolist() == [-1.0, 1.0]
@@ -76,14 +76,14 @@ def test_a_reset_restores_the_forces_of_the_model_and_not_those_of_the_gripper(
 ) -> None:
     simulation.properties.is_restored = True
     simulation.drives.limit_effort(0, 2.0)
-    simulation.set_properties({_FORCES: (-5.0, 6.0)})
+    simulation.properties.set({_FORCES: (-5.0, 6.0)})
     simulation.reset()
     assert simulation.model.actuator_forcerange[0].tolist() == [-9.0, 9.0]
 
 
 def test_a_reset_restores_numbers_only_if_it_shall(simulation: Simulation) -> None:
-    simulation.set_properties({_MASS: (3.0,), _RANGE: (-0.2, 0.3)})
-    simulation.set_properties({_MASS: (4.0,)})
+    simulation.properties.set({_MASS: (3.0,), _RANGE: (-0.2, 0.3)})
+    simulation.properties.set({_MASS: (4.0,)})
     simulation.reset()
     assert get_property(simulation.model, _MASS) == (4.0,)
     simulation.properties.is_restored = True
@@ -98,9 +98,9 @@ def test_a_keyframe_has_the_numbers_of_its_state(
     simulation: Simulation, is_restored: bool, mass: float
 ) -> None:
     keyframes = Keyframes(simulation)
-    simulation.set_properties({_MASS: (3.0,)})
+    simulation.properties.set({_MASS: (3.0,)})
     keyframes.save("heavy")
-    simulation.set_properties({_MASS: (5.0,), _RANGE: (-0.1, 0.1)})
+    simulation.properties.set({_MASS: (5.0,), _RANGE: (-0.1, 0.1)})
     simulation.properties.is_restored = is_restored
     keyframes.load("heavy")
     assert get_property(simulation.model, _MASS) == (mass,)
@@ -110,7 +110,7 @@ def test_a_keyframe_has_the_numbers_of_its_state(
 def test_an_edit_of_another_model_is_prepared_again(simulation: Simulation) -> None:
     edit = PropertyEdit(simulation.model, {_MASS: (7.0,)})
     simulation.switch_model(simulation.build_plant(simulation.assembly))
-    simulation.set_properties({_MASS: (7.0,)}, edit)
+    simulation.properties.set({_MASS: (7.0,)}, edit)
     assert get_property(simulation.model, _MASS) == (7.0,)
 
 
@@ -140,7 +140,7 @@ def test_random_numbers_are_within_their_ranges_drawn_at_each_reset_and_repeatab
     runs = []
     for seed in (1, 1, 2):
         simulation = simulate(_XML, seed=seed)
-        simulation.randomize(_RANGES)
+        simulation.properties.randomize(_RANGES)
         drawn = []
         for _ in range(20):
             simulation.reset()
@@ -181,9 +181,9 @@ def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: S
 
 
 def test_what_has_no_limits_is_drawn_without_limits(simulation: Simulation) -> None:
-    simulation.set_properties({_RANGE: (0.0, 0.0)})
+    simulation.properties.set({_RANGE: (0.0, 0.0)})
     for how in ("add", "scale"):
-        simulation.randomize({"joint.hinge.range": RandomRange(**{how: (0.5, 1.5)})})
+        simulation.properties.randomize({"joint.hinge.range": RandomRange(**{how: (0.5, 1.5)})})
         assert not simulation.model.jnt_limited[0]
 
 
@@ -207,11 +207,11 @@ def test_a_range_of_invalid_numbers_or_of_an_unknown_name_is_refused(
     simulation: Simulation, name: str, how: dict[str, tuple[float, float]], why: str | None
 ) -> None:
     if why is None:  # the ends may be in any order
-        simulation.randomize({name: RandomRange(**how)})
+        simulation.properties.randomize({name: RandomRange(**how)})
         for _ in range(10):
             simulation.reset()
             low, high = get_property(simulation.model, _RANGE)
             assert 0.0 < low < high
         return
     with pytest.raises(UserInputError, match=why):
-        simulation.randomize({name: RandomRange(**how)})
+        simulation.properties.randomize({name: RandomRange(**how)})

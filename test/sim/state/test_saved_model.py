@@ -29,7 +29,7 @@ def _edited(scene: str) -> Simulation:
         for which in properties(simulation.model)
         if which.attribute in _CHANGED
     }
-    simulation.set_properties({which: value for which, value in values.items() if any(value)})
+    simulation.properties.set({which: value for which, value in values.items() if any(value)})
     return simulation
 
 
@@ -55,8 +55,8 @@ def test_a_saved_model_has_changed_numbers_options_and_motors(scene: str) -> Non
 def test_a_saved_model_has_the_numbers_that_were_set_at_the_start() -> None:
     simulation = Simulation(load_scene("arm"))
     which = next(w for w in properties(simulation.model) if w.attribute == "damping")
-    simulation.configure_properties({which: (7.0,)})
-    simulation.set_properties(simulation.properties.restored({}))
+    simulation.properties.configure({which: (7.0,)})
+    simulation.properties.set(simulation.properties.restored({}))
     model = mujoco.MjModel.from_xml_string(PresentModel.of(simulation, {}).content(".xml").decode())
     assert get_property(model, which) == (7.0,)
 
@@ -106,7 +106,7 @@ def test_a_urdf_has_the_changed_numbers_of_the_robot() -> None:
     model, (robot,) = simulation.model, simulation.layout.robots
     body = next(b for b in robot.bodies if model.body_mass[b] and model.body_weldid[b])
     which = Property("body", model.body(body).name, "mass")
-    simulation.set_properties({which: (7.25,)})
+    simulation.properties.set({which: (7.25,)})
     urdf = ElementTree.fromstring(PresentModel.of(simulation, {}).content(".urdf", "any_name"))
     assert urdf.get("name") == robot.name
     link = which.name.removeprefix(robot.prefix)

@@ -205,7 +205,7 @@ class PerturbedSimulation:
     def reset(self) -> None:
         """Reset the simulation, and notify the components."""
         self.simulation.reset()
-        event = self.simulation.reset_event(0.0)
+        event = self.simulation.plant.reset_event(0.0)
         for component in self.components:
             component.on_reset(event)
         self.run_threads()

@@ -200,7 +200,7 @@ def test_it_holds_while_constants_of_the_model_are_derived_again(gantry: Gantry)
     gantry.lift()
     high = gantry.height()
     part = Property("body", "parcel/parcel", "mass")
-    gantry.simulation.set_properties({part: get_property(gantry.simulation.model, part)})
+    gantry.simulation.properties.set({part: get_property(gantry.simulation.model, part)})
     gantry.step(0.2)
     assert gantry.height() == pytest.approx(high, abs=0.01)
 
