@@ -162,6 +162,7 @@ class HardwareInterfaces:
         self.blocks = () if declared is None else declared.blocks
         # The references of controllers, by exported name, and the memory
         self._cells: dict[str, _Cell] = {}
+        self._declared = () if declared is None else tuple(declared.initial)
         self.memory = tuple(dict.fromkeys(self._meaningless()))
         values = [0.0 if declared is None else declared.initial.get(n, 0.0) for n in self.memory]
         self.values, self._initial = np.array(values), np.array(values)  # of the memory
@@ -256,6 +257,15 @@ class HardwareInterfaces:
             raise unknown("state interface", name, self.state_interfaces)
         cell = self._cells[name]
         return partial(cell.array.item, cell.at)
+
+    def is_constant(self, name: str) -> bool:
+        """Whether nothing measures or commands a state, and nothing declares its value."""
+        return (
+            name in self.memory
+            and name not in self._sensors
+            and name not in self._declared
+            and all(name not in block.commands for block in self.blocks)
+        )
 
     def _meaningless(self) -> Iterator[str]:
         """Yield the declared interfaces that are none of a joint or a sensor in the model."""
