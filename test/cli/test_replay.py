@@ -163,6 +163,7 @@ def test_it_plays_at_another_rate(replay, arm_log):
 def test_it_can_end_with_the_log(replay, arm_log):
     playing = replay(arm_log, "--rate", "0", "--at-end", "exit")
     assert playing.process.wait(TIMEOUT_S) == 0
+    assert "replaying until the end\n" in playing.output
     assert "the end of the log" in playing.output
 
 

@@ -151,7 +151,8 @@ class ReplayNode(ComponentNode):
             logger.warning(f"'{log.path}': {log.problem}; the rows before it are played")
         for segment in log.segments:
             logger.info(f"'{log.path}': {segment.summary}")
-        logger.info("replaying until Ctrl-C")
+        end = "the end" if self.settings.values["at_end"] == "exit" else "Ctrl-C"
+        logger.info(f"replaying until {end}")
 
     def _change_model(self, number: int) -> None:
         assert isinstance(self.simulation, Playback)

@@ -37,7 +37,7 @@ def trial(
     """Return the trial of a controller with changed settings.
 
     The `conditions` are a name or a YAML file of ranges; empty is the first name. `randomize` is a
-    YAML file as the key of a scene, with or without the key, which adds random numbers of the model.
+    YAML file as the key of a scene, with or without the key; it adds random numbers of the model.
     """
     if controller not in _TRIALS:
         raise unknown("trial for a controller", controller, _TRIALS)
