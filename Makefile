@@ -64,9 +64,10 @@ extension: setup ## start an extension: a package NAME in the folder DIR, instal
 	@cd "$(DIR)/$(NAME)" && $(RUN) $(CURDIR)/$(BIN)/python -m pytest -q -p no:cacheprovider
 
 PLUGIN ?= examples/engine_plugin
+plugin: FOLDER = $(subst $() $(),\ ,$(PLUGIN))
 plugin: setup ## build the engine plugins in PLUGIN, with CMake
-	@$(RUN) cmake -S $(PLUGIN) -B $(PLUGIN)/build -DPYTHON=$(CURDIR)/$(BIN)/python
-	@$(RUN) cmake --build $(PLUGIN)/build
+	@$(RUN) cmake -S $(FOLDER) -B $(FOLDER)/build -DPYTHON=$(CURDIR)/$(BIN)/python
+	@$(RUN) cmake --build $(FOLDER)/build
 
 # The scene and further arguments of each demo.
 DEMO ?= pick_place

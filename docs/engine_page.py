@@ -36,7 +36,7 @@ ros2 topic echo /engine/joints --once
 
 | Entry | Topics | Type |
 | --- | --- | --- |
-| an array of the table below, or a pattern (`*`, `?`, `[…]`) | `<ns>/engine/joints`, `actuators`, `tendons`, `bodies`, `geoms`, `sites`, `cameras`, `lights`, `scene`: all elements by name, with the arrays as interfaces | control_msgs/DynamicJointState |
+| an array of the table below, or a pattern (`*`, `?`, `[…]`) | `<ns>/engine/joints`, `actuators`, `tendons`, `bodies`, `geoms`, `sites`, `cameras`, `lights`, `equalities`, `scene`: all elements by name, with the arrays as interfaces | control_msgs/DynamicJointState |
 | `body <name>`, `geom <name>`, `site <name>`; the name may be a pattern | `<ns>/engine/<kind>/<name>/pose`, `twist`, `accel` and `jacobian`, in `world`; a linear acceleration is +g upwards at rest | geometry_msgs/PoseStamped, TwistStamped, AccelStamped; control_msgs/DynamicJointState: by joint, the velocity of the origin (`linear.x` to `angular.z`) for a unit of the joint's velocity |
 | the same with `in <frame>`, a TF frame of the model | `<ns>/engine/<kind>/<name>/<frame>/pose` and `twist`: relative to the frame and its motion, along its axes | likewise |
 

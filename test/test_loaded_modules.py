@@ -57,3 +57,11 @@ def test_a_client_loads_nothing_of_the_bridge_and_of_the_simulation(entry: str) 
 
 def test_the_simulator_loads_what_clients_must_not() -> None:
     assert loaded("bridge.node").keys() >= SIMULATOR
+
+
+def test_the_page_loads_no_scipy_before_it_shows_the_margin_of_a_grasp() -> None:
+    code = "import sys, mujoco_ros.viewer.page.server; print('scipy' in sys.modules)"
+    output = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+    assert output.split() == ["False"]

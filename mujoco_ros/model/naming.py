@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container
 from contextlib import suppress
+from functools import lru_cache
 from io import StringIO
 from itertools import chain, count, dropwhile, takewhile
 from xml.etree import ElementTree
@@ -41,6 +42,7 @@ def numbered_name(name: str, taken: Container[str]) -> str:
     return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 
 
+@lru_cache(maxsize=4096)  # controllers ask for the same names at each tick
 def topic_token(name: str) -> str:
     """Convert a name to one token of a topic name; underscores replace invalid characters."""
     token = re.sub(r"\W", "_", name, flags=re.ASCII)

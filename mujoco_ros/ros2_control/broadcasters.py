@@ -11,6 +11,7 @@ from mujoco_ros.control.settings import setting
 from mujoco_ros.ros2_control.controller import Controller
 from mujoco_ros.ros2_control.hardware import HardwareInterfaces, StateInterfaces
 from mujoco_ros.ros2_control.parameters import ControllerParameters
+from mujoco_ros.ros2_control.wrench_filters import WrenchFilters
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +82,11 @@ class SensorBroadcaster(Controller):
 
     def _use(self, hardware: HardwareInterfaces, sources: Sequence[tuple[str, str]]) -> None:
         """Read state interfaces, each into a field of the message."""
+        if unmeasured := [name for _, name in sources if hardware.is_constant(name)]:
+            self.warnings.append(
+                f"nothing in the model measures {', '.join(unmeasured)}: they keep their initial "
+                "values"
+            )
         self.paths = tuple(path for path, _ in sources)
         self.state_interfaces = tuple(interface for _, interface in sources)
         self.states = StateInterfaces(hardware, self.state_interfaces)
@@ -218,8 +224,13 @@ class _Axis:
     multiplier: float = setting("Factor after the offset", 1.0)
 
 
+LOAD_FIELDS = tuple(f"wrench.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
+
+
 class ForceTorqueSensorBroadcaster(SensorBroadcaster):
     """force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster."""
+
+    saved = ("filters.state",)
 
     def _set_up(self, parameters: ControllerParameters, hardware: HardwareInterfaces) -> None:
         read = parameters.read(_Load)
@@ -237,16 +248,25 @@ class ForceTorqueSensorBroadcaster(SensorBroadcaster):
                     numbers.append((each.offset, each.multiplier))
         if not sources:
             raise parameters.reject("sensor_name", "is empty, and so are interface_names")
-        prefix, filters = "sensor_filter_chain.", parameters.given("sensor_filter_chain.")
-        parameters.ignore(*(f"{prefix}{key}" for key in filters))
-        if kinds := [str(kind) for key, kind in filters.items() if key.endswith(".type")]:
+        self.filters = WrenchFilters(parameters, hardware, read.frame_id)
+        if kinds := self.filters.unknown:
             self.warnings.append(
-                f"filters of {prefix[:-1]} do not run, and there is no ~/wrench_filtered: "
+                "filters of sensor_filter_chain are unknown, so there is no ~/wrench_filtered: "
                 f"{', '.join(kinds)}"
             )
         self._use(hardware, sources)
         self._offset, self._factor = np.array(numbers).T
         self.values = np.zeros(len(sources))  # with offset and multiplier
+        self._places = [LOAD_FIELDS.index(path) for path in self.paths]
+        self.filtered = np.full(6, np.nan)  # of all `LOAD_FIELDS`
+
+    def activate(self) -> None:
+        """Begin with the next wrench."""
+        self.filters.reset()
 
     def update(self, time: float, period: float) -> None:
         self.values[:] = (self.states.read() + self._offset) * self._factor
+        if self.filters:
+            wrench = np.full(6, np.nan)
+            wrench[self._places] = self.values
+            self.filtered[:] = self.filters.apply(wrench)

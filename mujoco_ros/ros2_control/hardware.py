@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.events import JointError
 from mujoco_ros.control.joints import INTERFACES, LARGEST, POSITION, check_numbers
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.ros2_control.hardware_blocks import DeclaredHardware
@@ -62,9 +63,9 @@ class CommandInterfaces:
             np.array([entry[k] for entry in of_joints], dtype=np.intp) for k in range(3)
         )
         self._given = np.empty(len(self._at))
-        self._is_position = self._rows == _ROWS[POSITION]
-        self._clamps = bool(self._is_position.any())
-        self._least, self._most = np.empty((2, len(self._at)))
+        positions = np.flatnonzero(self._rows == _ROWS[POSITION])
+        self._clamps = len(positions) > 0
+        self._positions, self._limited = as_slice(positions), as_slice(self._columns[positions])
         # Found anew by each `write`, as the controller that exports one may be configured again
         self._others = [(at, name) for at, name in enumerate(names) if found[at] is None]
         for _, name in self._others:
@@ -80,10 +81,9 @@ class CommandInterfaces:
         written, given = self._references.values, self._given
         self.values.take(self._at, out=given, mode="clip")  # other modes copy `out`
         if self._clamps:
-            joints, columns = self._robot.joints, self._columns  # whose limits can change
-            least = joints.lower.take(columns, out=self._least, mode="clip")
-            most = joints.upper.take(columns, out=self._most, mode="clip")
-            np.clip(given, least, most, out=given, where=self._is_position)
+            joints, limited = self._robot.joints, self._limited  # whose limits can change
+            clamped = np.maximum(given[self._positions], joints.lower[limited])
+            given[self._positions] = np.minimum(clamped, joints.upper[limited], out=clamped)
         if not given.dot(given) <= _LARGEST_SQUARE:  # several times faster than to look for NaN
             np.copyto(given, written[self._rows, self._columns], where=np.isnan(given))
             names = [self.names[at] for at in self._at.tolist()]
@@ -162,6 +162,7 @@ class HardwareInterfaces:
         self.blocks = () if declared is None else declared.blocks
         # The references of controllers, by exported name, and the memory
         self._cells: dict[str, _Cell] = {}
+        self._declared = () if declared is None else tuple(declared.initial)
         self.memory = tuple(dict.fromkeys(self._meaningless()))
         values = [0.0 if declared is None else declared.initial.get(n, 0.0) for n in self.memory]
         self.values, self._initial = np.array(values), np.array(values)  # of the memory
@@ -256,6 +257,15 @@ class HardwareInterfaces:
             raise unknown("state interface", name, self.state_interfaces)
         cell = self._cells[name]
         return partial(cell.array.item, cell.at)
+
+    def is_constant(self, name: str) -> bool:
+        """Whether nothing measures or commands a state, and nothing declares its value."""
+        return (
+            name in self.memory
+            and name not in self._sensors
+            and name not in self._declared
+            and all(name not in block.commands for block in self.blocks)
+        )
 
     def _meaningless(self) -> Iterator[str]:
         """Yield the declared interfaces that are none of a joint or a sensor in the model."""

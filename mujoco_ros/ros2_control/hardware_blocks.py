@@ -52,6 +52,9 @@ def read_blocks(urdf: str) -> DeclaredHardware:
             )
         )
         for sensor in element.iterfind("sensor"):
+            for place in ("body", "site"):
+                if found := sensor.findtext(f"param[@name='{place}']", "").strip():
+                    in_model[sensor.get("name", "")] = found
             if sensor.find("param[@name='mujoco_type']") is not None:
                 name = sensor.get("name", "")
                 named = sensor.findtext("param[@name='mujoco_sensor_name']", name)

@@ -28,6 +28,9 @@ _STARTS = {
 """Kind of element, and the array of `mjModel` with its first row, by the number of rows."""
 _KINDS = {count: (kind, "") for kind, (_, count) in NAMED_ELEMENTS.items()} | _STARTS
 _PACKED = "efm_"  # beginning of the names of arrays whose rows are in another order
+_INTEGERS = ("int *", "mjtBool *", "mjtByte *")
+_LISTS = ("adr", "num", "nnz", "_ind")  # ends of the names of integers that are places in memory
+_MAP = "map_"
 _AXES = {3: "xyz", 4: "wxyz"}  # names of the numbers of a row
 _JOINT_AXES = {
     3: ("rx", "ry", "rz"),
@@ -71,7 +74,7 @@ class EngineArray(NamedTuple):
 
 @cache
 def engine_arrays() -> dict[str, EngineArray]:
-    """Return the arrays by name: all of floats with rows for joints, bodies and so on."""
+    """Return the arrays by name: all of numbers with rows for joints, bodies and so on."""
     # Not at the start of the simulator, of which it would be a tenth.
     from mujoco.introspect.structs import STRUCTS
 
@@ -82,8 +85,10 @@ def engine_arrays() -> dict[str, EngineArray]:
     found = {array.name: array for array in own}
     for field in STRUCTS["mjData"].fields:
         rows, *columns = getattr(field, "array_extent", None) or ("",)
-        is_number = str(field.type) == "mjtNum *" and not field.name.startswith(_PACKED)
-        if is_number and rows in _KINDS:
+        is_number = str(field.type) == "mjtNum *" or (
+            str(field.type) in _INTEGERS and not field.name.endswith(_LISTS)
+        )
+        if is_number and rows in _KINDS and not field.name.startswith((_PACKED, _MAP)):
             width = int(columns[0]) if columns else 1
             found[field.name] = EngineArray(field.name, *_KINDS[rows], width, field.doc)
     return found
@@ -125,11 +130,13 @@ class EngineArrays:
             field.name: field.view(state) for field in state_fields(plant.model, plant.data)
         }
         self._kept[_TENDON_FORCE] = np.zeros(plant.model.ntendon)
-        # The arrays by name
+        # The arrays by name, and those of integers
         self.values = {
             name: self._kept[name] if name in self._kept else getattr(plant.data, name)
             for name in names
         }
+        self._integers = [name for name, each in self.values.items() if each.dtype.kind != "f"]
+        self.values |= {name: self.values[name].astype(float) for name in self._integers}
         # Tendons, each with the output of an actuator
         self._tendons = list(_tendon_outputs(plant.model)) if _TENDON_FORCE in self.values else []
         functions = {_ON_REQUEST[name] for name in self.values if name in _ON_REQUEST}
@@ -137,18 +144,17 @@ class EngineArrays:
         # What computes an array of each name that Python has to compute
         self.on_request = {
             name: computed[_ON_REQUEST[name]] for name in self.values if name in _ON_REQUEST
-        }
+        } | dict.fromkeys(self._integers, self.update)
 
     def update(self) -> None:
         """Bring the arrays to the sample, where later stages of Runge-Kutta have overwritten them.
 
-        And sum up the forces of tendons.
+        And copy integers, and sum up the forces of tendons.
         """
         evaluated = self._plant.evaluated
-        if evaluated is not self._plant.data:
-            for name, values in self.values.items():
-                if name not in self._kept:
-                    values[:] = getattr(evaluated, name)
+        for name in self.values if evaluated is not self._plant.data else self._integers:
+            if name not in self._kept:
+                self.values[name][:] = getattr(evaluated, name)
         if self._tendons:
             forces = self.values[_TENDON_FORCE]
             forces[:] = 0.0

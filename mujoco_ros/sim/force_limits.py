@@ -23,8 +23,10 @@ class ForceLimits:
         self._own_ranges = model.actuator_forcerange.copy()
         self._own_limited = model.actuator_forcelimited.astype(bool)
         # Of each actuator: its range [N or Nm at the actuator] (nactuator, 2), whether it has one,
-        # and the factor of the range, from 0 to 1 (nactuator,)
+        # the commanded largest force, which is infinite without a command, and the factor of the
+        # range, from 0 to 1 (nactuator,)
         self.ranges, self.limited = self._own_ranges.copy(), self._own_limited.copy()
+        self.commanded = np.full(len(self.limited), np.inf)
         self.factors = np.ones(len(self.limited))
 
     def limit(self, actuators: Collection[int], effort: float) -> None:
@@ -34,12 +36,8 @@ class ForceLimits:
         """
         model = self._model
         for actuator in actuators:
-            own, limited = self._own_ranges[actuator], bool(self._own_limited[actuator])
             gear = abs(float(model.actuator_gear[model.actuator_outadr[actuator], 0]))
-            reach = effort / (gear * len(actuators))
-            self.limited[actuator] = limited or bool(effort)
-            low, high = own if limited else (-np.inf, np.inf)
-            self.ranges[actuator] = (max(low, -reach), min(high, reach)) if effort else own
+            self.commanded[actuator] = effort / (gear * len(actuators)) if effort else np.inf
         self.apply(np.array(list(actuators), dtype=np.intp))
 
     def scale(self, actuators: np.ndarray, factors: np.ndarray | float) -> None:
@@ -59,11 +57,9 @@ class ForceLimits:
     def follow(self, changed: Iterable[Property]) -> None:
         """Take the present force ranges of the model for the actuators' own."""
         model, actuators = self._model, self._ranged(changed)
-        for own, commanded, array in (
-            (self._own_ranges, self.ranges, model.actuator_forcerange),
-            (self._own_limited, self.limited, model.actuator_forcelimited),
-        ):
-            own[actuators] = commanded[actuators] = array[actuators]
+        self._own_ranges[actuators] = model.actuator_forcerange[actuators]
+        self._own_limited[actuators] = model.actuator_forcelimited[actuators]
+        self.commanded[actuators] = np.inf
         self.apply(actuators)
 
     def _ranged(self, changed: Iterable[Property]) -> np.ndarray:
@@ -71,28 +67,29 @@ class ForceLimits:
         found = [element(self._model, each) for each in changed if each.attribute == "forcerange"]
         return np.array([actuator for actuator in found if actuator >= 0], dtype=np.intp)
 
-    def save_state(self) -> np.ndarray:
-        """Return a copy of the ranges, whether they apply, and the same of the actuators' own.
+    def transfer(self, old: "ForceLimits", actuators: Pairs) -> None:
+        """Take the limits of another model, for shared actuators."""
+        before, now = actuators
+        self._own_ranges[now] = old._own_ranges[before]
+        self._own_limited[now] = old._own_limited[before]
+        self.restore_state(old.commanded, actuators)
 
-        It has a row for each actuator.  # (nactuator, 6)
-        """
-        own = (self._own_ranges, self._own_limited)
-        return np.column_stack([self.ranges, self.limited, *own])
-
-    def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set limits that this model or another one saved.
+    def restore_state(self, commanded: np.ndarray, pairs: Pairs | None = None) -> None:
+        """Set the commanded limits of this model or another one, for actuators that both have.
 
         `pairs` are actuators of that model and of this one that are the same; None if all are.
         """
         old, new = (slice(None), slice(None)) if pairs is None else pairs
-        self.ranges[new] = state[old, :2]
-        self.limited[new] = state[old, 2].astype(bool)
-        self._own_ranges[new] = state[old, 3:5]
-        self._own_limited[new] = state[old, 5].astype(bool)
+        self.commanded[new] = commanded[old]
         self.apply(new)
 
     def apply(self, actuators: np.ndarray | slice) -> None:
         """Write the limits of some actuators to the engine."""
+        own, limited = self._own_ranges[actuators], self._own_limited[actuators]
+        most = self.commanded[actuators, None]
+        self.limited[actuators] = limited | (most[:, 0] < np.inf)
+        ends = np.where(limited[:, None], own, (-np.inf, np.inf))
+        self.ranges[actuators] = np.where(most < np.inf, np.clip(ends, -most, most), own)
         self._model.actuator_forcerange[actuators] = (
             self.factors[actuators, None] * self.ranges[actuators]
         )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from scipy.spatial import ConvexHull
 
 _SIZE = 6  # of a wrench
 _ROUNDING = 1e-6
@@ -73,6 +72,8 @@ class HoldingContacts:
         found = np.unique(np.vstack(wrenches).round(9), axis=0)
         if len(found) <= _SIZE or np.linalg.matrix_rank(found - found[0], tol=1e-6) < _SIZE:
             return 0.0
+        from scipy.spatial import ConvexHull  # 14 MB, which few windows of the page need
+
         # Joggled, because the wrenches of one cone have many facets in common.
         offset = float(ConvexHull(found, qhull_options="QJ").equations[:, -1].max())
         return -offset if offset < -_ROUNDING else 0.0

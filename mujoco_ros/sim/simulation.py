@@ -147,6 +147,8 @@ class Simulation:
         write_options(self.model.opt, options)
         self._options_changed()
         wake(self.model, self.data)
+        for listener in self.properties.on_edit:
+            listener(())
 
     def note_change(self, text: str) -> None:
         """Note a change of parameters that acts from the next step on."""

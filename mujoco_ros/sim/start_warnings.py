@@ -59,6 +59,7 @@ def warn_of_falls(assembly: Assembly, known: Collection[ScenePart]) -> None:
         if part is None or part in known or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
             continue
         if part in assembly.robots and model.body_gravcomp[body] < 1.0:
+            known = [*known, part]  # which may have further free joints
             _LOGGER.warning(
                 "robot '%s' falls: its base is free, and the scene has no floor; give it `world: "
                 "package://mujoco_ros/urdf_mjcf/worlds/ground.xml`, or the robot `base: fixed`",

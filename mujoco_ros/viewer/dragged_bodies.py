@@ -1,4 +1,4 @@
-"""Bodies that users drag in the scene: they are pulled, or moved while the simulation is paused."""
+"""Bodies that users drag or push; free bodies move instead while the simulation is paused."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,9 @@ from mujoco_ros.model.body_tree import free_joint
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, named_frames
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import Request, Vector
 from mujoco_ros.viewer.ros.commands import CommandPublisher
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.scene.inputs import Pulled
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -23,8 +25,10 @@ class DraggedBodies:
     paused; no force would. All others with a frame are pulled as by a spring.
     """
 
-    def __init__(self, state: SharedState, commands: CommandPublisher) -> None:
-        self._state, self._commands = state, commands
+    def __init__(
+        self, state: SharedState, commands: CommandPublisher, parameters: SimulatorParameters
+    ) -> None:
+        self._state, self._commands, self._parameters = state, commands, parameters
         self._model: mujoco.MjModel | None = None
         self._mocap: dict[int, MocapBody] = {}
         self._frames: dict[int, str] = {}
@@ -69,6 +73,29 @@ class DraggedBodies:
         if self._is_pulling:
             self._is_pulling = False
             self._commands.release()
+
+    def frame_of(self, body: int) -> str:
+        """Return the TF frame of a body that forces can move; empty for another one."""
+        if not self.follows_model:
+            self._attach()
+        return "" if body in self._mocap else self._frames.get(body, "")
+
+    def push(self, frame: str, force: Vector, torque: Vector) -> Request | None:
+        """Push a body at its centre of mass, along and about the axes of the world [N, Nm].
+
+        The wrench acts until the next one; zeros end it.
+        """
+        model, data = self._state.model, self._state.data
+        body = next((body for body, name in self._frames.items() if name == frame), None)
+        if body is None or not self.follows_model:
+            return None
+        mujoco.mj_kinematics(model, data)
+        lever = data.xipos[body] - data.xpos[body]
+        wrench = np.array([force, torque + np.cross(lever, force)])
+        axes = self._parameters.known.get("external_wrench_axes")
+        if axes is None or axes.value == "frame":
+            wrench = wrench @ data.xmat[body].reshape(3, 3)
+        return self._commands.push(frame, *wrench)
 
     def _wanted(self, given: Pulled) -> Pose:
         """Return the pose where the user wants a body; it turns about its centre of mass."""

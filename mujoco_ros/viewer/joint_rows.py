@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort, takes_velocities
+from mujoco_ros.model.robot.actuators import (
+    actuator_kind,
+    joint_actuators,
+    joint_effort,
+    takes_velocities,
+)
 from mujoco_ros.model.robot.layout import Joints
 
 _UNLIMITED_ANGLE = np.pi
@@ -27,7 +32,7 @@ class JointRow:
     high: float  # highest position [rad or m]
     is_limited: bool  # whether the model has these limits; otherwise they are slider ranges
     effort: float  # effort limit of its actuators [Nm or N]; infinite if unlimited
-    is_actuated: bool  # whether an actuator drives it
+    is_actuated: bool  # whether an actuator drives it that takes references
     takes_velocities: bool  # whether its actuators take velocities alone
 
     def is_beyond(self, q: float) -> bool:
@@ -65,6 +70,9 @@ def _row(model: mujoco.MjModel, name: str, joint: int) -> JointRow:
         high=float(high),
         is_limited=is_limited,
         effort=joint_effort(model, joint),
-        is_actuated=bool(joint_actuators(model, joint)),
+        is_actuated=any(
+            actuator_kind(model, actuator) not in ("muscle", "plugin")
+            for actuator in joint_actuators(model, joint)
+        ),
         takes_velocities=takes_velocities(model, joint),
     )

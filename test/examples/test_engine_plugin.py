@@ -18,6 +18,7 @@ from mujoco_ros.model.urdf.exporting.meshes import mesh_triangles
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.sim.shared_memory.segment import row_arrays, row_pieces, row_words
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.saved_model import PresentModel
 from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
@@ -69,6 +70,12 @@ def test_the_templates_are_built_for_the_running_mujoco(folder):
     sources = {f"lib{path.stem}.so" for path in TEMPLATE.glob("*.cc")}
     assert len(sources) == 5
     assert libraries == dict.fromkeys(sources, mujoco.mj_versionString())
+
+
+def test_the_folder_of_a_copy_may_have_spaces_in_its_name() -> None:
+    command = ["make", "-n", "plugin", "PLUGIN=my plugin"]
+    printed = subprocess.run(command, cwd=TEMPLATE.parents[1], capture_output=True, text=True)
+    assert r"cmake --build my\ plugin/build" in printed.stdout
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +236,51 @@ def test_its_attributes_are_changed_while_it_runs(simulation: Simulation) -> Non
         UserInputError, match=r"heat_capacity of '.*': the plugin example\.thermal_m"
     ):
         simulation.plant.plugin_attributes.check({attributes["heat_capacity"]: 0.0})
+
+
+_URDF = """
+<robot name="pole">
+  <link name="base_link"><collision><geometry><mesh filename="{0}"/></geometry></collision></link>
+  <link name="tip">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><mesh filename="{1}"/></geometry></collision>
+  </link>
+  <joint name="bend" type="continuous"><parent link="base_link"/><child link="tip"/></joint>
+</robot>"""
+
+
+def test_a_urdf_has_meshes_of_providers_and_decoders(folder: Path) -> None:
+    (folder / "pole.urdf").write_text(_URDF.format("pyramid:0.3.obj", "wedge.tri"))
+    model = Simulation(load_scene(str(folder / "pole.urdf"))).model
+    heights = [np.ptp(mesh_triangles(model, mesh).vertices[:, 2]) for mesh in range(model.nmesh)]
+    assert heights[0] == pytest.approx(0.3)
+    (folder / "pole.urdf").write_text(_URDF.format("pyramid:0.3.obj", "kinds.yaml"))
+    with pytest.raises(UserInputError, match=r"'\.yaml' is not one of \.dae"):
+        load_and_step(folder / "pole.urdf")
+
+
+def load_and_step(path: Path) -> Simulation:
+    simulation = Simulation(load_scene(str(path)))
+    assert simulation.step()
+    return simulation
+
+
+@pytest.mark.parametrize("suffix", [".xml", ".mjb"])
+@pytest.mark.parametrize("scene", ["scene.yaml", "kinds.yaml"])
+def test_a_saved_model_accelerates_as_the_present_one(
+    folder: Path, tmp_path: Path, scene: str, suffix: str
+) -> None:
+    simulation = Simulation(load_scene(str(folder / scene)))
+    present = simulation.plant.plugin_attributes.values()
+    simulation.plant.set_plugin_attributes({key: 1.5 * value for key, value in present.items()})
+    path = tmp_path / f"saved{suffix}"
+    path.write_bytes(PresentModel.of(simulation, {}).content(suffix))
+    saved = load_and_step(path)
+    assert saved.plant.plugin_attributes.values() == simulation.plant.plugin_attributes.values()
+    accelerations = []
+    for model in (simulation.model, saved.model):
+        data = mujoco.MjData(model)
+        data.qvel[:], data.ctrl[:] = -2.0, CURRENT
+        mujoco.mj_forward(model, data)
+        accelerations.append(data.qacc)
+    assert accelerations[1] == pytest.approx(accelerations[0], rel=1e-5, abs=1e-9)

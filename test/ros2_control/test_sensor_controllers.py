@@ -261,17 +261,109 @@ def test_an_initial_value_that_is_no_number_is_refused(given: str) -> None:
     assert "gps/latitude" not in read_blocks(of_joint).initial
 
 
-def test_filters_of_a_force_torque_sensor_are_named_as_not_run():
+CHAIN = {"sensor_name": "load", "frame_id": "tip"}
+LOW_PASS = {"sampling_frequency": 200.0, "damping_frequency": 10.0, "damping_intensity": 3.0}
+
+
+def filter_chain(*filters):
+    found = dict(CHAIN)
+    for number, (kind, parameters) in enumerate(filters, 1):
+        prefix = f"sensor_filter_chain.filter{number}"
+        found |= {f"{prefix}.name": "f", f"{prefix}.type": f"control_filters/{kind}"}
+        found |= {f"{prefix}.params.{name}": value for name, value in parameters.items()}
+    return found
+
+
+def test_unknown_filters_of_a_force_torque_sensor_are_named():
     of = hardware(dict.fromkeys(LOAD, float))
-    parameters = {
-        "sensor_name": "load",
-        "frame_id": "tip",
-        "sensor_filter_chain.filter1.type": "control_filters/LowPassFilterWrench",
-        "sensor_filter_chain.filter1.params.sampling_frequency": 200.0,
+    load = made(ForceTorqueSensorBroadcaster, of, **filter_chain(("Mine", {})))
+    (warning,) = load.warnings
+    assert warning.endswith("control_filters/Mine")
+    assert not load.filters
+
+
+def test_a_low_pass_filter_of_a_wrench_has_the_recurrence_of_control_toolbox():
+    force = [4.0]
+    of = hardware({"load/force.z": lambda: force[0]})
+    chain = filter_chain(("LowPassFilterWrench", LOW_PASS)) | {
+        "sensor_name": "",
+        "interface_names.force.z": "load/force.z",
     }
-    (warning,) = made(ForceTorqueSensorBroadcaster, of, **parameters).warnings
-    assert "do not run" in warning
-    assert warning.endswith("control_filters/LowPassFilterWrench")
+    load = made(ForceTorqueSensorBroadcaster, of, **chain)
+    load.update(0.0, 0.005)
+    assert load.filtered[2] == pytest.approx(4.0)  # it begins without a step
+    assert np.isnan(load.filtered[[0, 1, 3, 4, 5]]).all()
+    force[0] = 6.0
+    kept = np.exp(-2.0 * np.pi * 10.0 / 200.0 / 10.0 ** (3.0 / -10.0))
+    expected = [4.0, 4.0 + 2.0 * (1.0 - kept), 4.0 + 2.0 * (1.0 - kept**2)]
+    for value in expected:
+        load.update(0.0, 0.005)
+        assert load.filtered[2] == pytest.approx(value)
+    assert load.values[0] == 6.0  # the wrench itself is not filtered
+    state = load.save_state()
+    load.update(0.0, 0.005)
+    after = load.filtered[2]
+    load.reset("reset")
+    load.update(0.0, 0.005)
+    assert load.filtered[2] == pytest.approx(6.0)
+    load.restore_state(state)
+    load.update(0.0, 0.005)
+    assert load.filtered[2] == after
+
+
+def test_a_gravity_compensation_filter_subtracts_the_weight_at_its_centre():
+    class Turned:
+        """A sensor whose x axis points upwards, and a frame of messages turned against it."""
+
+        in_sensor = {  # noqa: RUF012 - of a test
+            "world": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
+            "tip": np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+        }
+
+        def locate(self, q):
+            np.testing.assert_array_equal(q, (0.1, 0.2))
+
+        def pose(self, frame):
+            return np.zeros(3), self.in_sensor[frame]
+
+    control = CommandedRobot(some_joints(("a", "b")), q=(0.1, 0.2)).control
+    # At rest, the wrench is the weight of 5 N along -x of the sensor, which is +y of the tip.
+    weight_of_tip = [0.0, 5.0, 0.0]
+    # In the sensor: (0.1, 0.2, 0.3) x (-5, 0, 0) = (0, -1.5, 1.0); in the tip (-1.5, 0, 1.0)
+    wrench = dict(zip(LOAD, [*weight_of_tip, -1.5, 0.0, 1.0], strict=True))
+    sensors = {name: lambda value=value: value for name, value in wrench.items()}
+    measured = [np.array([0.1, 0.2])] * 3
+    of = HardwareInterfaces(
+        control, sensors, measure=lambda: measured, kinematics=lambda *_: Turned()
+    )
+    gravity = {"world_frame": "world", "sensor_frame": "sensor"}
+    gravity |= {"CoG.pos": [0.1, 0.2, 0.3], "CoG.force": [0.0, 0.0, -5.0]}
+    chain = filter_chain(("GravityCompensationWrench", gravity), ("LowPassFilterWrench", LOW_PASS))
+    load = made(ForceTorqueSensorBroadcaster, of, **chain)
+    load.update(0.0, 0.005)
+    np.testing.assert_allclose(load.filtered, 0.0, atol=1e-12)
+    chain["sensor_filter_chain.filter1.params.CoG.pos"] = [0.1]
+    with pytest.raises(UserInputError, match=r"filter1.params.CoG.pos' must have 3 numbers"):
+        made(ForceTorqueSensorBroadcaster, of, **chain)
+
+
+def test_states_that_nothing_measures_are_named():
+    names = {"sensor_name": "gps", "frame_id": "antenna"}
+    of = hardware({"gps/latitude": lambda: 47.6, "gps/longitude": lambda: 8.5}, urdf=GPS)
+    (warning,) = made(GpsSensorBroadcaster, of, **names).warnings
+    assert "nothing in the model measures gps/altitude:" in warning
+    measured = {f"gps/{name}": float for name in ("latitude", "longitude", "altitude")}
+    of = hardware(measured, urdf=GPS)
+    assert made(GpsSensorBroadcaster, of, **names).warnings == []
+
+
+@pytest.mark.parametrize("place", ["site", "body"])
+def test_a_sensor_may_name_the_body_or_site_of_its_mujoco_sensors(place: str) -> None:
+    declared = read_blocks(
+        f"<robot name='r'><ros2_control name='c' type='system'><sensor name='tip_load'>"
+        f"<param name='{place}'>tip</param></sensor></ros2_control></robot>"
+    )
+    assert declared.in_model == {"tip_load": "tip"}
 
 
 EFFORT_GRIPPER = {"joint": "a", "gains.a.p": 100.0, "gains.a.d": 5.0, "gains.a.i_clamp": 1.0}

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,8 +14,8 @@ _FAIR = "setpriv --bounding-set=-sys_nice" if os.geteuid() == 0 else ""
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A browser without a window."""
+def launch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
+    """Return a function that starts a browser without a window, with options."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip("no chromium on PATH, which shows the page")
@@ -24,16 +24,20 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         program = tmp_path_factory.mktemp("browser") / "browser"
         program.write_text(f'#!/bin/sh\nexec {_FAIR} {found} "$@"\n')
         program.chmod(0o700)
-        options = [*OPTIONS, "--process-per-site"]  # pages of a context share a process
-        running = driver.chromium.launch(executable_path=program, args=options)
-        yield running
-        running.close()
+        running = []
+
+        def start(*options: str) -> Any:
+            # Pages of a context share a process.
+            arguments = [*OPTIONS, "--process-per-site", *options]
+            running.append(driver.chromium.launch(executable_path=program, args=arguments))
+            return running[-1]
+
+        yield start
+        for each in running:
+            each.close()
 
 
 @pytest.fixture(scope="session")
-def tabs(browser: Any) -> Iterator[Any]:
-    """A context of the browser, whose pages share what the browser keeps."""
-    context = browser.new_context()
-    context.set_default_timeout(120_000)
-    yield context
-    context.close()
+def browser(launch: Callable[..., Any]) -> Any:
+    """A browser that draws scenes."""
+    return launch()

@@ -6,6 +6,7 @@ import pytest
 from fake_clients import FakeClients
 from still_state import StillState
 
+from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.dragged_bodies import DraggedBodies
 from mujoco_ros.viewer.scene.inputs import DragPhase, Pulled
 
@@ -51,7 +52,7 @@ def clients() -> FakeClients:
 
 @pytest.fixture
 def bodies(state, clients) -> DraggedBodies:
-    return DraggedBodies(state, clients.commands)
+    return DraggedBodies(state, clients.commands, clients.parameters)
 
 
 def dragged(state: StillState, name: str, quat=None) -> Pulled:
@@ -144,3 +145,31 @@ def test_a_pull_ends_when_the_simulation_is_paused(bodies, clients, state):
     state.paused = True
     bodies.drag(dragged(state, "cup"))
     assert clients.called("release") == [()]
+
+
+@pytest.mark.parametrize("axes", [None, "frame", "world"])
+def test_a_push_acts_at_the_centre_of_mass_along_the_axes_of_the_world(
+    bodies, clients, state, axes
+):
+    if axes is not None:
+        clients.parameters.known["external_wrench_axes"] = ParameterInfo(value=axes)
+    model, data, body = state.model, state.data, state.model.body("cup").id
+    frame = bodies.frame_of(body)
+    force, torque = np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3])
+    bodies.push(frame, tuple(force), tuple(torque))
+    ((named, *sent),) = clients.called("push")
+    assert named == frame == "cup"
+    turn = np.eye(3) if axes == "world" else data.xmat[body].reshape(3, 3)
+    at_origin = [turn @ vector for vector in sent]
+    wanted, given = np.zeros((2, model.nv))
+    mujoco.mj_applyFT(model, data, force, torque, data.xipos[body], body, wanted)
+    mujoco.mj_applyFT(model, data, *at_origin, data.xpos[body], body, given)
+    np.testing.assert_allclose(given, wanted, atol=1e-12)
+
+
+def test_what_forces_cannot_move_is_not_pushed(bodies, clients, state):
+    for name in ("hand", "post"):
+        assert bodies.frame_of(state.model.body(name).id) == ""
+    assert bodies.frame_of(0) == ""
+    bodies.push("post", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    assert clients.calls == []

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from fake_clients import FakeClients
 
-from mujoco_ros.viewer.driver import Driver
+from mujoco_ros.viewer.driver import SCALES, Driver
 
 TOPIC, TOOL = "/robot/cmd_vel", "/left_arm/cartesian_controller/target_twist"
 ZERO = (0.0, 0.0, 0.0)
@@ -31,13 +31,22 @@ def motion(clients) -> SimpleNamespace:
 
 
 @pytest.fixture
+def bodies(clients) -> SimpleNamespace:
+    """What pushes bodies; the third one can move."""
+    return SimpleNamespace(
+        frame_of=lambda body: "cup" if body == 3 else "",
+        push=lambda *call: clients.calls.append(("push", *call)),
+    )
+
+
+@pytest.fixture
 def clock() -> SimpleNamespace:
     return SimpleNamespace(now=100.0)
 
 
 @pytest.fixture
-def driver(clients, motion, clock) -> Driver:
-    driver = Driver(clients.velocities, motion, lambda: clock.now)
+def driver(clients, motion, bodies, clock) -> Driver:
+    driver = Driver(clients.velocities, motion, bodies, lambda: clock.now)
     driver.tick()
     return driver
 
@@ -107,14 +116,38 @@ def test_another_selection_and_a_robot_that_goes_stop(driver, clients):
     assert driver.selected == "tool /left_arm/cartesian_controller"
 
 
-def test_nothing_moves_without_a_selection(clients, motion):
+def test_nothing_moves_without_a_selection(clients, motion, bodies):
     clients.velocities.topics = clients.velocities.tool_topics = motion.names = ()
-    driver = Driver(clients.velocities, motion)
+    driver = Driver(clients.velocities, motion, bodies)
     driver.tick()
     driver.hold("Move", AHEAD)
     assert (driver.selected, driver.is_driving, clients.calls) == ("", False, [])
 
 
-def test_only_valid_velocities_are_taken(driver):
-    driver.set_fastest({"forwards": 0.5, "left": -1.0, "turn": "fast"})
-    assert driver.fastest == {"forwards": 0.5, "left": 0.1, "turn": 0.35}
+def test_the_selected_body_is_pushed_and_turned_at_once_until_all_is_released(driver, clients):
+    driver.tick(2)
+    assert driver.names[-1] == "target goal", "that body cannot move"
+    driver.tick(3)
+    driver.select("body cup")
+    driver.set_full({"torque": 2.0})
+    driver.hold("device", ((0.5, 0.0, -1.0), (0.0, 0.25, 0.0)))
+    driver.hold("device", None)
+    assert clients.calls == [
+        ("push", "cup", (5.0, 0.0, -10.0), (0.0, 0.5, 0.0)),
+        ("push", "cup", ZERO, ZERO),
+    ]
+
+
+def test_another_body_in_the_scene_ends_the_push(driver, clients):
+    driver.tick(3)
+    driver.select("body cup")
+    driver.hold("device", AHEAD)
+    driver.tick(2)
+    assert driver.selected == TOPIC
+    assert clients.called("push")[1:] == [("cup", ZERO, ZERO)]
+
+
+def test_only_valid_scales_are_taken(driver):
+    driver.set_full({"forwards": 0.5, "left": -1.0, "turn": "fast", "force": 1e5})
+    changed = {name: v for name, v in driver.full.items() if v != SCALES[name].value}
+    assert changed == {"forwards": 0.5}

@@ -25,3 +25,24 @@ def test_wheels_take_velocities_and_the_joints_of_an_arm_do_not():
         state = StillState(scene)
         rows = joint_rows(state.model, state.layout.robots[0].joints)
         assert {row.takes_velocities for row in rows} == {takes}
+
+
+MUSCLE = """
+<mujoco>
+  <worldbody>
+    <body>
+      <joint name="elbow" range="-1 1" limited="true"/><geom size="0.1"/>
+      <body pos="0.3 0 0"><joint name="wrist" range="-1 1"/><geom size="0.1"/></body>
+    </body>
+  </worldbody>
+  <actuator><muscle name="biceps" joint="elbow"/><motor name="wrist" joint="wrist"/></actuator>
+</mujoco>
+"""
+
+
+def test_a_joint_with_a_muscle_alone_takes_no_references(tmp_path):
+    path = tmp_path / "scene.xml"
+    path.write_text(MUSCLE)
+    state = StillState(str(path))
+    rows = joint_rows(state.model, state.layout.robots[0].joints)
+    assert {row.name: row.is_actuated for row in rows} == {"elbow": False, "wrist": True}

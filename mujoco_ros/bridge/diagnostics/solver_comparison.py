@@ -5,6 +5,7 @@ from threading import Thread
 import numpy as np
 
 from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.model.scene.mjcf_files import silence_compiler
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_vector
 from mujoco_ros.sim.stepping.sparse_newton import check_solver
@@ -40,7 +41,8 @@ class SolverComparison(Component):
         self._next = None
 
     def _compare(self, plant: Plant, state: np.ndarray) -> None:
-        check = check_solver(plant.model, state)
+        with silence_compiler():  # as no warning of its steps is about the simulation
+            check = check_solver(plant.model, state)
         if not check.is_passed:
             self._node.get_logger().warning(
                 f"scene '{plant.assembly.config.name}': {check}. {check.remedy}"

@@ -167,7 +167,10 @@ class WrenchServer(Component):
                     raise UserInputError(
                         f"the effort of joint '{name}' must be within ±{_LARGEST:g}, got {effort}"
                     )
-                efforts[self.find_joint(namespace, name)] = float(effort)
+                joint = self.find_joint(namespace, name)
+                if joint in efforts:
+                    raise UserInputError(f"joint '{name}' is named twice")
+                efforts[joint] = float(effort)
 
             def command(time: float) -> None:
                 for joint, effort in efforts.items():

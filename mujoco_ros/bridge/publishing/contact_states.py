@@ -163,7 +163,10 @@ class _Names:
             elif name.startswith(robot.prefix):
                 name = robot.frame(name)
             self._geoms.append(name)
-        self._flexes = [model.flex(flex).name or f"flex{flex}" for flex in range(model.nflex)]
+        self._flexes = [
+            mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, flex) or f"flex{flex}"
+            for flex in range(model.nflex)
+        ]
 
     def body(self, side: _Side) -> int:
         """Return the body of one side of a contact."""

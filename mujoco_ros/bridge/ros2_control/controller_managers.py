@@ -104,8 +104,9 @@ class ControllerManagers(Component):
                 self._next[part] = self._managed(part, robot, control, namespace, description.urdf)
         if namespaces and not self._next:
             self._context.node.get_logger().warning(
-                f"{self._files.where}: controllers of no robot; they are in the namespaces "
-                f"{', '.join(namespaces)}, and a robot's namespace in the scene decides"
+                f"{self._files.where}: controllers of no robot with joints; they are in the "
+                f"namespaces {', '.join(f'/{each}' for each in namespaces)}, and a robot's "
+                "namespace in the scene decides"
             )
 
     def commit(self) -> None:

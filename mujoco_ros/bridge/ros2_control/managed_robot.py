@@ -162,7 +162,7 @@ class ManagedRobot:
                 self.node.get_logger().info(f"controller '{name}' ignores parameters: {names}")
             warnings = list(controller.warnings)
             if self._drive is not None and described is not None:
-                warnings += self._drive.contradictions(described.type, values)
+                warnings += self._drive.contradictions(described.type, parameters.values)
             for warning in warnings:
                 self.node.get_logger().warning(f"controller '{name}': {warning}")
 

@@ -20,6 +20,7 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.ros2_control.controller_server import ControllerServer
 from mujoco_ros.ros2_control.broadcasters import (
+    LOAD_FIELDS,
     ForceTorqueSensorBroadcaster,
     GpsSensorBroadcaster,
     ImuSensorBroadcaster,
@@ -100,11 +101,26 @@ class RangeServer(SensorServer):
 
 
 class ForceTorqueServer(SensorServer):
-    """Publishes ``~/wrench``; axes without an interface are NaN."""
+    """Publishes ``~/wrench`` and ``~/wrench_filtered``; axes without an interface are NaN."""
 
     message = WrenchStamped
     name = "~/wrench"
     controller: ForceTorqueSensorBroadcaster
+
+    def open(self) -> None:
+        super().open()
+        controller, self._filtered = self.controller, None
+        if controller.filters:
+            message = WrenchStamped()
+            message.header.frame_id = controller.frame
+            self._filtered = self._output(
+                message, "~/wrench_filtered", LOAD_FIELDS, values=controller.filtered
+            )
+
+    def publish(self, time: float) -> None:
+        super().publish(time)
+        if self._filtered is not None:
+            self._filtered.publish(time)
 
     def _complete(self, message: WrenchStamped) -> None:
         for vector in (message.wrench.force, message.wrench.torque):

@@ -4,7 +4,6 @@ import logging
 import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera
 from mujoco_ros.cameras.ros.frame_parameters import FORMATS, QUALITY
 from mujoco_ros.cameras.ros.frame_publishers import FramePublishers
 from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
-from mujoco_ros.model.sensors.cameras import Camera, intrinsics_of
+from mujoco_ros.model.sensors.cameras import Camera, with_present_optics
 from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
@@ -203,10 +202,9 @@ class CameraSource(FrameSource):
 
     def _follow(self, model: mujoco.MjModel) -> None:
         """Use the present angle of view of the model."""
-        camera = self.camera
-        optics = intrinsics_of(model, camera.camera, camera.width, camera.height)
-        if optics != camera.intrinsics:
-            self.camera = replace(camera, intrinsics=optics)
+        camera = with_present_optics(self.camera, model)
+        if camera is not self.camera:
+            self.camera = camera
             self._info = camera_info(self.camera)
             self.__dict__.pop("_cloud", None)
 

@@ -43,7 +43,9 @@ class EstimateError:
         self._squares += float(((estimate.linear - linear) ** 2).sum())
         mujoco.mju_rotVecQuat(up, np.array([0.0, 0.0, 1.0]), inverse)
         measured = estimate.pose.matrix[2, :3]  # the vertical in the frame of the base
-        tilt = float(np.linalg.norm(np.cross(up, measured)))
+        tilted = np.zeros(3)
+        mujoco.mju_cross(tilted, up, measured)
+        tilt = float(np.linalg.norm(tilted))
         self._tilt = max(self._tilt, float(np.arcsin(min(tilt, 1.0))))
         offset = estimate.pose.position - qpos[:3]
         if not self._count:

@@ -33,6 +33,7 @@ class ObservationSource:
                 for sensor in robot.sensors[kind.key]
             ]
             for kind in SENSOR_KINDS
+            if robot.sensors[kind.key]
         }
         self._states = [
             (state.name, slice(state.address, state.address + len(state.quantity.interfaces)))

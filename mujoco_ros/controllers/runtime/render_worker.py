@@ -9,7 +9,7 @@ import numpy as np
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.robot_model import optical_pose
-from mujoco_ros.model.sensors.cameras import Camera, compute_poses
+from mujoco_ros.model.sensors.cameras import Camera, compute_poses, with_present_optics
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding, to_millimetres
 from mujoco_ros.rendering.renderer import Renderer
@@ -45,10 +45,11 @@ class RenderWorker:
         """Return an image of colour and depth; RenderingError if OpenGL fails."""
         if self._renderer is None:
             self._renderer = Renderer(self._model, self._backend)
-        data, camera = self._data, request.camera
+        data = self._data
         if not np.array_equal(request.model_values, self._model_values):
             scatter(self._model, request.model_values)
             self._model_values = request.model_values
+        camera = with_present_optics(request.camera, self._model)
         data.qpos[:] = request.qpos
         data.mocap_pos[:], data.mocap_quat[:] = request.mocap_pos, request.mocap_quat
         compute_poses(self._model, data)

@@ -9,6 +9,7 @@ from mujoco_ros.model.robot.wheels import FoundWheel, Wheels, is_castor, is_meca
 
 _DIFFERENTIAL = "diff_drive_controller/DiffDriveController"
 _MECANUM = "mecanum_drive_controller/MecanumDriveController"
+_OMNI = "omni_wheel_drive_controller/OmniWheelDriveController"
 _WHEELS = "mujoco_ros/WheelDriveController"
 _PLANAR = "mujoco_ros/PlanarDriveController"
 _BICYCLE = "bicycle_steering_controller/BicycleSteeringController"
@@ -25,6 +26,12 @@ _FACTORS = {
     "right_wheel_radius_multiplier": "wheel_radius",
 }
 """Factors of lengths in the parameters of diff_drive_controller."""
+
+_SIGNS = {
+    "traction_signs": "axles of driven wheels point to the right",
+    "steering_signs": "axes of steering joints point downwards",
+}
+"""Parameters of this package for axes that ros2_controllers cannot have, and their meaning."""
 
 PLANAR = ("_TX", "_TY", "_RZ")
 """Ends of the names of the joints that a planar joint of a URDF consists of, as in MuJoCo."""
@@ -47,6 +54,11 @@ class Drive:
 
     def contradictions(self, kind: str, given: Mapping[str, Any]) -> list[str]:
         """Return where given parameters of a controller contradict the wheels of the model."""
+        if kind in (_MECANUM, _OMNI) and not self.moves_sideways:
+            return [
+                "the wheels of the model roll as ordinary ones, so the robot does not move "
+                "sideways; `drive: omnidirectional` of the robot in a scene gives them rollers"
+            ]
         if kind != self.type:
             return []
         found = []
@@ -59,6 +71,19 @@ class Drive:
                         f"{name} has '{joint}', which is on the {other}: the robot turns against "
                         "its odometry"
                     )
+        for name in ("traction_joints_names", "steering_joints_names"):
+            order = self.parameters.get(name, [])
+            if len(order) == 2 and list(given.get(name) or ()) == order[::-1]:
+                found.append(
+                    f"{name} has '{order[1]}', which is on the left, before '{order[0]}': the "
+                    "first one is the right one"
+                )
+        for name, what in _SIGNS.items():
+            if name in self.parameters and name not in given:
+                found.append(
+                    f"{what}: the robot turns or drives against its odometry; "
+                    f"{name} {self.parameters[name]} changes that"
+                )
         for name, length in self.parameters.items():
             value = given.get(name)
             if name in _FACTORS or not (isinstance(length, float) and _is_number(value)):
@@ -212,7 +237,7 @@ def _steered(
             f"steering by {', '.join(steering)} fits no controller of ros2_controllers"
         )
     if len(driven) == len(steered) == 1 and driven[0].steering:
-        return _STEERED_TRACTION, {
+        return _STEERED_TRACTION, _signs(driven, steered) | {
             "traction_joint_name": driven[0].joint,
             "steering_joint_name": steering[0],
             "wheelbase": wheelbase,
@@ -227,7 +252,7 @@ def _steered(
         "traction_joints_names": _names(traction),
         "steering_joints_names": steering,
         "wheelbase": wheelbase,
-    }
+    } | _signs(traction, [next(w for w in steered if w.steering == joint) for joint in steering])
     if len(traction) == 1:
         return _BICYCLE, parameters | {"traction_wheel_radius": radius}
     parameters |= {
@@ -238,6 +263,15 @@ def _steered(
         return _TRICYCLE, parameters
     track = steered[-1].position[1] - steered[0].position[1]
     return _ACKERMANN, parameters | {"steering_track_width": track}
+
+
+def _signs(driven: Sequence[FoundWheel], steered: Sequence[FoundWheel]) -> dict[str, Any]:
+    """Return the signs of axes that do not all point to the left, and upwards."""
+    signs = {
+        "traction_signs": [_sign(wheel) for wheel in driven],
+        "steering_signs": [wheel.steering_sign for wheel in steered],
+    }
+    return {name: values for name, values in signs.items() if -1.0 in values}
 
 
 def _geometry(wheels: Sequence[FoundWheel], grips: Sequence[float]) -> dict[str, Any]:

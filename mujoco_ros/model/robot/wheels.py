@@ -36,6 +36,7 @@ class FoundWheel:
     radius: float  # that it rolls on [m]
     is_driven: bool  # whether an actuator acts on its joint
     steering: str = ""  # joint with limits and an axis upwards that carries it
+    steering_sign: float = 1.0  # -1 if the axis points downwards
     castor: str = ""  # joint without limits and with an axis upwards that carries it
     springs: tuple[str, ...] = ()  # slides that carry it
     roller_angle: float | None = None  # from the axle to the axes of its rollers [rad]
@@ -227,6 +228,7 @@ class _Robot:
             radius=float(reach.mean()),
             is_driven=joint in self._driven,
             steering=self._joint(steering[-1]) if steering else "",
+            steering_sign=-1.0 if steering and self._axis(steering[-1])[2] < 0.0 else 1.0,
             castor=self._joint(castor[-1]) if castor else "",
             springs=tuple(map(self._joint, slides)),
             roller_angle=self._roller_angle(rollers, centre, axle),

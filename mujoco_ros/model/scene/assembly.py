@@ -221,6 +221,9 @@ def _compiled(
     _merge(spec, parts)
     write_options(spec.option, config.physics)
     reserve_attributes(spec)
+    if any(name.endswith(".ipos") for name in config.randomize):
+        for body in spec.bodies[1:]:
+            body.simple = False  # else the engine takes the centre of mass for the origin
     # Beside a simulation, threads of the compiler would wait for a processor; this one has a
     # priority.
     spec.compiler.usethread = usethread
@@ -331,11 +334,12 @@ def _attach(spec: mujoco.MjSpec, part: ScenePart) -> None:
     pose = part.config.pose
     frame = spec.worldbody.add_frame(pos=pose.xyz, quat=quaternion_wxyz(pose), name=part.prefix)
     # The options of the world apply; equal ones cause no warning.
-    adopt_options(part.spec.option, spec.option)
-    restore_files(part.spec, part.files)
+    own = part.spec.copy()  # the engine writes the prefix into the names of files
+    adopt_options(own.option, spec.option)
+    restore_files(own, part.files)
     before = _referring(spec)
     try:
-        spec.attach(part.spec, prefix=part.prefix, frame=frame)
+        spec.attach(own, prefix=part.prefix, frame=frame)
     except ENGINE_ERRORS as error:
         raise engine_error(f"'{part.name}' cannot be merged", error) from error
     _check_copy(part.spec, _referring(spec) - before, f"'{part.name}' cannot be merged")

@@ -33,6 +33,7 @@ class AssetFile:
     # client's and other users can exchange it
     stamp: Stamp | None
     content: bytes
+    uri: str = ""  # by which a provider of the engine delivers it
 
 
 def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
@@ -46,7 +47,9 @@ def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
             content = read_resource(reference.uri)
             _check_pixels(content, reference.kind, reference.path)
             reference.rename(str(reference.path))
-            found[reference.path] = AssetFile(path=str(reference.path), stamp=None, content=content)
+            found[reference.path] = AssetFile(
+                path=str(reference.path), stamp=None, content=content, uri=reference.uri
+            )
             continue
         path = folder / reference.path
         if _stamp(str(path)) is None and not is_for_client():

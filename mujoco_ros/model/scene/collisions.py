@@ -125,6 +125,7 @@ _SHELL = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
 _COLLISION_GROUP = 3
 _DETAILED = 2000  # triangles from which a shorter search finds the cuts
 _SHORT_SEARCH = {"mcts_nodes": 10, "mcts_iterations": 40}
+_NOISE = 1e-6  # of the vertices of a mesh, as a share of its size
 _EMPTY_SHARE = 0.2  # share of a convex hull that is empty if the mesh has a hollow
 _KEPT = (
     *("contype", "conaffinity", "condim", "friction", "gap", "margin", "priority"),
@@ -222,24 +223,35 @@ def report_hollows(model: mujoco.MjModel, prefix: str, where: str, level: int) -
 def _is_hollow(model: mujoco.MjModel, mesh: int) -> bool:
     """Return whether a closed mesh has a hole, or leaves much of its convex hull empty."""
     triangles = mesh_triangles(model, mesh)
-    vertices, index = np.unique(triangles.vertices, axis=0, return_inverse=True)
-    faces = index.reshape(-1)[triangles.faces]
-    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    edges, uses = np.unique(edges, axis=0, return_counts=True)
-    if (uses != 2).any():  # it is not closed
+    faces = _places(triangles.vertices)[triangles.faces]
+    if len(faces) % 2:  # it is not closed
         return False
-    if len(np.unique(faces)) - len(edges) + len(faces) <= 0:  # Euler's characteristic
+    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    # Sorting one number each is several times faster than sorting pairs.
+    edges, same = np.sort(edges[:, 0] * (1 + faces.max()) + edges[:, 1]).reshape(-1, 2).T
+    if (edges != same).any() or (edges[1:] == edges[:-1]).any():  # it is not closed
+        return False
+    corners = np.count_nonzero(np.bincount(faces.ravel()))
+    if corners - len(edges) + len(faces) <= 0:  # Euler's characteristic
         return True
     graph = model.mesh_graph[int(model.mesh_graphadr[mesh]) :]
     count, hull_faces = int(graph[0]), int(graph[1])
-    first = 2 + 3 * count + 3 * hull_faces
-    hull = graph[first : first + 3 * hull_faces].reshape(-1, 3)
-    return _volume(vertices, faces) < (1 - _EMPTY_SHARE) * _volume(triangles.vertices, hull)
+    start = 2 + 3 * count + 3 * hull_faces
+    hull = graph[start : start + 3 * hull_faces].reshape(-1, 3)
+    volume, of_hull = (_volume(triangles.vertices, part) for part in (triangles.faces, hull))
+    return volume < (1 - _EMPTY_SHARE) * of_hull
+
+
+def _places(vertices: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return a number for each vertex, the same for vertices at the same place."""
+    x, y, z = (vertices + np.float32(0.0)).view(np.uint32).astype(np.uint64).T  # -0 becomes 0
+    lines = np.unique(x << 32 | y, return_inverse=True)[1].astype(np.uint64)
+    return np.unique(lines << 32 | z, return_inverse=True)[1]
 
 
 def _volume(vertices: NDArray[np.float32], faces: NDArray[Any]) -> float:
-    corners = vertices[faces].astype(float)
-    return abs(float(np.linalg.det(corners).sum())) / 6
+    a, b, c = (vertices[corner].astype(float) for corner in faces.T)
+    return abs(float(np.vdot(np.cross(a, b), c))) / 6
 
 
 def _chosen_links(spec: mujoco.MjSpec, options: Mapping[str, T], place: str) -> dict[str, T]:
@@ -274,7 +286,7 @@ def _cached_parts(
 ) -> list[Hull]:
     """Return the convex parts of a mesh, from the cache if it has them."""
     search = _SHORT_SEARCH if len(mesh.faces) > _DETAILED else {}
-    digest = hashlib.sha256(f"coacd {version('coacd')} {option} {search}".encode())
+    digest = hashlib.sha256(f"coacd {version('coacd')} {option} {search} {_NOISE}".encode())
     digest.update(mesh.vertices.tobytes())
     digest.update(mesh.faces.tobytes())
     name = digest.hexdigest()[:32]
@@ -311,9 +323,16 @@ def _decompose(
 
     coacd.set_log_level("error")
     limit = -1 if option.max_parts is None else option.max_parts
-    mesh = coacd.Mesh(triangles.vertices, triangles.faces)
+    # It takes triangles that share a plane for a surface that crosses itself, and replaces that by
+    # one with thicker walls and many times the triangles.
+    noise = np.random.default_rng(0).normal(size=triangles.vertices.shape)
+    vertices = triangles.vertices + _NOISE * np.ptp(triangles.vertices) * noise
     found = coacd.run_coacd(
-        mesh, threshold=option.threshold, max_convex_hull=limit, seed=0, **search
+        coacd.Mesh(vertices, triangles.faces),
+        threshold=option.threshold,
+        max_convex_hull=limit,
+        seed=0,
+        **search,
     )
     return [np.asarray(hull, dtype=np.float32) for hull, _ in found]
 

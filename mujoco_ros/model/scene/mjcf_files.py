@@ -31,7 +31,7 @@ from mujoco_ros.model.scene.asset_snapshot import (
 )
 from mujoco_ros.model.scene.config import NO_FOLDER
 from mujoco_ros.model.scene.mjcf_checks import Copies, ElementCount, check_numbers, may_be_special
-from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource
+from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource, with_suffix
 from mujoco_ros.model.urdf.importing.mesh_file import embed_mesh
 from mujoco_ros.model.uri import resolve
 
@@ -296,6 +296,8 @@ def _with_meshes(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     for mesh in spec.meshes:
         if mesh.file and Path(mesh.file).is_file():
             embed_mesh(mesh, Path(mesh.file))
+    for asset in (*spec.meshes, *spec.textures, *spec.hfields):
+        asset.file = with_suffix(asset.file, asset.content_type)
     return spec
 
 

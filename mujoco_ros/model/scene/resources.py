@@ -66,6 +66,8 @@ ENGINE.mju_openResource.restype = _Handle
 ENGINE.mju_openResource.argtypes = (_TEXT, _TEXT, _VOID, _TEXT, ctypes.c_size_t)
 ENGINE.mju_readResource.argtypes = (_Handle, ctypes.POINTER(_VOID))
 ENGINE.mju_closeResource.argtypes = (_Handle,)
+ENGINE.mjp_findDecoder.restype = _VOID
+ENGINE.mjp_findDecoder.argtypes = (_Handle, _TEXT)
 
 
 def is_provided(uri: str) -> bool:
@@ -79,27 +81,46 @@ def path_of(uri: str, content_type: str = "") -> str:
     `content_type` is stated apart; a ``data:`` URI states its own. The engine's decoders go by the
     suffix.
     """
+    suffix = "" if uri.startswith(_DATA) else Path(uri).suffix
     if uri.startswith(_DATA):
         content_type = content_type or uri.removeprefix(_DATA).partition(",")[0].partition(";")[0]
-    suffix = "" if uri.startswith(_DATA) else Path(uri).suffix
     digest = hashlib.sha256(uri.encode()).hexdigest()[:16]
     return f"/provided/{digest}{_SUFFIXES.get(content_type, suffix)}"
 
 
+def with_suffix(uri: str, content_type: str = "") -> str:
+    """Return a ``data:`` URI with the suffix of its type as its fragment, for the decoders."""
+    if not uri.startswith(_DATA) or "#" in uri:
+        return uri
+    return f"{uri}#{Path(path_of(uri, content_type)).suffix}"
+
+
 def read_resource(uri: str, largest: SizeLimit = LARGEST_FILE) -> bytes:
     """Return the content that a provider delivers, of a limited size [byte]."""
+    name = uri.partition("#")[0][:80]
     reason = ctypes.create_string_buffer(_MESSAGE_LENGTH)
     resource = ENGINE.mju_openResource(b"", uri.encode(), None, reason, len(reason))
     if not resource:
-        raise MissingAssetError(f"'{uri[:80]}' cannot be read: {reason.value.decode()}")
+        raise MissingAssetError(f"'{name}' cannot be read: {reason.value.decode()}")
     try:
         start = _VOID()
         size = ENGINE.mju_readResource(resource, ctypes.byref(start))
         if size < 0:
-            raise MissingAssetError(f"'{uri[:80]}' cannot be read: its provider failed")
+            raise MissingAssetError(f"'{name}' cannot be read: its provider failed")
         if size > largest.value:
-            raise too_large(f"'{uri[:80]}'", f"{size} bytes", largest)
+            raise too_large(f"'{name}'", f"{size} bytes", largest)
         return ctypes.string_at(start, size) if size else b""
+    finally:
+        ENGINE.mju_closeResource(resource)
+
+
+def is_decoded(path: Path) -> bool:
+    """Return whether a decoder that is registered in this process reads a file."""
+    resource = ENGINE.mju_openResource(b"", str(path).encode(), None, None, 0)
+    if not resource:
+        return False
+    try:
+        return bool(ENGINE.mjp_findDecoder(resource, None))
     finally:
         ENGINE.mju_closeResource(resource)
 
@@ -108,7 +129,8 @@ _contents: dict[int, bytes] = {}  # of the open resources
 
 
 def _open(resource: Any) -> int:
-    header, comma, text = resource.contents.name.decode().removeprefix(_DATA).partition(",")
+    uri, _, _ = resource.contents.name.decode().partition("#")
+    header, comma, text = uri.removeprefix(_DATA).partition(",")
     content = unquote_to_bytes(text)
     if not comma:
         return 0

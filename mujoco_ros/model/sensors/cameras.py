@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import mujoco
@@ -237,6 +237,12 @@ def intrinsics_of(model: mujoco.MjModel, camera: int, width: int, height: int) -
         cx=float(middle_x - offset_x * across),
         cy=float(middle_y - offset_y * down),
     )
+
+
+def with_present_optics(camera: Camera, model: mujoco.MjModel) -> Camera:
+    """Return a camera with the present angle of view of its model."""
+    optics = intrinsics_of(model, camera.camera, camera.width, camera.height)
+    return camera if optics == camera.intrinsics else replace(camera, intrinsics=optics)
 
 
 def _resolution(given: Iterable[int]) -> tuple[int, int]:

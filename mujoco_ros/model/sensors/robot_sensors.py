@@ -95,7 +95,7 @@ class RobotSensor:
     # Address in sensordata of each measurement, by name; absent ones are left out
     addresses: Mapping[str, int]
     constants: Mapping[str, float]  # message fields that never change, by path
-    stem: str = ""  # how the names of its elements begin, without a last underscore
+    stem: str = ""  # how the names of its elements begin, without a last underscore or dash
 
 
 def find_sensors(
@@ -249,7 +249,7 @@ def _sensor(
         elements=tuple(elements.values()),
         addresses={name: int(addresses[sensor]) for name, sensor in elements.items()},
         constants=constants,
-        stem=commonprefix(names).rstrip("_"),  # noqa: RUF071 - of names, not of paths
+        stem=commonprefix(names).rstrip("_-"),  # noqa: RUF071 - of names, not of paths
     )
 
 

@@ -14,6 +14,7 @@ from mujoco_ros.model.output_files import check_below
 from mujoco_ros.native.plan import MANY
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.model_edits import gather
 from mujoco_ros.sim.state_log.writer import (
     DescribeRobots,
     RingBuffer,
@@ -183,8 +184,9 @@ class StateLogging(Component):
         if ring is not None:
             if ring.plant is not self._simulation.plant:  # the model changed meanwhile
                 ring = RingBuffer(self._simulation.plant, ring.every)
-            # A new model may keep the timestep of the previous one.
+            # A new model may keep timestep and numbers of the previous one.
             ring.timestep = float(ring.plant.model.opt.timestep)
+            ring.model_values = gather(ring.plant.model)
             if writer is not None:
                 writer.add(ring)
         self._ring = ring

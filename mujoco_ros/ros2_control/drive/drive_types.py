@@ -1,45 +1,38 @@
 """The drives of ros2_controllers: their parameters, and the kinematics that follow from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, replace
-from math import isnan, pi
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from mujoco_ros.control.settings import setting
-from mujoco_ros.model.strict import convert
 from mujoco_ros.ros2_control.drive.drive_controller import (
     DriveController,
     DriveSetup,
-    DriveTopics,
     read_limits,
 )
 from mujoco_ros.ros2_control.drive.kinematics import (
     PlanarJoint,
     RollingWheels,
-    SteeredAxle,
-    SteeredTraction,
-    Twist,
     Wheel,
     differential,
     mecanum,
     omni,
 )
-from mujoco_ros.ros2_control.drive.limits import MagnitudeLimiter, SpeedLimiter, SpeedLimits
-from mujoco_ros.ros2_control.drive.limits import magnitude_bounds as bounds
+from mujoco_ros.ros2_control.drive.limits import SpeedLimiter, SpeedLimits
+from mujoco_ros.ros2_control.drive.steering_types import (
+    REFERENCE_TOPICS,
+    AckermannSteeringController,
+    BicycleSteeringController,
+    Reference,
+    TricycleController,
+    TricycleSteeringController,
+    length,
+)
 from mujoco_ros.ros2_control.drive.velocity_command import VelocityCommand
 from mujoco_ros.ros2_control.parameters import ControllerParameters
 
-_LARGEST_M, _LONGEST_S = 100.0, 1e6
+_LONGEST_S = 1e6
 _LINEAR_AND_ANGULAR = ("linear/x/velocity", "linear/y/velocity", "angular/z/velocity")
-_REFERENCE_TOPICS = DriveTopics(
-    command="~/reference", odometry="~/odometry", transform="~/tf_odometry"
-)
-
-
-def _length(description: str, parameter: str = "", low: float = 1e-6) -> Any:
-    """Return a length above zero [m], which is required; with a `low` of 0, zero by default."""
-    default = MISSING if low else 0.0
-    return setting(description, default, low=low, high=_LARGEST_M, parameter=parameter)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,8 +47,8 @@ class _Timeout:
 class _Differential(_Timeout):
     left_wheel_names: tuple[str, ...] = setting("Joints of the left wheels")
     right_wheel_names: tuple[str, ...] = setting("Joints of the right wheels")
-    wheel_separation: float = _length("Distance between left and right wheels [m]")
-    wheel_radius: float = _length("Radius of the wheels [m]")
+    wheel_separation: float = length("Distance between left and right wheels [m]")
+    wheel_radius: float = length("Radius of the wheels [m]")
     wheel_separation_multiplier: float = setting("Correction of the separation", 1.0)
     left_wheel_radius_multiplier: float = setting("Correction of the left radius", 1.0)
     right_wheel_radius_multiplier: float = setting("Correction of the right radius", 1.0)
@@ -164,8 +157,8 @@ class PlanarDriveController(DriveController):
 class _Omni(_Timeout):
     wheel_offset: float = setting("Angle of the first wheel from the x axis [rad]", 0.0)
     wheel_names: tuple[str, ...] = setting("Joints of the wheels, counter-clockwise")
-    robot_radius: float = _length("Distance of the wheels from the centre [m]")
-    wheel_radius: float = _length("Radius of the wheels [m]")
+    robot_radius: float = length("Distance of the wheels from the centre [m]")
+    wheel_radius: float = length("Radius of the wheels [m]")
     pose: tuple[float, ...] = setting(
         "Variances of the pose", (0.0,) * 6, parameter="diagonal_covariance.pose"
     )
@@ -195,24 +188,17 @@ class OmniWheelDriveController(DriveController):
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Reference:
-    reference_timeout: float = setting(
-        "Age of the oldest reference [s]; 0 uses each for one step", 0.0, high=_LONGEST_S
-    )
-
-
 _CORNERS = ("front_left", "front_right", "rear_right", "rear_left")
 _OFFSET = "kinematics.base_frame_offset"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Mecanum(_Reference):
+class _Mecanum(Reference):
     x: float = setting("Base frame between the wheels [m]", 0.0, parameter=f"{_OFFSET}.x")
     y: float = setting("Base frame between the wheels [m]", 0.0, parameter=f"{_OFFSET}.y")
     theta: float = setting("Turn of the base frame [rad]", 0.0, parameter=f"{_OFFSET}.theta")
-    radius: float = _length("Radius of the wheels [m]", "kinematics.wheels_radius")
-    reach: float = _length(
+    radius: float = length("Radius of the wheels [m]", "kinematics.wheels_radius")
+    reach: float = length(
         "Half the wheelbase and half the track [m]",
         "kinematics.sum_of_robot_center_projection_on_X_Y_axis",
     )
@@ -227,7 +213,7 @@ class _MecanumWheel:
 class MecanumDriveController(DriveController):
     """mecanum_drive_controller/MecanumDriveController."""
 
-    topics = _REFERENCE_TOPICS
+    topics = REFERENCE_TOPICS
     references_of_twist = _LINEAR_AND_ANGULAR
     stops_at_once = True
     defaults: ClassVar[dict[str, Any]] = {
@@ -247,141 +233,6 @@ class MecanumDriveController(DriveController):
             command=VelocityCommand(read.reference_timeout, is_kept_without_timeout=False),
             limiters=_limiters(parameters, y=True),
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Tricycle:
-    traction_joint_name: str = setting("Joint of the driven wheel")
-    steering_joint_name: str = setting("Joint that steers it")
-    wheelbase: float = _length("Distance from the driven wheel to the axle [m]")
-    wheel_radius: float = _length("Radius of the driven wheel [m]")
-    cmd_vel_timeout: int = setting("Age of the oldest command [ms]", 500)
-
-
-class TricycleController(DriveController):
-    """tricycle_controller/TricycleController: one wheel is driven and steered."""
-
-    saved = ("_traction_limiter", "_steering_limiter")
-    references_of_twist = ()
-    defaults: ClassVar[dict[str, Any]] = {"enable_odom_tf": False, "position_feedback": False}
-    without_meaning = ("publish_rate", "odom_only_twist", "publish_ackermann_command")
-
-    def _configure(self, parameters: ControllerParameters) -> DriveSetup:
-        read = parameters.read(_Tricycle)
-        traction, steering = _given(parameters, "traction."), _given(parameters, "steering.")
-        self._traction_limiter = MagnitudeLimiter(
-            value=bounds(traction, "velocity"),
-            rising=bounds(traction, "acceleration"),
-            falling=bounds(traction, "deceleration"),
-            change=bounds(traction, "jerk"),
-        )
-        rates, high = bounds(steering, "velocity"), steering.get("max_position", pi)
-        self._steering_limiter = MagnitudeLimiter(
-            value=(steering.get("min_position", -high), high),
-            rising=rates,
-            falling=rates,
-            change=bounds(steering, "acceleration"),
-            is_signed=True,
-        )
-        return DriveSetup(
-            kinematics=SteeredTraction(read.wheelbase, read.wheel_radius),
-            traction=(read.traction_joint_name,),
-            steering=(read.steering_joint_name,),
-            command=VelocityCommand(read.cmd_vel_timeout / 1000.0),
-        )
-
-    def activate(self) -> None:
-        """Begin at rest, and straight ahead."""
-        super().activate()
-        self._traction_limiter.reset()
-        self._steering_limiter.reset()
-
-    def _write(self, wanted: Twist | None, angles: Sequence[float], period: float) -> None:
-        (speed,), (angle,) = self._setup.kinematics.command(self.limited, angles)
-        self._commands.values[0] = self._traction_limiter.limit(speed, period)
-        self._commands.values[1] = self._steering_limiter.limit(angle, period)
-        self._commands.write()
-
-
-def _given(parameters: ControllerParameters, prefix: str) -> dict[str, float]:
-    """Return the limits below a prefix by their names; NaN is none."""
-    found = {
-        name: convert(float, value, f"{parameters.where}: parameter '{prefix}{name}'")
-        for name, value in parameters.given(prefix).items()
-        if not (isinstance(value, float) and isnan(value))
-    }
-    parameters.ignore(*(f"{prefix}{name}" for name in found))
-    return found
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Steering(_Reference):
-    traction_joints_names: tuple[str, ...] = setting("Joints of the driven wheels: right, left")
-    steering_joints_names: tuple[str, ...] = setting("Joints that steer: right, left")
-    traction_joints_state_names: tuple[str, ...] = setting("Joints that measure the wheels", ())
-    steering_joints_state_names: tuple[str, ...] = setting("Joints that measure the steering", ())
-    reduce_wheel_speed_until_steering_reached: bool = setting(
-        "Whether the wheels are slow until the steering has its angle", False
-    )
-    wheelbase: float = _length("Distance between the axles [m]")
-    traction_wheel_radius: float = _length("Radius of the driven wheel [m]", low=0.0)
-    traction_wheels_radius: float = _length("Radius of the driven wheels [m]", low=0.0)
-    traction_track_width: float = _length("Distance of the driven wheels [m]", low=0.0)
-    steering_track_width: float = _length("Distance of the steered wheels [m]", low=0.0)
-
-
-class BicycleSteeringController(DriveController):
-    """bicycle_steering_controller/BicycleSteeringController."""
-
-    topics = _REFERENCE_TOPICS
-    stops_at_once = True
-    defaults: ClassVar[dict[str, Any]] = {
-        "position_feedback": False,
-        "tf_frame_prefix_enable": False,
-        "pose_covariance_diagonal": (0.0, 7.0, 14.0, 21.0, 28.0, 35.0),
-        "twist_covariance_diagonal": (0.0, 7.0, 14.0, 21.0, 28.0, 35.0),
-    }
-    radius_parameter = "traction_wheel_radius"
-    counts = (1, 1)  # of driven wheels and of steering joints
-
-    def _configure(self, parameters: ControllerParameters) -> DriveSetup:
-        read = parameters.read(_Steering, defaults={"reference_timeout": 1.0})
-        driven, steered = self.counts
-        for name, count in (("traction_joints_names", driven), ("steering_joints_names", steered)):
-            if len(getattr(read, name)) != count:
-                raise parameters.reject(name, f"must have {count} joints, right before left")
-        radius, track = getattr(read, self.radius_parameter), read.traction_track_width
-        for name, length in ((self.radius_parameter, radius), ("traction_track_width", track)):
-            if not length and (driven == 2 or name == self.radius_parameter):
-                raise parameters.reject(name, "is missing; it is more than 0")
-        return DriveSetup(
-            kinematics=SteeredAxle(
-                wheelbase=read.wheelbase,
-                radius=radius,
-                traction_track=track if driven == 2 else None,
-                steering_track=(read.steering_track_width or track) if steered == 2 else None,
-                waits_for_steering=read.reduce_wheel_speed_until_steering_reached,
-                open_loop=self.settings.open_loop,
-            ),
-            traction=read.traction_joints_names,
-            steering=read.steering_joints_names,
-            traction_states=read.traction_joints_state_names,
-            steering_states=read.steering_joints_state_names,
-            command=VelocityCommand(read.reference_timeout, is_kept_without_timeout=False),
-        )
-
-
-class TricycleSteeringController(BicycleSteeringController):
-    """tricycle_steering_controller/TricycleSteeringController: two driven wheels, one steered."""
-
-    radius_parameter = "traction_wheels_radius"
-    counts = (2, 1)
-
-
-class AckermannSteeringController(TricycleSteeringController):
-    """ackermann_steering_controller/AckermannSteeringController."""
-
-    counts = (2, 2)
 
 
 DRIVE_TYPES: Mapping[str, type[DriveController]] = {

@@ -270,3 +270,28 @@ class PlanarJoint:
         """Return the velocity in the frame of the base."""
         (x, y, turn), c, s = speeds, cos(angles[0]), sin(angles[0])
         return Twist(c * x + s * y, c * y - s * x, turn)
+
+
+class SignedAxes:
+    """Kinematics of wheels and steering joints with axes that point to the right, or downwards."""
+
+    def __init__(
+        self, kinematics: WheelKinematics, speeds: Sequence[float], angles: Sequence[float]
+    ) -> None:
+        """Set the sign, 1 or -1, of the speed of each driven wheel and of each steering angle."""
+        self._kinematics, self._speeds, self._angles = kinematics, speeds, angles
+
+    def command(self, twist: Twist, angles: Sequence[float]) -> tuple[Sequence[float], ...]:
+        """Return the speeds and angles of the joints."""
+        speeds, wanted = self._kinematics.command(twist, _products(angles, self._angles))
+        return _products(speeds, self._speeds), _products(wanted, self._angles)
+
+    def measure(self, speeds: Sequence[float], angles: Sequence[float]) -> Twist:
+        """Return the velocity of measured speeds and angles of the joints."""
+        return self._kinematics.measure(
+            _products(speeds, self._speeds), _products(angles, self._angles)
+        )
+
+
+def _products(values: Sequence[float], signs: Sequence[float]) -> list[float]:
+    return [value * sign for value, sign in zip(values, signs, strict=True)]

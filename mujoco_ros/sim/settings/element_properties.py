@@ -44,6 +44,7 @@ _SOLREF = "Time constant [s] and damping ratio of the constraint, or -stiffness 
 _SOLIMP = "Impedance of the constraint: d0, dwidth, width, midpoint, power"
 _RANGE = "two equal numbers for no limit"
 _COLOUR = "light: red, green, blue"
+_CAMERA = "in the frame of its body; TF keeps the pose of the scene"
 _GAIN = "of an actuator that is neither motor nor servo, with the meaning of its type in MJCF"
 PROPERTIES: dict[str, dict[str, Row]] = {
     "body": {
@@ -139,6 +140,13 @@ PROPERTIES: dict[str, dict[str, Row]] = {
     },
     "camera": {
         "fovy": Row("cam_fovy", "Vertical angle of view [°], for cameras without lens", 0.1, 179.0),
+        "pos": Row("cam_pos", f"Position [m] {_CAMERA}", -_LARGEST, is_basic=True),
+        "quat": Row(
+            "cam_quat",
+            f"Orientation wxyz {_CAMERA}",
+            -_LARGEST,
+            is_basic=True,
+        ),
     },
     "light": {
         "ambient": Row("light_ambient", f"Ambient {_COLOUR}"),
@@ -155,6 +163,11 @@ PROPERTIES: dict[str, dict[str, Row]] = {
     "material": {"rgba": Row("mat_rgba", _RGBA, high=1.0)},
 }
 """What can be set, by kind of element and name."""
+_TURNING = (
+    int(mujoco.mjtCamLight.mjCAMLIGHT_TARGETBODY),
+    int(mujoco.mjtCamLight.mjCAMLIGHT_TARGETBODYCOM),
+)
+"""Modes of cameras whose orientation follows a target."""
 _OBJECTS = NAMED_ELEMENTS | {"constraint": NAMED_ELEMENTS["equality"]}
 _ROWS = [row for rows in PROPERTIES.values() for row in rows.values()]
 ARRAYS = tuple(dict.fromkeys(name for row in _ROWS for name in (row.array, row.limited) if name))
@@ -203,7 +216,8 @@ def _lacking(model: mujoco.MjModel, kind: str, index: int) -> Collection[str]:
     if kind == "joint":  # springs and limits of free and ball joints have other numbers
         return () if model.jnt_type[index] in SCALAR_JOINTS else ("springref", "range")
     if kind == "camera":
-        return ("fovy",) if model.cam_sensorsize[index].all() else ()
+        lacks = {"fovy"} if model.cam_sensorsize[index].all() else set()
+        return lacks | ({"quat"} if model.cam_mode[index] in _TURNING else set())
     if kind != "actuator":
         return ()
     gains = _gains(model, index)
@@ -262,7 +276,7 @@ def check_properties(
             why = "one principal moment exceeds the sum of the others"
         elif which.row.limited and value[0] > value[1]:
             why = "its lower end is above its upper end; for no limit, give two equal numbers"
-        elif which.attribute == "dir" and not any(value):
+        elif which.attribute in ("dir", "quat") and not any(value):
             why = "a direction is not zero"
         elif which.attribute.startswith("solref") and (value[0] > 0.0) != (value[1] > 0.0):
             why = "the engine uses its default unless both numbers are positive, or neither is"
@@ -298,7 +312,10 @@ class PropertyEdit:
             if which.attribute in _GAINS:
                 self._gains.append((element(model, which), which.attribute, value[0]))
                 continue
-            self._writes.append((_numbers(model, which), np.array(value)))
+            numbers = np.array(value)
+            if which.attribute == "quat":
+                mujoco.mju_normalize4(numbers)
+            self._writes.append((_numbers(model, which), numbers))
             if which.row.limited:
                 self._writes.append((_flags(model, which), value[0] < value[1]))
         self._scratch: mujoco.MjData | None = None

@@ -35,7 +35,7 @@ class PropertySettings:
         self.saved: dict[Property, Value] = {}
         self.drawn: dict[str, float] = {}  # first number, or factor, of the last draw by parameter
         self.draws: tuple[Draw, ...] = plant.draws  # of each reset
-        # Called by the physics thread when numbers of elements were set
+        # Called by the physics thread when numbers of elements, or options, were set
         self.on_edit: list[Callable[[Iterable[Property]], object]] = []
         self._random = np.random.default_rng((seed, 43))
 

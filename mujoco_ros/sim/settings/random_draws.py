@@ -54,9 +54,16 @@ def random_draws(
             names.check_name(name)
             draws.append(Draw(names[name], name, get_property(model, names[name]), random))
     lowest, highest = ({draw.which: drawn(draw, end)[0] for draw in draws} for end in (min, max))
+    for draw in draws:
+        low, high = lowest[draw.which], highest[draw.which]
+        for end in (low, high):
+            _check_range(draw, end)
+        if draw.which.row.limited and draw.base != low == high and len({*low}) == 1:
+            raise UserInputError(
+                f"randomize: parameter '{draw.label}' would always be {list(low)}, and two "
+                "equal numbers are no limit; give a range of different numbers"
+            )
     for ends in (lowest, highest):
-        for draw in draws:
-            _check_range(draw, ends[draw.which])
         check_properties(model, ends, {draw.which: draw.label for draw in draws})
     for which, label, *_ in draws:
         times = [ends[which][0] > 0.0 for ends in (lowest, highest)]

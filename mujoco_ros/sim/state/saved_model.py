@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 import mujoco
 import numpy as np
@@ -16,8 +17,10 @@ from mujoco_ros.model.robot.description import export_robot, mesh_uri
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, adopt_options, merged_model
 from mujoco_ros.model.scene.correspondence import Correspondence
+from mujoco_ros.model.scene.engine_plugins import attributes_of
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, silence_compiler
 from mujoco_ros.sim.settings.element_properties import Property, Value, set_properties
+from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import Snapshot
 from mujoco_ros.sim.state.state_transfer import transfer_data
@@ -47,6 +50,7 @@ class PresentModel:
     layout: ModelLayout
     options: Any
     values: Mapping[Property, Value]
+    attributes: Mapping[PluginAttribute, float]
     state: np.ndarray
     motors: np.ndarray  # controls of torque motors, which are servos in the engine here
     keyframes: Mapping[str, Snapshot]
@@ -65,6 +69,7 @@ class PresentModel:
             simulation.layout,
             copy(model.opt),
             dict(simulation.properties.saved),
+            simulation.plant.plugin_attributes.values(),
             state_vector(model, simulation.data),
             np.array(motors, dtype=np.intp),
             dict(keyframes),
@@ -116,17 +121,32 @@ class PresentModel:
             spec.option.disableflags &= ~_AUTORESET  # which the simulator alone needs
             set_properties(model, self.values)
             spec.copy_back(model)
+            PluginAttributes(model).set(self.attributes)
+            for instance in spec.plugins:
+                texts = {
+                    name: model.plugin_attr[text].tobytes().decode()
+                    for name, text in attributes_of(model, instance.id)
+                }
+                instance.config = {name: text for name, text in texts.items() if text}
             for which, value in self.values.items():
                 if which.attribute == "gravcomp":  # which the engine does not copy back
                     spec.body(which.name).gravcomp = value[0]
             for name, snapshot in self.keyframes.items():
                 self._add_keyframe(spec, model, name, snapshot)
             if suffix == ".xml":
-                return str(spec.to_xml()).encode()
+                return self._with_uris(spec.to_xml()).encode()
             model = spec.compile()
         binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
         mujoco.mj_saveModel(model, None, binary)
         return binary.tobytes()
+
+    def _with_uris(self, xml: str) -> str:
+        """Return an MJCF in which what providers of the engine deliver has its URIs again."""
+        for files in (self.assembly.base_files, *(part.files for part in self.assembly.parts)):
+            for file in files:
+                if file.uri:
+                    xml = xml.replace(f'"{file.path}"', quoteattr(file.uri))
+        return xml
 
     def _add_keyframe(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, name: str, snapshot: Snapshot

@@ -41,7 +41,7 @@ class Snapshot:
     timestep: float  # simulated time between steps [s]
     references: np.ndarray  # references of the joints (3, n)
     gains: np.ndarray  # the PD gains (2, n)
-    force_limits: np.ndarray  # force limits of the actuators (nactuator, 6)
+    force_limits: np.ndarray  # commanded force limits of the actuators (nactuator,)
     properties: dict[Property, Value]  # numbers of elements that were set
     controls: dict[ScenePart, ControlState]  # command arbitration of each robot
     wrenches: Wrenches  # external wrenches on bodies
@@ -68,7 +68,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
         gains=simulation.plant.gains.save_state(),
-        force_limits=simulation.drives.force_limits.save_state(),
+        force_limits=simulation.drives.force_limits.commanded.copy(),
         properties=dict(simulation.properties.present),
         controls={
             part: control.save_state()

@@ -54,9 +54,7 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
     new.saturation.transfer(old.saturation, same.pairs["actuator"], joints)
     new.extensions.restore(old.extensions.save())
-    new.drives.force_limits.restore_state(
-        old.drives.force_limits.save_state(), same.pairs["actuator"]
-    )
+    new.drives.force_limits.transfer(old.drives.force_limits, same.pairs["actuator"])
     if new.realism is not None and old.realism is not None:
         new.realism.transfer(old.realism)
     if new.noise is not None and old.noise is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.model.body_tree import carried
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.model.sensors.cameras import Camera, with_present_optics
 from mujoco_ros.sim.observer import contact_forces
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import colours
@@ -80,7 +80,7 @@ def fields_of_view(state: SharedState, scale: Scale) -> list[mujoco.MjvGeom]:
 def image_corners(data: mujoco.MjData, camera: Camera) -> list[np.ndarray]:
     """Return the corners of the image in ``world``, clockwise from the top left [m]. # each (3,)"""
     position, axes = data.cam_xpos[camera.camera], data.cam_xmat[camera.camera].reshape(3, 3)
-    optics = camera.intrinsics
+    optics = with_present_optics(camera, data.model).intrinsics
     horizontal = [(column - optics.cx) / optics.fx for column in (-0.5, camera.width - 0.5)]
     vertical = [(optics.cy - row) / optics.fy for row in (-0.5, camera.height - 0.5)]
     return [

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 
+from mujoco_ros.model.file_access import LARGEST_FILE
 from mujoco_ros.viewer.page.access import Role
 from mujoco_ros.viewer.page.page_address import PageAddress
 
@@ -23,6 +24,7 @@ WATCH_PAGE = "/watch"
 """Path of the page without control."""
 PHONE_PAGE = "/phone"
 """Path of the page in the layout of phones."""
+_LARGEST_BODY = LARGEST_FILE.of_client + (1 << 16)  # bytes of a request: a file, and its headers
 _NO_TOKEN = "open the page with a link from the terminal of the simulator; it contains a token\n"
 _HARDENING = {
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -67,6 +69,10 @@ class PageGuard:
         """Return the response to a request that is not passed on; note the role of another one."""
         if reason := self._address.refusal(connection.headers):
             return _text(403, f"{reason}\n")
+        if connection.scope.get("method") not in (None, "GET", "HEAD"):
+            size = connection.headers.get("content-length", "")
+            if not size.isdecimal() or int(size) > _LARGEST_BODY:
+                return _text(413, f"a request must say that it has at most {_LARGEST_BODY} bytes\n")
         role: Role | None = Role.CONTROL
         tokens, cookie = self._address.tokens, self._address.cookie
         if tokens is not None:

@@ -7,10 +7,14 @@ from typing import Any
 
 from nicegui.element import Element
 
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.dropped_world import DroppedWorld
 from mujoco_ros.viewer.page import popups, widgets
+from mujoco_ros.viewer.page.file_drop import FileDrop
 from mujoco_ros.viewer.page.live import LiveElement
 from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.panels.inspector import PROFILER, InspectorPanel
+from mujoco_ros.viewer.page.panels.world import WorldPanel
 from mujoco_ros.viewer.page.presets import PRESETS, Preset
 from mujoco_ros.viewer.page.scene_bar import SceneBar
 from mujoco_ros.viewer.page.scene_view import SceneView, linked_camera
@@ -149,6 +153,7 @@ class Layout:
             self._bar.tick(is_visible=True)
             self._browser = LiveElement(self._session.feed, "browser")
             self._browser.on("act", lambda event: self._hear(event.args))
+            self._drop = FileDrop(self._session, self._drop_world)
             for area in (Area.LEFT, Area.BOTTOM, Area.RIGHT):
                 self._build_area(area)
             with _named("main", "Scene", "scene"):
@@ -191,6 +196,7 @@ class Layout:
     def tick(self) -> None:
         """Update all panels, and show what is new in visible ones."""
         self._follow_found()
+        self._drop.tick()
         for place in self._places:
             if place.is_needed != place.panel.is_needed:
                 place.is_needed = place.panel.is_needed
@@ -207,6 +213,13 @@ class Layout:
         for place in self._places:
             if place.panel.title == title:
                 self._open(place)
+
+    def _drop_world(self, dropped: DroppedWorld | Request) -> None:
+        """Offer a dropped world in the panel "World", or show why it is none."""
+        self.open(WorldPanel.title)
+        for panel in self.panels:
+            if isinstance(panel, WorldPanel):
+                panel.guarded(panel.offer)(dropped)
 
     def titles(self) -> list[str]:
         """Return the titles of the panels that have something to show."""
@@ -258,6 +271,8 @@ class Layout:
 
     def _hear(self, message: Mapping[str, Any]) -> None:
         """Note what the browser reports."""
+        if message.get("refused"):
+            self._session.refuse()
         self._session.is_hidden = bool(message.get("hidden", self._session.is_hidden))
         is_narrow = bool(message.get("narrow", self._is_narrow))
         if is_narrow != self._is_narrow:

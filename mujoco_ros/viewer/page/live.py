@@ -20,6 +20,7 @@ _NAMED = frozenset(("button", "choice", "copy", "field", "joystick"))
 """Kinds of elements whose ``name`` in the options is their name for screen readers."""
 _PULSE_S = 0.4  # longest time between two messages, so that the page knows how old its figures are
 _SILENT_S = 1.0  # a browser that has not answered for so long is silent [s]
+_MUTE_S = 8.0  # and for so long, it gives its place up if another page needs it [s]
 _TIMEOUT_S = 10.0  # a browser that has not answered for so long gets another message [s]
 
 
@@ -35,7 +36,7 @@ class LiveFeed:
         self._client = client
         self._elements: dict[int, LiveElement] = {}
         self._changes: dict[int, dict[str, Any]] = {}
-        self._sent: float | None = None  # when the message was sent that has no answer yet
+        self._sent: float | None = None  # when the first message was sent that has no answer yet
         self._last = 0.0  # when the last message was sent
         self._number = 0
         self.has_acted = False  # whether the user did something that panels do not show yet
@@ -74,7 +75,12 @@ class LiveFeed:
     @property
     def is_silent(self) -> bool:
         """Whether the browser has not answered for a while."""
-        return self._sent is not None and time.monotonic() - self._sent > _SILENT_S
+        return self.is_waiting and self.age > _SILENT_S
+
+    @property
+    def is_mute(self) -> bool:
+        """Whether the browser has not answered for so long that it is hardly there any more."""
+        return self.is_waiting and self.age > _MUTE_S
 
     def follow_control(self) -> None:
         """Enable or disable what needs control."""
@@ -91,13 +97,15 @@ class LiveFeed:
     async def flush(self) -> None:
         """Send what has changed, unless the browser has not received the last message yet."""
         now = time.monotonic()
-        if self._sent is not None and now - self._sent < _TIMEOUT_S:
+        if self._sent is not None and now - self._last < _TIMEOUT_S:
             return
         is_due = self._changes or now - self._last > _PULSE_S
         if not is_due or not self._client.has_socket_connection:
             return
         changes, self._changes = self._changes, {}
-        self._sent = self._last = now
+        self._last = now
+        if self._sent is None:
+            self._sent = now
         self._number = number = self._number + 1
 
         def answered(*_: object) -> None:

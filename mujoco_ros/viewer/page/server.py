@@ -267,7 +267,7 @@ class PageServer:
     def _build(self, role: Role, link: LinkedView) -> None:
         """Build the page of a client, opened by a link."""
         if len(self._layouts) >= _MOST_PAGES:
-            self._end_unused_page()
+            self._end_absent_page()
         self._is_new = True
         client = context.client
         session = Session(self.shared, client, role, link)
@@ -278,12 +278,14 @@ class PageServer:
         self._layouts[client.id] = session, layout
         client.on_delete(lambda: self._forget(client.id))
 
-    def _end_unused_page(self) -> None:
-        """End the oldest page that no browser has connected to, which a mere request opened."""
-        for session, _ in self._layouts.values():
-            if not session.has_connected:
-                session.client.delete()
-                return
+    def _end_absent_page(self) -> None:
+        """End the oldest page that no browser has ever connected to, or else has any more."""
+        open_pages = [session for session, _ in self._layouts.values()]
+        unused = [session for session in open_pages if not session.has_connected]
+        left = [session for session in open_pages if session.is_closed or session.feed.is_mute]
+        for session in (unused or left)[:1]:
+            session.client.delete()
+            return
         raise HTTPException(503, f"{_MOST_PAGES} pages are open; close one")
 
     def _forget(self, page: str) -> None:

@@ -51,7 +51,7 @@ class Shared:
         self.overlays = DrawnOverlays(
             *(state, parameters, drawings, self.displays), lambda: clients.diagnostics.temperatures
         )
-        self.bodies = DraggedBodies(state, commands)
+        self.bodies = DraggedBodies(state, commands, parameters)
         self.targets = Targets(commands)
         self.markers = MarkerHandles(state, clients.markers, drawings)
         self.handles = DraggedFrames((self.targets, self.markers))

@@ -1,4 +1,4 @@
-"""Commands to the simulator: joints, pulls, mocap bodies, target frames, and velocities."""
+"""Commands to the simulator: joints, pulls, pushes, mocap bodies, target frames, and velocities."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 from control_msgs.msg import DynamicJointState, InterfaceValue
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -26,7 +26,7 @@ from mujoco_ros.viewer.clients import Request, Vector
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request, service_call, topic_pub
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.conversions import pose_message, stamp
-from mujoco_ros.wire.names import MOVE, PULL, TURN, WORLD
+from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN, WORLD
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
 
@@ -158,6 +158,16 @@ class CommandPublisher:
     def release(self) -> None:
         """End the pull."""
         self._post(self._release)
+
+    def push(self, frame: str, force: np.ndarray, torque: np.ndarray) -> Request:
+        """Apply a wrench at the origin of a TF frame until the next one; zeros end it [N, Nm]."""
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        for vector, values in ((message.wrench.force, force), (message.wrench.torque, torque)):
+            vector.x, vector.y, vector.z = map(float, values)
+        request = self._report(f"push {frame}")
+        self._post(self._publish, message, EXTERNAL_WRENCH, RELIABLE, request)
+        return request
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray

@@ -75,16 +75,20 @@ def atomic_request(values: Mapping[str, Any]) -> SetParametersAtomically.Request
     return SetParametersAtomically.Request(parameters=messages)
 
 
+_LONGEST_ARGUMENT = 1 << 17  # of a program in Linux [bytes]
 _LONGEST_LINE = 2**31 - 1  # commands have one line
 
 
 def service_call(kind: Any, name: str, request: Any) -> str:
-    """Return the command that calls a service; fields of default value are left out."""
+    """Return the command that calls a service; fields of default value are left out.
+
+    It is empty if it would be too long for a shell.
+    """
     package = kind.__module__.partition(".")[0]
     command = ["ros2", "service", "call", name, f"{package}/srv/{kind.__name__}"]
     if fields := _fields(request):
         command.append(_flow(fields))
-    return shlex.join(command)
+    return shlex.join(command) if len(command[-1]) < _LONGEST_ARGUMENT else ""
 
 
 def parameter_set(node: str, values: Mapping[str, Any]) -> str:

@@ -278,10 +278,10 @@ class EntityRequests:
         """Set the initial state of an entity: values by their names in ``~/set_joints``."""
         return self._setter.set(f"reset {name}", values)
 
-    def load_world(self, uri: str) -> Request:
-        """Replace the world with another one."""
+    def load_world(self, uri: str, text: str = "") -> Request:
+        """Replace the world with another one; `text` is a scene or model, which `uri` names."""
         message = simulation_interfaces.srv.LoadWorld.Request()
-        write_resource(message, _WORLD, uri)
+        write_resource(message, _WORLD, "" if text else uri, text)
         name = OfferedModel(uri=uri, description="").name
         return self._services.submit(f"load world {name}", "LoadWorld", message, timeout_s=_BUILD_S)
 

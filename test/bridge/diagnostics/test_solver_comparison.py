@@ -46,3 +46,15 @@ def test_a_model_that_is_not_taken_is_not_compared(simulation, caplog):
     component.rollback()
     component.finish()
     assert "solver check" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_steps_of_the_comparison_that_diverge_are_no_warning_of_the_simulation(tmp_path):
+    # The comparison begins with random speeds, for which this friction is too stiff.
+    (tmp_path / "lugre.xml").write_text(
+        """<mujoco><worldbody><body><joint name="j"/><geom size=".03"/></body></worldbody>
+          <actuator><dcmotor joint="j" motorconst="0.05" resistance="2" damping="0.001"
+            lugre="1e4 100 0.005 0.008 0.1"/></actuator></mujoco>"""
+    )
+    simulation = Simulation(load_scene(str(tmp_path / "lugre.xml")))
+    compare(simulation)
+    assert simulation.engine_messages.total == 0

@@ -146,3 +146,17 @@ def test_a_geom_without_a_name_is_named_by_its_body(tmp_path):
     ball.run(0.5)
     (contact,) = ball.message().contacts
     assert (contact.collision1.name, contact.collision2.name) == ("ball_geom1", "world_geom0")
+
+
+def test_a_contact_of_a_flex_has_its_name(tmp_path):
+    model = tmp_path / "cloth.xml"
+    model.write_text(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+          <flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1"
+            radius="0.01" pos="0 0 0.02"><contact selfcollide="none"/></flexcomp>
+        </worldbody></mujoco>"""
+    )
+    cloth = Contacting(str(model))
+    cloth.run(0.3)
+    names = {each.collision1.name for each in cloth.message().contacts}
+    assert "cloth" in names

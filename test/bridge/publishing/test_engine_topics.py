@@ -74,7 +74,7 @@ class Published:
         path = folder / "model.xml"
         path.write_text(text)
         self.simulation = simulation = Simulation(load_scene(str(path)))
-        simulation.data.ctrl[:] = 0.5, 0.7, -0.4
+        simulation.data.ctrl[:] = (0.5, 0.7, -0.4)[: simulation.model.nu]
         simulation.data.qvel[:] = np.linspace(-0.6, 0.9, simulation.model.nv)
         frames = FramePlan(moving=[], linked_bodies=[], following=[], static=[])
         plan = TopicPlan(
@@ -205,6 +205,40 @@ def test_reading_what_is_computed_on_request_changes_no_step(tmp_path: Path) -> 
     assert read.simulation.sample.state.tobytes() == unread.simulation.sample.state.tobytes()
 
 
+_SLEEPING = """
+<mujoco>
+  <option integrator="{integrator}"><flag sleep="enable"/></option>
+  <worldbody>
+    <geom type="plane" size="5 5 1"/>
+    <body name="resting" pos="0 0 0.099"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="falling" pos="0 2 9"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="wheel" pos="0 4 9"><joint name="turn"/><geom size=".1"/></body>
+  </worldbody>
+  <equality>
+    <joint name="off" joint1="turn" active="false"/><joint name="on" joint1="turn"/>
+  </equality>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(("integrator", "rests"), [("Euler", {1.0, 0.0}), ("RK4", {1.0})])
+def test_sleep_islands_and_constraints_are_published_as_numbers(
+    tmp_path: Path, integrator: str, rests: set[float]
+) -> None:
+    text, names = _SLEEPING.format(integrator=integrator), ("body_awake", "eq_active", "dof_island")
+    moving = Published(tmp_path, text, *names, steps=0)
+    moving.simulation.data.qvel[:] = 0.0
+    seen, islands = set(), set()
+    for _ in range(400):
+        moving.simulation.step()
+        awake = {name: each["body_awake"] for name, each in moving.values("bodies").items()}
+        assert awake["falling"] == 1.0
+        seen.add(awake["resting"])
+        islands.add(moving.values("joints")["turn"]["dof_island"])
+    assert seen == rests, "the engine puts no body to sleep with RK4"
+    assert islands & {0.0, 1.0}
+    assert moving.values("equalities") == {"off": {"eq_active": 0.0}, "on": {"eq_active": 1.0}}
+
+
 def test_every_array_of_the_engine_has_finite_numbers(tmp_path: Path) -> None:
     moving = Published(tmp_path, WITHOUT_SENSORS.format(integrator="Euler"), "*")
     found: set[str] = set()
@@ -212,7 +246,8 @@ def test_every_array_of_the_engine_has_finite_numbers(tmp_path: Path) -> None:
         for values in moving.values(name).values():
             assert np.isfinite(list(values.values())).all()
             found |= {label.partition(".")[0] for label in values}
-    others = {name for name, array in engine_arrays().items() if array.kind in ("camera", "light")}
+    lacking = ("camera", "light", "equality")
+    others = {name for name, array in engine_arrays().items() if array.kind in lacking}
     assert found | others | {"energy"} == {*engine_arrays(), "potential_energy", "kinetic_energy"}
 
 

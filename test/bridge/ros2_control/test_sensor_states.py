@@ -23,6 +23,7 @@ MJCF = """
       <site name="mount" pos="0.3 0 0"/>
     </body>
   </worldbody>
+  <actuator><position joint="turn" kp="10"/></actuator>
   <sensor>
     <force name="load_force" site="mount"/>
     <torque name="load_torque" site="mount"/>
@@ -57,6 +58,14 @@ wrist_broadcaster:
     type: force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster
     sensor_name: wrist
     frame_id: mount
+    sensor_filter_chain:
+      filter1:
+        name: weight
+        type: control_filters/GravityCompensationWrench
+        params:
+          world_frame: world
+          sensor_frame: mount
+          CoG: {pos: [0.0, 0.0, 0.0], force: [0.0, 0.0, -9.81]}
 pose_broadcaster:
   ros__parameters: {type: pose_broadcaster/PoseBroadcaster, pose_name: tool, frame_id: world}
 """
@@ -92,9 +101,11 @@ def test_broadcasters_read_sensors_by_the_names_of_the_urdf(
     simulator = start.simulator(scene=scene, controllers_file=controllers, viewer="none")
     listener = start.listener(simulator)
     wrenches = listener.record(WrenchStamped, "/wrist_broadcaster/wrench")
+    filtered = listener.record(WrenchStamped, "/wrist_broadcaster/wrench_filtered")
     poses = listener.record(PoseStamped, "/pose_broadcaster/pose")
-    assert listener.spin_until(lambda: len(wrenches) > 2 and len(poses) > 2)
+    assert listener.spin_until(lambda: min(map(len, (wrenches, filtered, poses))) > 2)
     assert wrenches.latest.wrench.force.z == pytest.approx(-2 * 9.81, abs=0.1)  # on the parent
+    assert filtered.latest.wrench.force.z == pytest.approx(-9.81, abs=0.1)  # half of it is left
     position = poses.latest.pose.position
     assert (position.x, position.z) == pytest.approx((0.3, 1.0), abs=0.01)
     simulator.wait_for_log(

@@ -66,18 +66,21 @@ def test_an_unknown_camera_is_an_error_that_lists_the_cameras(host):
         watch(hosted).image.result()
 
 
-def test_an_image_has_the_colours_of_the_model_as_it_was_edited(host):
+def test_an_image_has_the_colours_and_the_angle_of_the_model_as_it_was_edited(host):
     look = "{class: Watch, waits: true}"
     hosted, simulation = host(in_turn(look, "{class: Wait, duration: 0.05}", look))
-    greenest = []
+    greenest, focal = [], []
     for state, following, rgba in (("S0", "S1", (1, 0, 0, 1)), ("S2", "END", (0, 1, 0, 1))):
         simulation.model.geom_rgba[simulation.model.geom("ball").id] = rgba
+        simulation.model.cam_fovy[:] = 50.0 + 10.0 * len(focal)
         while hosted.supervised.state != following:
             hosted.step()
         image = hosted.supervised.machine.instances[state].image.result()
         greenest.append((image.colour[..., 1].astype(int) - image.colour[..., 0]).max())
+        focal.append(image.matrix[0, 0])
     assert greenest[0] <= 0
     assert greenest[1] > 50
+    assert focal[0] / focal[1] == pytest.approx(np.tan(np.pi / 6) / np.tan(np.radians(25)))
     hosted.close()
 
 

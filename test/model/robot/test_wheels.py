@@ -191,10 +191,10 @@ def test_wheels_around_a_robot_are_omni_wheels():
     assert "fixed_axle" not in drive.parameters
 
 
-def steered(name, x, y):
+def steered(name, x, y, *, axis="0 0 1"):
     inner, motor = wheel(f"{name}_wheel", 0.0, 0.0, motor=False)
     return (
-        f"<body pos='{x} {y} 0'><joint name='{name}' axis='0 0 1' range='-40 40' limited='true'/>"
+        f"<body pos='{x} {y} 0'><joint name='{name}' axis='{axis}' range='-40 40' limited='true'/>"
         f"<geom size='0.01' mass='0.1' pos='0 0 .1'/>{inner}</body>",
         f"<position joint='{name}'/>{motor}",
     )
@@ -210,6 +210,32 @@ def test_steered_wheels_ahead_of_driven_ones_are_ackermann_steering():
     assert drive.parameters["wheelbase"] == pytest.approx(0.8)
     assert drive.parameters["traction_track_width"] == pytest.approx(0.4)
     assert drive.parameters["steering_track_width"] == pytest.approx(0.3)
+
+
+def test_axes_of_steered_robots_that_point_down_or_to_the_right_have_signs():
+    left, _ = pair(x=-0.4)
+    wheels = left, wheel("right", -0.4, -0.2, joint="axis='0 -1 0'")
+    drive = find_drive(
+        robot(*wheels, steered("left_steer", 0.4, 0.15, axis="0 0 -1"), steered("s", 0.4, -0.15))
+    )
+    assert drive.parameters["traction_joints_names"] == ["right", "left"]
+    assert drive.parameters["traction_signs"] == [-1.0, 1.0]
+    assert drive.parameters["steering_joints_names"] == ["s", "left_steer"]
+    assert drive.parameters["steering_signs"] == [1.0, -1.0]
+    assert drive.contradictions(drive.type, drive.parameters) == []
+    given = {n: v for n, v in drive.parameters.items() if "signs" not in n}
+    axles, steering = drive.contradictions(drive.type, given)
+    assert "traction_signs [-1.0, 1.0] changes that" in axles
+    assert "axes of steering joints point downwards" in steering
+
+
+def test_joints_of_steered_robots_in_the_wrong_order_are_told():
+    drive = find_drive(
+        robot(*pair(x=-0.4), steered("left_steer", 0.4, 0.15), steered("right_steer", 0.4, -0.15))
+    )
+    swapped = {"steering_joints_names": ["left_steer", "right_steer"]}
+    (told,) = drive.contradictions(drive.type, {**drive.parameters, **swapped})
+    assert told.startswith("steering_joints_names has 'left_steer', which is on the left, before")
 
 
 def test_one_steered_wheel_is_a_tricycle():
@@ -258,6 +284,15 @@ def test_parameters_that_contradict_the_wheels_are_told():
     wide = given | {"wheel_separation": 0.2}
     assert len(drive.contradictions(drive.type, wide)) == 1
     assert drive.contradictions(drive.type, wide | {"wheel_separation_multiplier": 2.0}) == []
+
+
+def test_a_controller_that_drives_sideways_needs_wheels_with_rollers():
+    found = robot(*(wheel(*corner) for corner in CORNERS))
+    mecanum = "mecanum_drive_controller/MecanumDriveController"
+    (told,) = find_drive(found).contradictions(mecanum, {})
+    assert told.startswith("the wheels of the model roll as ordinary ones")
+    drive = find_drive(found, is_holonomic=True)
+    assert drive.contradictions(mecanum, drive.parameters) == []
 
 
 def test_the_separation_of_wheels_that_skid_may_be_calibrated():

@@ -144,3 +144,11 @@ def test_a_free_robot_without_a_floor_is_named(cart: Path, caplog):
         caplog.clear()
         Simulation(load_scene(scene_of(cart, keys, world)))
         assert "falls" not in caplog.text
+
+
+def test_a_robot_of_several_free_bodies_is_named_once(tmp_path: Path, caplog):
+    body = "<body><freejoint/><geom size='0.1'/></body>"
+    path = tmp_path / "two.xml"
+    path.write_text(f"<mujoco><worldbody>{body}{body}</worldbody></mujoco>")
+    Simulation(load_scene(str(path)))
+    assert caplog.text.count("falls: its base is free") == 1

@@ -3,8 +3,10 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
+import coacd
 import mujoco
 import numpy as np
 import pytest
@@ -108,6 +110,8 @@ def test_a_ball_falls_through_the_hole_of_a_decomposed_ring_only(tmp_path: Path)
     assert lowest_ball(scene(tmp_path, {"ring": DEFAULT})) < 0.4
 
 
+CUP = np.array([[0, 0], [0.04, 0], [0.05, 0.1], [0.045, 0.1], [0.036, 0.01], [0, 0.01]])
+"""Outline of half of a section [m]."""
 RING = """
 <mujoco>
   <asset><mesh name="hoop" file="ring.stl" scale="0.001 0.001 0.001"/></asset>
@@ -168,12 +172,7 @@ def test_the_uri_of_a_spawned_object_has_both_keys(
         (trimesh.creation.box((0.1, 0.2, 0.3)), False),
         (trimesh.creation.icosphere(subdivisions=3, radius=0.1), False),
         (trimesh.creation.annulus(r_min=0.01, r_max=0.2, height=0.01, sections=32), True),
-        (
-            trimesh.creation.revolve(
-                np.array([[0, 0], [0.04, 0], [0.05, 0.1], [0.045, 0.1], [0.036, 0.01], [0, 0.01]])
-            ),
-            True,
-        ),
+        (trimesh.creation.revolve(CUP), True),
     ],
     ids=["box", "ball", "plate with a small hole", "cup"],
 )
@@ -185,6 +184,28 @@ def test_a_hull_that_hides_a_hole_or_a_hollow_is_reported(
     shape.apply_scale(1e3).export(tmp_path / "ring.stl")
     assemble(config)
     assert ("object 'hoop': meshes collide" in caplog.text) == is_hollow
+
+
+def test_a_cup_is_not_replaced_by_a_thicker_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between = np.linspace(0, 1, 5, endpoint=False)[:, None]
+    outline = [a + between * (b - a) for a, b in pairwise(CUP)]
+    cup = trimesh.creation.revolve(np.concatenate([*outline, CUP[-1:]]), sections=200)
+    config = object_scene(tmp_path, convex_decomposition={"ring": DEFAULT})
+    cup.export(tmp_path / "ring.stl")
+    (tmp_path / "ring.xml").write_text(RING.replace("0.001", "1"))
+    wholes: list[trimesh.Trimesh] = []
+    run = coacd.run_coacd
+
+    def run_without_cuts(mesh: coacd.Mesh, **options: object) -> list[list[np.ndarray]]:
+        ((vertices, faces),) = run(mesh, **{**options, "threshold": 1.0})
+        wholes.append(trimesh.Trimesh(vertices, faces))
+        return [[vertices, faces]]
+
+    monkeypatch.setattr("coacd.run_coacd", run_without_cuts)
+    assemble(config)
+    assert wholes[0].volume == pytest.approx(cup.convex_hull.volume, rel=1e-3)
 
 
 def test_a_model_file_takes_the_keys_as_arguments(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mujoco_ros.model.errors import MissingAssetError, UserInputError
 from mujoco_ros.model.file_access import FileAccess, SizeLimit
-from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.assembly import assemble, merged_model, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource
@@ -106,6 +106,39 @@ def test_included_and_attached_models_are_provided(tmp_path: Path) -> None:
     )
     assert model.site("tip")
     assert model.body("its_part")
+
+
+@pytest.mark.parametrize(
+    "key", ["gravity_compensation: true", "sdf: ['*']", "joints: {hinge: {damping: 2.0}}"]
+)
+def test_options_that_need_a_compiled_model_find_the_mesh(tmp_path: Path, key: str) -> None:
+    (tmp_path / "robot.xml").write_text(_mjcf(_MESH))
+    text = f"robots: [{{name: one, model: robot.xml, {key}}}]"
+    assert _model(tmp_path / "scene.yaml", text).nmesh == 1
+
+
+def test_a_model_that_attaches_keyframes_finds_the_mesh(tmp_path: Path) -> None:
+    text = _mjcf(_MESH).replace("<body>", "<body name='b'>")
+    key = "<keyframe><key name='up' qpos='1'/></keyframe></mujoco>"
+    (tmp_path / "part.xml").write_text(text.replace("</mujoco>", key))
+    attached = "<model name='part' file='part.xml'/></asset>"
+    frame = "<frame><attach model='part' body='b' prefix='x_'/></frame></worldbody>"
+    text = text.replace("</asset>", attached).replace("</worldbody>", frame)
+    assert _model(tmp_path / "robot.xml", text).nmesh == 2
+
+
+def test_a_scene_is_merged_again_and_again(tmp_path: Path) -> None:
+    (tmp_path / "other.obj").write_text(_OBJ)
+    (tmp_path / "stone.xml").write_text(
+        _mjcf(_MESH).replace("</asset>", "<mesh name='other' file='other.obj'/></asset>")
+    )
+    scene = tmp_path / "scene.yaml"
+    scene.write_text("robots: [{name: stone, model: stone.xml}]")
+    assembly = assemble(load_scene(str(scene)))
+    for name in ("a", "b", "c"):
+        assembly = rebuild(assembly, add=[part_from_text(_mjcf(_MESH), name=name)])
+    assert assembly.model.nmesh == 5
+    assert merged_model(assembly)[1].nmesh == 5
 
 
 def test_a_content_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,3 +76,14 @@ def test_distances_out_of_range_are_marked(cart):
     assert np.isinf(data.sensordata[pixels.adr[0] :][: pixels.dim[0]]).sum() == 4
     others = ~np.isinf(data.sensordata)
     np.testing.assert_array_equal(data.sensordata[others], before[others])
+
+
+def test_the_names_of_an_imu_may_have_dashes(tmp_path) -> None:
+    (tmp_path / "r.xml").write_text(
+        "<mujoco><worldbody><body><freejoint/><geom size='0.1'/><site name='imu'/></body>"
+        "</worldbody><sensor><gyro name='torso-angular-velocity' site='imu'/>"
+        "<accelerometer name='torso-linear-acceleration' site='imu'/></sensor></mujoco>"
+    )
+    (robot,) = lay_out(assemble(load_scene(str(tmp_path / "r.xml")))).robots
+    (imu,) = robot.sensors["imu"]
+    assert imu.stem == "torso"

@@ -6,8 +6,9 @@ import pytest
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.sim.settings.element_properties import get_property, properties
@@ -37,9 +38,9 @@ class Logged:
         if command is not None:
             self.simulation.commands.submit(command)
 
-    def switch_model(self) -> None:
-        """Change the model."""
-        plant = self.simulation.build_plant(self.simulation.assembly)
+    def switch_model(self, assembly: Assembly | None = None) -> None:
+        """Change the model, or build it again."""
+        plant = self.simulation.build_plant(assembly or self.simulation.assembly)
         self.logging.build(plant)
         self.logging.prepare(plant)
         self.simulation.switch_model(plant)
@@ -234,6 +235,31 @@ def test_changed_numbers_of_the_model_begin_a_segment_with_them(path):
     masses = [get_property(segment.assembly.model, mass)[0] for segment in segments]
     assert masses[0] != 3.0
     assert masses[1:] == [3.0, 4.0]
+
+
+def test_a_segment_after_a_change_of_the_model_has_the_numbers_that_were_set(path):
+    logged = Logged(str(path))
+    mass = next(p for p in properties(logged.simulation.model) if p.attribute == "mass")
+    logged.simulation.properties.set({mass: (3.0,)})
+    logged.step(5)
+    text = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    ball = part_from_text(text, name="ball")
+    logged.switch_model(rebuild(logged.simulation.assembly, add=[ball]))
+    logged.step(5)
+    logged.logging.close()
+    segments = StateLog.open(path).segments
+    assert [get_property(each.model, mass)[0] for each in segments[-2:]] == [3.0, 3.0]
+
+
+def test_changed_options_begin_a_segment_with_them(path):
+    logged = Logged(str(path))
+    logged.step(5)
+    options = replace(logged.simulation.options, gravity=(0.0, 0.0, -1.62))
+    logged.simulation.set_options(options)
+    logged.step(5)
+    logged.logging.close()
+    segments = StateLog.open(path).segments
+    assert [segment.model.opt.gravity[2] for segment in segments] == [-9.81, -1.62]
 
 
 def test_a_world_with_another_timestep_begins_just_one_segment(path):

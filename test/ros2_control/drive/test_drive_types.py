@@ -168,6 +168,93 @@ def test_a_drive_by_references_stops_at_once_and_keeps_its_steering():
     assert driven.robot.references.q[2:].tolist() == angles
 
 
+FORMER = {
+    "front_wheels_names": ["c", "d"],
+    "rear_wheels_names": ["a", "b"],
+    "wheelbase": 1.2,
+    "front_wheel_track": 0.5,
+    "rear_wheel_track": 0.6,
+    "front_wheels_radius": 0.2,
+    "rear_wheels_radius": 0.3,
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "former", "present"),
+    [
+        (
+            "AckermannSteeringController",
+            FORMER | {"front_steering": True},
+            ACKERMANN | {"steering_track_width": 0.5},
+        ),
+        (
+            "AckermannSteeringController",
+            FORMER | {"front_steering": False},
+            {
+                "traction_joints_names": ["c", "d"],
+                "steering_joints_names": ["a", "b"],
+                "wheelbase": 1.2,
+                "traction_wheels_radius": 0.2,
+                "traction_track_width": 0.5,
+                "steering_track_width": 0.6,
+            },
+        ),
+        (
+            "TricycleSteeringController",
+            {
+                "rear_wheels_names": ["a", "b"],
+                "front_wheels_names": ["c"],
+                "wheelbase": 1.2,
+                "wheel_track": 0.6,
+                "rear_wheels_radius": 0.3,
+                "front_wheels_radius": 0.2,
+            },
+            {"traction_joints_names": ["a", "b"], "steering_joints_names": ["c"], **AXLES},
+        ),
+        (
+            "BicycleSteeringController",
+            {
+                "rear_wheels_names": ["a"],
+                "front_wheels_names": ["b"],
+                "wheelbase": 1.2,
+                "rear_wheel_radius": 0.3,
+                "front_wheel_radius": 0.2,
+            },
+            {
+                "traction_joints_names": ["a"],
+                "steering_joints_names": ["b"],
+                "wheelbase": 1.2,
+                "traction_wheel_radius": 0.3,
+            },
+        ),
+    ],
+)
+def test_steering_controllers_take_the_names_of_former_parameters(kind, former, present):
+    before, now = (Driven(kind, each).step(CURVE, steps=5) for each in (former, present))
+    assert before.drive.command_interfaces == now.drive.command_interfaces
+    assert before.speeds == now.speeds
+    assert before.robot.references.q.tolist() == now.robot.references.q.tolist()
+    assert before.parameters.ignored == ()
+
+
+def test_signs_turn_axes_around_in_commands_and_odometry():
+    plain = Driven("AckermannSteeringController", ACKERMANN).step(CURVE, steps=50)
+    signs = {"traction_signs": [-1.0, 1.0], "steering_signs": [-1.0, -1.0]}
+    turned = Driven("AckermannSteeringController", ACKERMANN | signs).step(CURVE, steps=50)
+    assert turned.speeds[:2] == pytest.approx([-plain.speeds[0], plain.speeds[1]])
+    angles = -plain.robot.references.q[2:]
+    np.testing.assert_allclose(turned.robot.references.q[2:], angles)
+    odometry, expected = turned.drive.odometry, plain.drive.odometry
+    assert expected.heading > 0.1
+    assert (odometry.x, odometry.heading) == pytest.approx((expected.x, expected.heading))
+    with pytest.raises(UserInputError, match="'traction_signs' must be 2 times 1 or -1"):
+        Driven("AckermannSteeringController", ACKERMANN | {"traction_signs": [1.0, 2.0]})
+    tricycle = Driven(
+        "TricycleController", TRICYCLE | {"steering_signs": [-1.0]}, joints=("a", "b")
+    )
+    assert tricycle.step(CURVE, steps=5).robot.references.q[1] < 0.0
+
+
 def test_a_chained_drive_follows_its_references_and_no_messages():
     driven = Driven("DiffDriveController", DIFFERENTIAL)
     driven.drive.is_chained = True

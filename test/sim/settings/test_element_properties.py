@@ -87,6 +87,8 @@ def test_values_that_are_set_are_read_back(look: Property) -> None:
     model = _model()
     before = get_property(model, look)
     values = tuple(0.5 * value + 0.125 * place for place, value in enumerate(before, 1))
+    if look.attribute == "quat":
+        values = tuple(np.array(values) / np.linalg.norm(values))
     set_properties(model, {look: values})
     assert get_property(model, look) == pytest.approx(values, abs=1e-6)
     others = {other: get_property(_model(), other) for other in properties(model) if other != look}
@@ -234,6 +236,32 @@ def test_a_body_floats_whose_weight_is_compensated() -> None:
     assert np.abs(data.qvel).max() < 1e-9
 
 
+@pytest.mark.parametrize("mode", ["fixed", "track", "trackcom", "targetbody"])
+def test_a_camera_that_is_moved_sees_as_if_compiled_there(mode: str) -> None:
+    text = (
+        "<mujoco><worldbody><body name='aim' pos='1 2 3'><geom size='.1'/></body><body euler="
+        "'10 20 30'><joint axis='0 1 0'/><geom size='.1' pos='.2 0 0'/><camera name='eye' pos='{}' "
+        f"quat='{{}}' mode='{mode}' target='aim'/></body></worldbody></mujoco>"
+    )
+    model = _model(text.format("0 0 1", "1 0 0 0"))
+    compiled = _model(text.format("3 2 1", "1 1 0 0"))
+    values = {
+        Property("camera", "eye", "pos"): (3.0, 2.0, 1.0),
+        Property("camera", "eye", "quat"): (1.0, 1.0, 0.0, 0.0),
+    }
+    if mode == "targetbody":  # which turns it
+        assert values.popitem()[0] not in properties(model)
+    check_properties(model, values)
+    set_properties(model, values)
+    seen = []
+    for each in (model, compiled):
+        data = mujoco.MjData(each)
+        data.qpos[0] = 0.7
+        mujoco.mj_forward(each, data)
+        seen.append(np.concatenate((data.cam_xpos[0], data.cam_xmat[0])))
+    assert seen[0] == pytest.approx(seen[1], abs=1e-6)
+
+
 def test_gains_are_those_of_servos() -> None:
     model = _model()
     found = {name: names for kind, name, names in elements(model) if kind == "actuator"}
@@ -286,6 +314,7 @@ def test_all_axes_of_a_joint_have_its_damping() -> None:
             (1.0,),
             "'body.light.mass' cannot be .*: the body has no mass",
         ),
+        (Property("camera", "eye", "quat"), (0.0,) * 4, "a direction is not zero"),
         (Property("geom", "ball", "solref"), (0.02, -5.0), "unless both numbers are positive"),
         (Property("geom", "ball", "solref"), (-9.0, 1.0), "unless both numbers are positive"),
         (Property("joint", "hinge", "solimplimit"), (5.0, 0.9, 0.1, 0.5, 2.0), "d0, dwidth and"),

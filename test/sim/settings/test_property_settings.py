@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -69,6 +70,25 @@ def test_a_new_force_range_remains_after_a_lower_limit_of_a_gripper(
     assert simulation.model.actuator_forcerange[0].tolist() == [-1.0, 1.0]
     simulation.drives.limit_effort(0, 0.0)
     assert simulation.model.actuator_forcerange[0].tolist() == [-5.0, 6.0]
+
+
+@pytest.mark.parametrize(("is_restored", "forces"), [(False, (-5.0, 6.0)), (True, (-9.0, 9.0))])
+def test_a_keyframe_has_the_limit_of_the_gripper_and_the_present_or_saved_forces(
+    simulation: Simulation, is_restored: bool, forces: tuple[float, float]
+) -> None:
+    keyframes = Keyframes(simulation)
+    keyframes.save("free")
+    simulation.drives.limit_effort(0, 5.5)
+    keyframes.save("limited")
+    simulation.properties.set({_FORCES: (-5.0, 6.0)})
+    simulation.properties.is_restored = is_restored
+    keyframes.load("free")
+    assert get_property(simulation.model, _FORCES) == forces
+    keyframes.load("limited")
+    clipped = tuple(np.clip(forces, -5.5, 5.5))
+    assert get_property(simulation.model, _FORCES) == clipped
+    simulation.drives.limit_effort(0, 0.0)
+    assert get_property(simulation.model, _FORCES) == forces
 
 
 def test_a_reset_restores_the_forces_of_the_model_and_not_those_of_the_gripper(
@@ -162,6 +182,28 @@ def test_a_scene_draws_numbers_before_its_first_step(simulation: Simulation) -> 
     assert 3.0 <= _drawn(Simulation(config))[0] <= 4.0
 
 
+def test_the_centre_of_mass_of_a_free_body_is_drawn_as_if_compiled_with_it(
+    simulate: Simulate,
+) -> None:
+    text = (
+        "<mujoco><worldbody><body name='b' pos='0 0 1'><freejoint/><geom type='box' "
+        "size='.1 .2 .3' mass='0'/><inertial pos='{} {} {}' mass='2' diaginertia='.1 .2 .25'/>"
+        "</body></worldbody></mujoco>"
+    )
+    config = replace(
+        simulate(text.format(0, 0, 0)).assembly.config,
+        randomize={"body.b.ipos": RandomRange(add=(-0.05, 0.05))},
+    )
+    for seed in range(5):
+        drawn = Simulation(config, seed=seed)
+        expected = simulate(text.format(*drawn.model.body_ipos[1]))
+        for each in (drawn, expected):
+            each.data.qvel[:] = 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
+            mujoco.mj_forward(each.model, each.data)
+        assert drawn.model.body_ipos[1].all()
+        assert drawn.data.qacc == pytest.approx(expected.data.qacc, abs=1e-10)
+
+
 def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: Simulation) -> None:
     config = simulation.assembly.config
     ranges = {"body.none.mass": RandomRange(scale=(1.0, 2.0))}
@@ -200,6 +242,8 @@ def test_what_has_no_limits_is_drawn_without_limits(simulation: Simulation) -> N
         ),
         ("geom.skin.solimp", {"scale": (1.0, 3.0)}, "midpoint are from 0 to 1, and the power is"),
         ("geom.a.b.margin", {"scale": (1.0, 2.0)}, "2 elements"),
+        ("joint.hinge.range", {"range": (0.5, 0.5)}, r"be \[0\.5, 0\.5\], and two equal numbers"),
+        ("joint.hinge.range", {"scale": (0.0, 0.0)}, "two equal numbers are no limit"),
         ("joint.hinge.range", {"range": (0.0, 1.0)}, None),
     ],
 )

@@ -61,6 +61,21 @@ def test_a_saved_model_has_the_numbers_that_were_set_at_the_start() -> None:
     assert get_property(model, which) == (7.0,)
 
 
+def test_data_in_a_model_is_in_the_saved_model(tmp_path: Path) -> None:
+    mesh = "data:model/obj,v 0 0 0%0Av 1 0 0%0Av 0 1 0%0Av 0 0 1%0Af 1 3 2%0Af 1 2 4%0Af 2 3 4%0A"
+    (tmp_path / "robot.xml").write_text(
+        f"<mujoco><asset><mesh name='a' file='{mesh}f 3 1 4'/></asset><worldbody><body>"
+        "<joint/><geom type='mesh' mesh='a'/></body></worldbody></mujoco>"
+    )
+    (tmp_path / "scene.yaml").write_text("robots: [{name: r, model: robot.xml}]")
+    simulation = Simulation(load_scene(str(tmp_path / "scene.yaml")))
+    path = tmp_path / "saved.xml"
+    path.write_bytes(PresentModel.of(simulation, {}).content(".xml"))
+    assert mesh in path.read_text()
+    saved = Simulation(load_scene(str(path))).model
+    assert saved.body_mass[1] == pytest.approx(simulation.model.body_mass[1], rel=1e-5)
+
+
 def test_saved_keyframes_are_keyframes_of_the_saved_model(tmp_path: Path) -> None:
     simulation = Simulation(load_scene("arm"))
     keyframes = Keyframes(simulation)

@@ -94,6 +94,9 @@ class FakeCommands:
     def release(self) -> None:
         self.record("release")
 
+    def push(self, frame: str, force: np.ndarray, torque: np.ndarray) -> Request:
+        return self.record("push", frame, force.tolist(), torque.tolist())
+
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
     ) -> None:
@@ -139,8 +142,8 @@ class FakeEntities:
     def reset(self, name: str, values: Mapping[str, Any]) -> Request:
         return self.record("reset_entity", name, dict(values))
 
-    def load_world(self, uri: str) -> Request:
-        return self.record("load_world", uri)
+    def load_world(self, uri: str, text: str = "") -> Request:
+        return self.record("load_world", uri, *([text] if text else []))
 
     def list_spawnables(self) -> Request:
         return self.record("list_spawnables")

@@ -68,6 +68,22 @@ def test_the_image_of_a_camera_is_where_its_field_of_view_ends(scene):
     assert (plane.objtype, plane.objid) == (mujoco.mjtObj.mjOBJ_CAMERA, camera.camera)
 
 
+def test_the_field_of_view_of_a_camera_follows_its_angle(scene):
+    camera = scene.layout.every_camera[0]
+    assert not scene.model.cam_sensorsize[camera.camera].all()
+
+    def height() -> float:
+        corners = image_corners(scene.data, camera)
+        return float(np.linalg.norm(corners[0] - corners[3]))
+
+    before, angles = height(), scene.model.cam_fovy.copy()
+    scene.model.cam_fovy[:] = 0.5 * angles
+    ratio = np.tan(np.radians(angles / 4)) / np.tan(np.radians(angles / 2))
+    scaled = height() / before
+    scene.model.cam_fovy[:] = angles
+    assert scaled == pytest.approx(ratio[camera.camera], rel=1e-6)
+
+
 def test_contacts_leave_a_gripped_object_visible():
     scene, scale = initial_scene("humanoid"), Scale()
     geoms = contacts(scene, scale)

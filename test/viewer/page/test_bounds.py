@@ -9,8 +9,9 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
+from eventually import eventually
 
-from mujoco_ros.viewer.page import bounded_protocol
+from mujoco_ros.viewer.page import bounded_protocol, live
 from mujoco_ros.viewer.page import server as page_server
 from mujoco_ros.viewer.page.access import AccessTokens, Role
 from mujoco_ros.viewer.page.compression import Compression
@@ -34,7 +35,9 @@ class Application:
         await send({"type": "http.response.body", "body": TEXT[100:]})
 
 
-def answer(application: Any, path: str = "/", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def answer(
+    application: Any, path: str = "/", method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of the answer to a request."""
     sent: list[dict[str, Any]] = []
 
@@ -43,7 +46,7 @@ def answer(application: Any, path: str = "/", **headers: str) -> tuple[int, dict
 
     path, _, query = path.partition("?")
     pairs = [(n.replace("_", "-").encode(), v.encode()) for n, v in headers.items()]
-    scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode()}
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
     # In a thread: playwright has a running loop in this one.
     with ThreadPoolExecutor(1) as thread:
         answer = application({**scope, "headers": pairs}, None, send)
@@ -88,6 +91,18 @@ def test_tokens_give_roles_and_the_path_watch_takes_control_away(address):
         assert application.roles[-1] is role
         assert answer(guard, "/watch", host="localhost", cookie=cookie)[0] == 200
         assert application.roles[-1] is Role.WATCH
+
+
+@pytest.mark.parametrize(
+    "length", [{}, {"content_length": "many"}, {"content_length": str(1 << 28)}]
+)
+def test_bodies_of_unknown_or_excessive_size_are_refused(address, length):
+    application = Application({})
+    guard = PageGuard(application, address)
+    status, _, body = answer(guard, host="localhost", method="POST", **length)
+    assert (status, application.roles) == (413, [])
+    assert b"at most 134283264 bytes" in body
+    assert answer(guard, host="localhost", method="POST", content_length="9")[0] == 200
 
 
 def test_scripts_of_the_page_need_the_nonce_of_its_policy(address):
@@ -170,6 +185,22 @@ def test_requests_without_a_browser_keep_no_page_out(served, tabs, url, monkeypa
         assert page.goto(url).status == status
         if status == 200:
             page.wait_for_function("window.did_handshake")
+
+
+def test_browsers_that_are_gone_or_mute_keep_no_page_out(served, tabs, url, monkeypatch):
+    monkeypatch.setattr(page_server, "_MOST_PAGES", 2)
+    monkeypatch.setattr(live, "_MUTE_S", 0.5)
+    mute = tabs.new_page()
+    mute.goto(url)
+    mute.wait_for_function("window.did_handshake")
+    other = tabs.new_page()
+    assert other.goto(url).status == 200
+    other.wait_for_function("window.did_handshake")
+    assert tabs.new_page().goto(url).status == 503
+    mute.evaluate("window.socket.off('live')")
+    eventually(lambda: any(session.feed.is_mute for session, _ in served.server._layouts.values()))
+    assert tabs.new_page().goto(url).status == 200
+    assert other.evaluate("window.socket.connected")
 
 
 def test_silent_connections_keep_no_page_out(served):

@@ -46,6 +46,11 @@ SENT: dict[str, tuple[Callable[[CommandPublisher], Any], str]] = {
         "--once /left/actuator_commands control_msgs/msg/DynamicJointState "
         "'{joint_names: [winch], interface_values: [{interface_names: [ctrl], values: [0.5]}]}'",
     ),
+    "push cup": (
+        lambda it: it.push("cup", np.array([0.0, 2.0, 0.0]), np.array([0.5, 0.0, 0.0])),
+        "--once /external_wrench geometry_msgs/msg/WrenchStamped "
+        "'{header: {frame_id: cup}, wrench: {force: {y: 2.0}, torque: {x: 0.5}}}'",
+    ),
     "move hand 1": (
         lambda it: it.move_mocap("", "hand 1", np.array([1.0, 0.0, 3.0]), UPRIGHT),
         "--once /mocap/hand_1/pose geometry_msgs/msg/PoseStamped "

@@ -418,6 +418,10 @@ def test_worlds_are_listed_and_one_that_does_not_exist_is_rejected(connected):
     connected.done(entities.list_worlds())
     zoo = next(it for it in entities.worlds if it.name == "zoo")
     assert zoo.description
+    refused = connected.until(entities.load_world("bench.xml", "<mujoco><include file='a.xml'/>"))
+    assert refused.name == "load world bench"
+    assert not refused.ok
+    assert "resource_string: <mujoco><include" in refused.command
     request = connected.until(entities.load_world(zoo.uri.replace("zoo", "missing")))
     assert not request.ok
     assert "missing" in request.message

@@ -132,6 +132,11 @@ def test_short_requests_have_short_commands() -> None:
     )
 
 
+def test_a_request_that_no_shell_can_pass_has_no_command() -> None:
+    text = "<mujoco/>" + " " * (1 << 17)
+    assert service_call(DeleteEntity, "/delete", DeleteEntity.Request(entity=text)) == ""
+
+
 @pytest.mark.parametrize("value", [0.5, 3, True, "a b", "yes", "", (1.0, 2.5)])
 def test_the_value_of_a_parameter_is_read_with_its_type(value: Any) -> None:
     words = shlex.split(parameter_set("/mujoco", {"factor": value}))

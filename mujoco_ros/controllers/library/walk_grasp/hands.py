@@ -98,7 +98,8 @@ class HandTask(WholeBodyTask):
         if self._locked is None:
             self.jacobian[3:] -= np.outer(normal, normal @ self.jacobian[3:])
         else:
-            twisted = np.cross(base_axes.T @ (axes @ self._across), self._locked)
+            twisted = np.empty(3)
+            mujoco.mju_cross(twisted, base_axes.T @ (axes @ self._across), self._locked)
             velocity[3:] += normal * float(normal @ twisted)
         _limit(velocity[3:], _NORMAL_GAIN * rate, _FASTEST_TURN)
 

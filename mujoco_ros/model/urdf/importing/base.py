@@ -48,8 +48,9 @@ def decide_base(urdf: Urdf) -> tuple[bool, str]:
                 return True, f"it has the plugin '{name}'"
     poses = _link_poses(urdf)
     wheels = _wheels(urdf, poses)
+    named = [n for n in wheels if _WHEEL.search(n) or _WHEEL.search(urdf.joints[n].child)]
     for kind, found in (
-        ("wheels", [name for name in wheels if _WHEEL.search(name)]),
+        ("wheels", named),
         ("feet", _feet(urdf, poses)),
         ("wheels", wheels),
         ("rotors", _rotors(urdf)),

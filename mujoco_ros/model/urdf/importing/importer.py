@@ -14,7 +14,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.robot.drive import PLANAR
@@ -50,6 +50,10 @@ SECTIONS = (
 )
 """Sections that are read; they name links and joints of the URDF, and no file."""
 
+REFERENCE = "reference"
+"""Element with the name of a link, for `REFERENCED` elements in its body (mujoco_ros2_control)."""
+REFERENCED = ("site", "geom", "camera", "light")
+
 # Settings of <compiler> that the importer decides.
 _OWN_SETTINGS = (
     "angle",
@@ -75,6 +79,11 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
     ET.SubElement(root, "option", integrator="discrete")
     ignored: list[str] = []
     for element in urdf.mujoco:
+        if element.tag == REFERENCE:
+            ignored += [
+                f"<{each.tag}> of a reference" for each in element if each.tag not in REFERENCED
+            ]
+            continue
         if element.tag not in SECTIONS:
             ignored.append(f"<{element.tag}>")
             continue
@@ -91,15 +100,39 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
             "%s: elements of its <mujoco> extension are ignored: %s; these are read: %s",
             urdf.path,
             ", ".join(ignored),
-            ", ".join(SECTIONS),
+            ", ".join((*SECTIONS, REFERENCE)),
         )
+    spec = _parsed(root, urdf)
+    spec.compiler.degree = False
+    return spec
+
+
+def _parsed(root: ET.Element, urdf: Urdf) -> mujoco.MjSpec:
     try:
-        spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
+        return mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
     except (ValueError, mujoco.FatalError) as error:
         text = engine_message(error)
         raise UserInputError(f"{urdf.path}: in its <mujoco> extension: {text}") from error
-    spec.compiler.degree = False
-    return spec
+
+
+def _add_references(urdf: Urdf, bodies: Mapping[str, mujoco.MjsBody]) -> None:
+    """Add what the ``<reference>`` elements of the extension have for the bodies of links."""
+    for number, element in enumerate(urdf.mujoco.iter(REFERENCE)):
+        name = element.get("name", "")
+        if name not in bodies:
+            where = f"{urdf.path}: in its <mujoco> extension: <{REFERENCE}>"
+            raise unknown("link", name, bodies, where=where)
+        root = ET.Element("mujoco")
+        ET.SubElement(root, "compiler", angle="radian")
+        frame = ET.SubElement(ET.SubElement(root, "worldbody"), "frame", name=REFERENCE)
+        for each in element:
+            if each.tag in REFERENCED:
+                ET.SubElement(frame, each.tag, dict(each.items()))
+        prefix = f"{REFERENCE} {number}/"  # MuJoCo attaches nothing without one
+        bodies[name].attach_frame(_parsed(root, urdf).frame(REFERENCE), prefix, "")
+        for kind in REFERENCED:
+            for added in getattr(bodies[name], f"{kind}s"):
+                added.name = added.name.removeprefix(prefix)
 
 
 def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
@@ -256,6 +289,7 @@ class _Builder:
                 self._check_mass(joint, link)
             self._fill(body, link)
 
+        _add_references(self._urdf, bodies)
         self._shapes.restore_files()
 
     def log_warnings(self, masses: Mapping[str, float]) -> None:

@@ -20,6 +20,7 @@ from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInp
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.file_cache import FileCache, user_folder
 from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.scene.resources import is_decoded
 from mujoco_ros.model.uri import resolve
 
 
@@ -143,10 +144,10 @@ def embed_mesh(mesh: mujoco.MjsMesh, path: Path) -> None:
 
 
 def _is_native(path: Path) -> bool:
-    """Whether MuJoCo reads the file: OBJ, MSH, and binary STL up to `_MOST_TRIANGLES`."""
-    suffix = path.suffix.lower()
-    if suffix != ".stl":
-        return suffix.removeprefix(".") in _NATIVE
+    """Whether MuJoCo reads the file: OBJ, MSH, binary STL up to `_MOST_TRIANGLES`, own formats."""
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix != "stl":
+        return suffix in _NATIVE or (suffix not in _READ and is_decoded(path))
     header = read_file(path, "mesh", first=_STL_HEADER)
     if len(header) < _STL_HEADER:
         return False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import numbered_name
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, read_asset, restore_files
-from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource
+from mujoco_ros.model.scene.resources import is_provided, path_of, read_resource, with_suffix
 from mujoco_ros.model.urdf.importing.markup import Vector
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, mesh_for_engine
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfGeometry, UrdfLink
@@ -75,7 +75,7 @@ class ImportedShapes:
         self._meshes: dict[tuple[Path, Vector, bool], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
         self._files: list[AssetFile] = []
-        self._contents: dict[Path, AssetFile] = {}  # that providers of the engine deliver
+        self._uris: dict[Path, str] = {}  # of what providers of the engine deliver
 
     def restore_files(self) -> None:
         """Make the spec compile with the files of its meshes as they were read."""
@@ -129,19 +129,20 @@ class ImportedShapes:
         """Return a path for the content of a URI that a provider of the engine delivers."""
         if not is_provided(uri):
             return None
-        path = path_of(uri)
-        self._contents[Path(path)] = AssetFile(path=path, stamp=None, content=read_resource(uri))
-        return Path(path)
+        read_resource(uri)  # an error names the link
+        path = Path(path_of(uri))
+        self._uris[path] = uri
+        return path
 
     def _add_mesh(self, path: Path, scale: Vector, solid: bool) -> tuple[str, Vector | None]:
         name = numbered_name(path.stem, {mesh.name for mesh in self._spec.meshes})
-        content: dict[str, Any] = {"file": str(path)}
+        uri = self._uris.get(path, "")
+        content: dict[str, Any] = {"file": with_suffix(uri) or str(path)}
         rgba = None
         files: list[AssetFile] = []
-        provided = self._contents.get(path)
-        data = None if provided else mesh_for_engine(path)
+        data = None if uri else mesh_for_engine(path)
         if data is None:
-            files = [provided or read_asset(path, "mesh")]
+            files = [] if uri else [read_asset(path, "mesh")]
         else:
             content = {"uservert": data.vertices.ravel(), "userface": data.faces.ravel()}
             rgba = data.rgba

@@ -1,4 +1,4 @@
-"""The panel "Drive": a joystick for robots, tools, targets and mocap bodies."""
+"""The panel "Drive": pads for robots, tools, targets and bodies."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui.element import Element
 
-from mujoco_ros.viewer.driver import FASTEST, LARGEST, SMALLEST, Driver, Shares
+from mujoco_ros.viewer.driver import BODY, SCALES, SMALLEST, Driver, Shares
 from mujoco_ros.viewer.fleet import by_robot, robot_of
 from mujoco_ros.viewer.joint_rows import JointRow, joint_rows
 from mujoco_ros.viewer.page import widgets
@@ -15,9 +15,8 @@ from mujoco_ros.viewer.page.panel import Area, Panel
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
-_UNITS = dict(zip(FASTEST, ("m/s", "m/s", "rad/s"), strict=True))
 _WHEELS, _LEGS, _FRAME = "wheels", "legs", "frame"
-"""What is driven: a robot that cannot move sideways, another one, or a tool or frame."""
+"""What is moved: a robot that cannot move sideways, another one, or a tool, frame or body."""
 # By the name of a pad: its axes, what it is for, and its motion to the right and up
 _PADS: Mapping[str, tuple[str, Sequence[str], Callable[[float, float], Shares]]] = {
     "Steer": ("both", (_WHEELS,), lambda x, y: ((y, 0.0, 0.0), (0.0, 0.0, -x))),
@@ -30,14 +29,15 @@ _TIP = "Hold it, or press the arrow keys; it stops when you release it"
 
 
 class DrivePanel(Panel):
-    """Pads command velocities while they are held, and gamepads and 3D mice too."""
+    """Pads command velocities or forces while they are held, and gamepads and 3D mice too."""
 
     title = "Drive"
     area = Area.RIGHT
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.driver = Driver(self.clients.velocities, session.shared.motion)
+        shared = session.shared
+        self.driver = Driver(self.clients.velocities, shared.motion, shared.bodies)
         self._robot = ""  # the robot that was selected
         self._grip: tuple[int, JointRow] | None = None  # number of a robot, joint of its gripper
         session.client.on_delete(self.driver.stop)
@@ -47,17 +47,17 @@ class DrivePanel(Panel):
         return bool(self.driver.names)
 
     def settings(self) -> dict[str, Any]:
-        return {"fastest": dict(self.driver.fastest)}
+        return {"full": dict(self.driver.full)}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        if isinstance(fastest := settings.get("fastest"), dict):
-            self.driver.set_fastest(fastest)
+        if isinstance(full := settings.get("full"), dict):
+            self.driver.set_full(full)
 
     def update(self) -> None:
         if self._robot != self.session.robot:
             self._select_robot()
         if self.session.can_control:
-            self.driver.tick()
+            self.driver.tick(self.session.scene.selected)
         else:
             self.driver.stop()
         self._build()  # gamepads act while the panel is hidden
@@ -92,17 +92,17 @@ class DrivePanel(Panel):
                     step=(joint.high - joint.low) / 20.0,
                     tip=joint.name,
                 )
-        self._fastest, self._lines = {}, dict[str, Element]()
-        with widgets.section("At full deflection") as self._speeds:
-            for name, unit in _UNITS.items():
-                with widgets.line(f"{name} [{unit}]") as self._lines[name]:
-                    self._fastest[name] = widgets.number_field(
-                        f"{name} [{unit}]",
-                        self.driver.fastest[name],
-                        lambda value, name=name: self.driver.set_fastest({name: value}),
+        self._full, self._lines = {}, dict[str, Element]()
+        with widgets.section("At full deflection") as self._scales:
+            for name, scale in SCALES.items():
+                with widgets.line(f"{name} [{scale.unit}]") as self._lines[name]:
+                    self._full[name] = widgets.number_field(
+                        f"{name} [{scale.unit}]",
+                        self.driver.full[name],
+                        lambda value, name=name: self.driver.set_full({name: value}),
                         low=SMALLEST,
-                        high=LARGEST,
-                        step=0.01,
+                        high=scale.largest,
+                        step=scale.value / 10.0,
                     )
         self._devices = widgets.devices(self._hold_device)
         self._result = RequestResult()
@@ -114,10 +114,12 @@ class DrivePanel(Panel):
         for name, (pad, place) in self._pads.items():
             pad.enable(bool(driver.selected))
             place.set_visibility(kind in _PADS[name][1])
-        self._speeds.set_visibility(driver.is_robot)
-        for name, field in self._fastest.items():
-            field.show(driver.fastest[name])
-        self._lines["left"].set_visibility(kind != _WHEELS)
+        self._scales.set_visibility(driver.is_robot or driver.is_body)
+        for name, field in self._full.items():
+            field.show(driver.full[name])
+            is_of_body = name in ("force", "torque")
+            is_absent = name == "left" and kind == _WHEELS
+            self._lines[name].set_visibility(is_of_body == driver.is_body and not is_absent)
         self._velocity.set(text=_words(driver, kind), hidden=not names)
         self._devices.enable(bool(driver.selected))
         if self._grip is not None:
@@ -187,15 +189,17 @@ class DrivePanel(Panel):
 
 def _words(driver: Driver, kind: str) -> str:
     if not driver.is_driving:
-        return f"Hold a pad to move {driver.selected}."
-    (x, y, z), (roll, pitch, yaw) = driver.velocity
+        acts = f"push {driver.selected.removeprefix(BODY)}"
+        return f"Hold a pad to {acts if driver.is_body else f'move {driver.selected}'}."
+    (x, y, z), (roll, pitch, yaw) = driver.commanded
     if kind != _FRAME:
         forwards, left, turn = (format_decimals(value, 2) for value in (x, y, yaw))
         sideways = f", {left} m/s left" if kind == _LEGS else ""
         return f"{forwards} m/s ahead{sideways}, {turn} rad/s"
     linear = ", ".join(format_decimals(value, 2) for value in (x, y, z))
     angular = ", ".join(format_decimals(value, 2) for value in (roll, pitch, yaw))
-    return f"{linear} m/s; {angular} rad/s"
+    units = ("N", "Nm") if driver.is_body else ("m/s", "rad/s")
+    return f"{linear} {units[0]}; {angular} {units[1]}"
 
 
 def _numbers(values: Sequence[Any], count: int) -> list[float]:

@@ -21,7 +21,7 @@ PROFILER = "profiler"
 """What `InspectorPanel.find` opens."""
 _MOST = 30  # watched fields
 _ADD = "field"
-_CPU, _RESIDUAL, _INVERSE = "Time of a step", "Residual", "Forward - inverse"
+_CPU, _RESIDUAL, _INVERSE = "Time of a step", "Residual", "Inverse error"
 _SOLVER = (_CPU, "Contacts", "Constraints", "Iterations", _RESIDUAL, "Islands", "Energy", _INVERSE)
 _SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "nmesh", "ntex", "nsensor")
 
@@ -149,7 +149,7 @@ class InspectorPanel(Panel):
 
     def _build_sensors(self) -> None:
         columns = [("Sensor", "", False), ("Kind", "", False), ("Values", "", True)]
-        columns.append(("Of cutoff", "%", True))
+        columns.append(("Cutoff", "%", True))
         self._sensors = sorted_table("Sensors", columns, by=0, down=False)
 
     def _build_profiler(self) -> None:

@@ -6,6 +6,7 @@ from statistics import mode
 
 import numpy as np
 
+from mujoco_ros.model.robot.actuators import actuator_kind
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.joint_rows import FASTEST, JointRow, joint_rows
 from mujoco_ros.viewer.page import widgets
@@ -213,11 +214,12 @@ class RobotsPanel(Panel):
 
     def _build_actuators(self) -> None:
         controls = self._controls
-        clear = widgets.button(
-            "Clear",
-            lambda: self._control(dict.fromkeys(controls, 0.0)),
-            tip="Set the controls of these actuators to zero",
-        )
+        with widgets.row():
+            clear = widgets.button(
+                "Clear",
+                lambda: self._control(dict.fromkeys(controls, 0.0)),
+                tip="Set the controls of these actuators to zero",
+            )
         columns = [Column("Actuator"), Column("Control", wide=True), Column("Force")]
         table = widgets.WidgetTable("Actuators", columns)
         rows = [self._build_actuator(table, *each) for each in controls.items()]
@@ -236,8 +238,9 @@ class RobotsPanel(Panel):
         model = self.state.model
         actuator = int(np.searchsorted(model.actuator_ctrladr, slot, side="right")) - 1
         output = int(model.actuator_outadr[actuator])
-        is_limited = bool(model.actuator_ctrllimited[slot])
-        low, high = model.actuator_ctrlrange[slot].tolist() if is_limited else (-1.0, 1.0)
+        low, high = (0.0 if actuator_kind(model, actuator) == "muscle" else -1.0), 1.0
+        if model.actuator_ctrllimited[slot]:
+            low, high = model.actuator_ctrlrange[slot].tolist()
         is_weak = bool(model.actuator_forcelimited[actuator])
         largest = float(abs(model.actuator_forcerange[actuator]).max()) if is_weak else 0.0
         with table.row(name, f"{name}\n{low:g} to {high:g}"):
@@ -356,4 +359,4 @@ class RobotsPanel(Panel):
 def _tip(row: JointRow) -> str:
     limits = f"{row.low:g} to {row.high:g} {row.unit}" if row.is_limited else "no limits"
     effort = f"{row.effort:g} {row.effort_unit}" if np.isfinite(row.effort) else "unlimited effort"
-    return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'no actuator'}"
+    return f"{row.name}\n{limits}\n{effort if row.is_actuated else 'takes no references'}"

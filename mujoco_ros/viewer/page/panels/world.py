@@ -10,6 +10,7 @@ from nicegui.element import Element
 
 from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.viewer.clients import OfferedModel, Request
+from mujoco_ros.viewer.dropped_world import DroppedWorld
 from mujoco_ros.viewer.page import widgets
 from mujoco_ros.viewer.page.details import Details
 from mujoco_ros.viewer.page.panel import Area, Panel
@@ -23,7 +24,7 @@ from mujoco_ros.viewer.page.panels.world_lists import (
 from mujoco_ros.viewer.page.request_result import RequestResult
 from mujoco_ros.viewer.page.session import Session
 
-_SPAWN = "Spawn"
+_SPAWN, _LOAD = "Spawn", "Load world"
 _MOST_SENT = 5  # requests that are remembered
 
 
@@ -50,12 +51,16 @@ class WorldPanel(Panel):
         self._pictured: Sequence[OfferedModel] = ()
         self._is_prepared = False
         self._open: dict[str, OpenEntity] = {}
+        self._details: dict[str, Details] = {}
         self._lists: dict[str, OfferedList] = {}
         self._deleted: _Deleted | None = None
         self._restored: tuple[_Deleted, Request] | None = None  # being spawned again
         self._sent: list[Request] = []  # latest requests of entities that were open
         self._model: mujoco.MjModel | None = None  # the model whose entities are shown
         self._names: set[str] = set()  # the names of these entities
+        self._dropped: DroppedWorld | None = None  # which the list of worlds has to show
+        # The failed request of a file, and the latest one before it
+        self._refused: tuple[Request, Request | None] | None = None
 
     def settings(self) -> dict[str, Any]:
         recent = {"recent_worlds": list(self.session.shared.recent_worlds)}
@@ -68,8 +73,18 @@ class WorldPanel(Panel):
             known += [uri for uri in kept if isinstance(uri, str) and uri not in known]
             del known[MOST_RECENT:]
 
+    def offer(self, dropped: DroppedWorld | Request) -> None:
+        """Choose a world that was dropped on the page, or show why it is none."""
+        if isinstance(dropped, Request):
+            self._refused = dropped, self.clients.latest_request()
+        else:
+            self._dropped, self._refused = dropped, None
+
     def structure(self) -> Hashable:
         return self.is_replay
+
+    def rebuild(self) -> None:
+        """Keep the list of worlds, with its undo: `refresh` shows all that is restored."""
 
     def update(self) -> None:
         client = self.clients.entities
@@ -90,14 +105,22 @@ class WorldPanel(Panel):
         if self.is_replay:
             return
         with Element("div"):
-            for title, kind in ((_SPAWN, SpawnList), ("Load world", WorldList)):
-                Details(title, partial(self._fill_list, title, kind), partial(self._note, title))
+            for title, kind in ((_SPAWN, SpawnList), (_LOAD, WorldList)):
+                fill = partial(self._fill_list, title, kind)
+                self._details[title] = Details(title, fill, partial(self._note, title))
         self._undo = widgets.button("Undo", self._bring_back)
         self._result = RequestResult()
 
     def refresh(self) -> None:
         if self.state.model is not self._model:
             self._build_entities()
+        if self._dropped is not None and not self.is_replay:
+            if not self._details[_LOAD].is_open:
+                self._details[_LOAD].show()
+            worlds = self._lists[_LOAD]
+            assert isinstance(worlds, WorldList)
+            worlds.drop(self._dropped)
+            self._dropped = None
         for entity in self._open.values():
             entity.refresh()
         for offered in self._lists.values():
@@ -112,7 +135,9 @@ class WorldPanel(Panel):
         latest = self.clients.latest_request()
         sent = [each.latest for each in self._open.values()]
         own = [*sent, *(each.latest for each in self._lists.values()), *self._sent]
-        if any(latest is request for request in own):
+        if self._refused is not None and self._refused[1] is latest:
+            self._result.show(self._refused[0])
+        elif any(latest is request for request in own):
             self._result.show(latest)
 
     def _build_entities(self) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from nicegui.element import Element
 
 from mujoco_ros.viewer.clients import OfferedModel, Request
+from mujoco_ros.viewer.dropped_world import DROPPED, DroppedWorld
 from mujoco_ros.viewer.free_place import free_place
 from mujoco_ros.viewer.page import popups, widgets
 from mujoco_ros.viewer.page.live import LiveElement
@@ -37,7 +38,8 @@ class OfferedList(ABC):
         self._built: Hashable = None
         self._images: dict[str, LiveElement] = {}
         self._buttons: dict[str, widgets.Widget] = {}
-        self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
+        with widgets.row() as self.sources:  # of what is in the list
+            self._request = widgets.button(f"List {self.kind}s", self._ask, tip=self.tip)
         self._found = Element("div").classes("inner")
         with self._found:
             search = partial(setattr, self, "_search")
@@ -104,7 +106,7 @@ class OfferedList(ABC):
             self._buttons[model.uri] = widgets.button(
                 model.file, partial(self.choose, model), look="plain", tip=model.uri
             )
-            if self.kind == SpawnList.kind or model.description == _RECENT:
+            if self.kind == SpawnList.kind or model.description in (_RECENT, DROPPED):
                 widgets.text(model.description, "muted")
 
     def _ask(self) -> None:
@@ -181,10 +183,27 @@ class WorldList(OfferedList):
 
     kind = "world"
 
+    def __init__(self, session: Session) -> None:
+        self._dropped: dict[OfferedModel, str] = {}  # texts of dropped files, the newest last
+        super().__init__(session)
+        with self.sources:
+            tip = "A scene, MJCF, URDF or MJB; or drop it on the page"
+            choose = widgets.button("Choose a file", lambda: None, tip=tip)
+        choose._props["data-action"] = "choose-file"
+
+    def drop(self, dropped: DroppedWorld) -> None:
+        """Choose a world that the user has dropped on the page."""
+        self._dropped.pop(dropped.model, None)
+        self._dropped[dropped.model] = dropped.text
+        self.choose(dropped.model)
+
     def offered(self) -> Sequence[OfferedModel]:
         recent = self.session.shared.recent_worlds
-        others = (world for world in self.client.worlds if world.uri not in recent)
-        return [*(OfferedModel(uri=uri, description=_RECENT) for uri in recent), *others]
+        first = (OfferedModel(uri=uri, description=_RECENT) for uri in recent)
+        found: dict[str, OfferedModel] = {}
+        for world in (*reversed(self._dropped), *first, *self.client.worlds):
+            found.setdefault(world.uri, world)
+        return list(found.values())
 
     def is_listed(self) -> bool:
         return bool(self.client.worlds)
@@ -230,10 +249,14 @@ class WorldList(OfferedList):
     def _act(self) -> None:
         if self.chosen is not None:
             self._before = self._present
-            self.latest = self.client.load_world(self.chosen.uri)
-            uris = [self.chosen.uri, *([self._before.uri] if self._before else [])]
-            self._loading = (self.latest, *uris)
+            self._send(self.chosen)
+            worlds = filter(None, (self.chosen, self._before))
+            self._loading = (self.latest, *(w.uri for w in worlds if not self._dropped.get(w)))
 
     def _load_before(self) -> None:
         if self._before is not None:
-            self.latest, self._before = self.client.load_world(self._before.uri), None
+            self._send(self._before)
+            self._before = None
+
+    def _send(self, world: OfferedModel) -> None:
+        self.latest = self.client.load_world(world.uri, self._dropped.get(world, ""))

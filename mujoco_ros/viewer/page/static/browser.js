@@ -1,4 +1,4 @@
-// Reports whether the page is hidden, and whether it is narrow; runs actions of page.js.
+// Reports whether the page is hidden and narrow, and that it refuses a file; runs actions of page.js.
 
 export default function browser(root, options, emit) {
   const page = document.documentElement;
@@ -11,6 +11,7 @@ export default function browser(root, options, emit) {
   };
   document.addEventListener("visibilitychange", report);
   document.addEventListener("narrow", report);
+  document.addEventListener("refused", () => emit({ refused: true }));
   report();
   return (changed) => {
     const [name, number] = changed.run ?? [];

@@ -105,6 +105,7 @@ function simple(root, { alt }, emit) {
     if ("selected" in changed) {
       root.setAttribute("aria-selected", changed.selected);
       root.tabIndex = changed.selected ? 0 : -1;
+      if (changed.selected) requestAnimationFrame(() => root.scrollIntoView({ block: "nearest" }));
     }
   };
 }

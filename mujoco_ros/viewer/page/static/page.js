@@ -46,6 +46,19 @@ const sizeOf = (area) => {
   return area === "bottom" ? box.height : box.width;
 };
 
+// The input of files; none while the page has no control.
+const fileInput = () => document.querySelector(".file-drop input[type=file]");
+const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+document.addEventListener("dragover", (event) => carriesFiles(event) && event.preventDefault());
+document.addEventListener("drop", (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  const input = fileInput();
+  if (!input) return document.dispatchEvent(new CustomEvent("refused"));
+  input.files = event.dataTransfer.files;
+  input.dispatchEvent(new Event("change"));
+});
+
 const ACTIONS = {
   theme() {
     const order = ["system", "light", "dark"];
@@ -56,6 +69,7 @@ const ACTIONS = {
     if (document.fullscreenElement) document.exitFullscreen();
     else document.querySelector(".scene").requestFullscreen();
   },
+  "choose-file": () => fileInput()?.click(),
   present: () => root.toggleAttribute("data-present"),
   resetSizes() {
     for (const [area, property] of Object.entries(SIZES)) {

@@ -90,3 +90,16 @@ def test_what_a_robot_stands_on_decides(content: str, is_free: bool):
     free, reason = decide_base(urdf)
     assert free == is_free, reason
     assert reason
+
+
+def test_wheels_may_have_their_name_at_the_link_alone(tmp_path: Path) -> None:
+    axles = [f"<joint name='{side}_axle' type='continuous'><parent link='{side}_wheel_carrier'/>"
+             f"<child link='{side}_wheel'/><axis xyz='0 1 0'/></joint>{link(f'{side}_wheel')}"
+             for side in ("left", "right")]  # fmt: skip
+    carriers = [joint(f"{side}_steering", "base", f"{side}_wheel_carrier", kind="revolute",
+                      z=-0.3, axis="0 0 1") for side in ("left", "right")]  # fmt: skip
+    (tmp_path / "r.urdf").write_text(
+        f"<robot name='r'>{link('base')}{''.join(carriers + axles)}</robot>"
+    )
+    expected = True, "it has wheels (left_axle, right_axle)"
+    assert decide_base(read_urdf(tmp_path / "r.urdf")) == expected

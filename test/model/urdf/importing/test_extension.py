@@ -104,3 +104,32 @@ def test_other_elements_are_named_in_a_warning(load, caplog):
 def test_mistakes_name_the_file_and_the_element(load, content: str, message: str):
     with pytest.raises(UserInputError, match=rf"r\.urdf: {message}"):
         load(content)
+
+
+REFERENCE = (
+    '<reference name="tip"><site name="probe" pos="0 0 0.1"/>'
+    '<camera name="eye" pos="0.2 0 0" fovy="40"/></reference>'
+)
+
+
+def test_a_reference_adds_elements_to_the_body_of_a_link(load):
+    model = load(REFERENCE, '<sensor><force name="f" site="probe"/></sensor>')
+    probe, eye = model.site("probe"), model.camera("eye")
+    assert model.body(probe.bodyid[0]).name == model.body(eye.bodyid[0]).name == "tip"
+    np.testing.assert_allclose(probe.pos, (0.0, 0.0, 0.1))
+    assert model.cam_fovy[eye.id] == 40.0
+    assert model.nbody == load().nbody
+
+
+def test_references_may_name_a_link_twice(load):
+    second = '<reference name="tip"><site name="second"/></reference>'
+    assert load(REFERENCE, second).nsite == 2
+
+
+def test_what_a_reference_cannot_have_is_named(load, caplog):
+    load('<reference name="tip"><body name="b"/><site name="probe"/></reference>')
+    assert "<body> of a reference" in caplog.text
+    with pytest.raises(UserInputError, match=r"<reference>: link 'tipp' not found"):
+        load('<reference name="tipp"><site name="probe"/></reference>')
+    with pytest.raises(UserInputError, match="in its <mujoco> extension"):
+        load('<reference name="tip"><site name="probe" pos="x"/></reference>')

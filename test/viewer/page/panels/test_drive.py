@@ -29,6 +29,12 @@ GAMEPAD = """() => {
     navigator.getGamepads = () => [null, pedals, pad, null];
 }"""
 
+MOUSE = """() => {
+    window.mouse = { id: "256f-c635-3Dconnexion SpaceMouse Compact", mapping: "",
+        connected: true, axes: [0, 0, 0, 0, 0, 0], buttons: [{ pressed: false }] };
+    navigator.getGamepads = () => [window.mouse];
+}"""
+
 
 @pytest.fixture
 def clients(clients):
@@ -124,6 +130,33 @@ def test_the_gripper_of_the_robot_has_a_slider(page, panel, clients):
     eventually(lambda: clients.called("command_joints") == [expected], lambda: clients.calls)
 
 
+def test_a_3d_mouse_pushes_the_selected_body_with_its_scales(page, panel, clients, served, state):
+    clients.velocities.topics = ()
+    eventually(lambda: len(served.server._scene.links) == 1)
+    served.session.scene.select(state.model.body("box/box").id)
+    shown = panel("Drive")
+    expect(shown.get_by_text("Hold a pad to push box.")).to_be_visible()
+    expect(shown.get_by_role("spinbutton", name="forwards [m/s]")).to_be_hidden()
+    force = shown.get_by_role("spinbutton", name="force [N]")
+    force.fill("4")
+    force.press("Enter")
+    page.evaluate(MOUSE)
+    expect(shown.get_by_text("Gamepad: hold a button to move")).to_be_visible()
+    page.evaluate("window.mouse.buttons[0] = { pressed: true }")
+    eventually(lambda: clients.called("push"), lambda: clients.calls)
+    page.evaluate("Object.assign(window.mouse.axes, [-1, 0, 0, 0, 0, -1])")  # to the left, turned
+
+    def pushed() -> bool:
+        frame, given, torque = clients.called("push")[-1]
+        return frame == "box" and given[1] == 4.0 and torque[2] == 1.0
+
+    eventually(pushed, lambda: clients.calls)
+    expect(shown.get_by_text("0.00, 4.00, 0.00 N; 0.00, 0.00, 1.00 Nm")).to_be_visible()
+    page.evaluate("window.mouse.buttons[0] = { pressed: false }")
+    zero = ("box", [0.0] * 3, [0.0] * 3)
+    eventually(lambda: clients.called("push")[-1] == zero, lambda: clients.calls)
+
+
 def test_a_read_only_page_moves_nothing_and_without_anything_to_move_there_is_no_panel(
     read_only_page, clients
 ):
@@ -137,7 +170,7 @@ def test_a_read_only_page_moves_nothing_and_without_anything_to_move_there_is_no
     assert clients.called("drive") == []
 
 
-def test_the_largest_velocities_are_kept(state, clients):
+def test_what_full_deflection_commands_is_kept(state, clients):
     session = SimpleNamespace(
         state=state,
         clients=clients,
@@ -145,6 +178,7 @@ def test_the_largest_velocities_are_kept(state, clients):
         client=SimpleNamespace(on_delete=lambda _: None),
     )
     panel = DrivePanel(session)
-    panel.restore({"fastest": {"forwards": 0.5}})
-    assert panel.settings() == {"fastest": {"forwards": 0.5, "left": 0.1, "turn": 0.35}}
-    panel.restore({"fastest": None})
+    panel.restore({"full": {"forwards": 0.5}})
+    full = {"forwards": 0.5, "left": 0.1, "turn": 0.35, "force": 10.0, "torque": 1.0}
+    assert panel.settings() == {"full": full}
+    panel.restore({"full": None})

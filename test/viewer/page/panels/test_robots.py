@@ -186,3 +186,18 @@ def test_actuators_without_a_joint_are_commanded_and_cleared(panel, state, clien
     shown.get_by_role("button", name="Clear").click()
     zero = ("", {"muscle": 0.0, "winch": 0.0})
     eventually(lambda: clients.called("command_actuators")[-1] == zero, lambda: clients.calls)
+
+
+def test_the_control_of_a_muscle_without_limits_is_from_0_to_1(panel, state, monkeypatch):
+    monkeypatch.setitem(state.metadata, "controls", {"arm": {"biceps": 1, "winch": 2}})
+    monkeypatch.setattr(robots, "actuator_kind", lambda _, it: "muscle" if it == 1 else "tendon")
+    limited, state.model.actuator_ctrllimited[1:3] = state.model.actuator_ctrllimited[1:3].copy(), 0
+    try:
+        shown = panel("Robots")
+        shown.get_by_role("button", name="Actuators").click()
+        for name, low in (("biceps", "0"), ("winch", "-1")):
+            slider = shown.get_by_role("slider", name=f"{name} control")
+            expect(slider).to_have_attribute("min", low)
+            expect(slider).to_have_attribute("max", "1")
+    finally:
+        state.model.actuator_ctrllimited[1:3] = limited

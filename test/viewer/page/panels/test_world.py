@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.viewer.clients import OfferedModel, ParameterInfo
 from mujoco_ros.viewer.page.panels.world import WorldPanel
+from mujoco_ros.viewer.settings_file import SettingsFile
 
 BOX = OfferedModel(uri="package://models/box.xml", description="A wooden box")
 ARM = OfferedModel(uri="package://models/arm.xml", description="A robot")
@@ -25,6 +26,12 @@ def opened(panel, *titles):
     for title in titles:
         world.locator("summary", has_text=title).click()
     return world
+
+
+def loaded(world):
+    """Load the chosen world."""
+    world.get_by_role("button", name="Load", exact=True).click()
+    world.get_by_role("dialog").get_by_role("button", name="Load", exact=True).click()
 
 
 def start(state):
@@ -207,6 +214,23 @@ def test_a_world_is_loaded_after_a_question(panel, clients):
     eventually(lambda: clients.called("load_world") == [(ZOO.uri,), (here.uri,)])
 
 
+def test_another_world_keeps_the_list_of_worlds_with_its_undo(
+    panel, clients, state, served, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(served.server, "settings", SettingsFile(tmp_path))
+    here = OfferedModel(uri="package://scenes/arm.yaml", description="This world")
+    clients.entities.worlds = (ZOO, here)
+    world = opened(panel, "Load world")
+    world.get_by_role("button", name="zoo.yaml").click()
+    loaded(world)
+    eventually(lambda: clients.called("load_world"), lambda: clients.calls)
+    monkeypatch.setitem(state.metadata, "scene", "zoo")
+    ((_session, layout),) = served.server._layouts.values()
+    eventually(lambda: layout.scene == "zoo")
+    clients.requests[-1].complete(True)
+    expect(world.get_by_role("button", name="Undo: load arm again")).to_be_visible()
+
+
 def test_recent_worlds_are_offered_first_and_before_the_others_are_listed(panel, clients):
     here = OfferedModel(uri="package://scenes/arm.yaml", description="This world")
     clients.entities.worlds = (BOX, here, ZOO)
@@ -221,6 +245,54 @@ def test_recent_worlds_are_offered_first_and_before_the_others_are_listed(panel,
     clients.entities.worlds = ()
     expect(items).to_have_text(re.compile(r"^zoo.yaml\s*recent\s*arm.yaml\s*recent$"))
     expect(world.get_by_role("button", name="List worlds")).to_be_visible()
+
+
+DROP = """([name, text]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], name));
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
+}"""
+
+
+def test_a_dropped_or_chosen_file_is_offered_and_loaded_as_text(panel, page, clients):
+    page.evaluate(DROP, ["bench.xml", "<mujoco/>"])
+    world = page.get_by_role("tabpanel", name="World", exact=True)
+    item = world.get_by_role("button", name="bench.xml")
+    expect(item).to_have_attribute("aria-pressed", "true")
+    loaded(world)
+    eventually(lambda: clients.called("load_world") == [("bench.xml", "<mujoco/>")])
+    clients.requests[-1].complete(True)
+    with page.expect_file_chooser() as chooser:
+        world.get_by_role("button", name="Choose a file").click()
+    scene = {"name": "zoo.yaml", "mimeType": "text/plain", "buffer": b"robots: []"}
+    chooser.value.set_files([scene])
+    expect(world.get_by_role("button", name="zoo.yaml")).to_have_attribute("aria-pressed", "true")
+    loaded(world)
+    eventually(lambda: clients.called("load_world")[1:] == [("zoo.yaml", "robots: []")])
+    clients.requests[-1].complete(True)
+    expect(world.get_by_role("group", name="worlds")).not_to_contain_text("recent")
+
+
+def test_a_compiled_model_is_stored_where_the_operator_allows_it(page, clients, tmp_path):
+    page.evaluate(DROP, ["arm.mjb", "model"])
+    world = page.get_by_role("tabpanel", name="World", exact=True)
+    expect(world.get_by_role("status")).to_contain_text("the parameter 'client_folders' names one")
+    clients.parameters.known["client_folders"] = ParameterInfo(value=(str(tmp_path),))
+    page.evaluate(DROP, ["arm.mjb", "model"])
+    expect(world.get_by_role("button", name=re.compile("arm_.*mjb"))).to_be_visible()
+    loaded(world)
+    (stored,) = tmp_path.rglob("*.mjb")
+    eventually(lambda: clients.called("load_world") == [(stored.as_uri(),)], lambda: clients.calls)
+
+
+def test_a_page_without_control_refuses_files(tabs, url, page, read_only_page):
+    read_only_page.evaluate(DROP, ["bench.xml", "<mujoco/>"])
+    expect(read_only_page.get_by_text("This page is read-only")).to_be_visible()
+    page_id = read_only_page.evaluate("window.clientId")
+    number = read_only_page.locator(".file-drop").get_attribute("id").removeprefix("c")
+    address = f"{url}_nicegui/client/{page_id}/upload/{number}"
+    file = {"name": "bench.xml", "mimeType": "text/xml", "buffer": b"<mujoco/>"}
+    assert read_only_page.request.post(address, multipart={"file": file}).status == 403
 
 
 def test_the_settings_keep_recent_worlds_without_what_is_no_uri():

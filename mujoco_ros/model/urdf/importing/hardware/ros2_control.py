@@ -135,7 +135,7 @@ _OF_SCENES = {
     "override_start_position_file": "the key `keyframe` of a scene replaces it",
 }
 """Parameters of mujoco_ros2_control that change the simulation, and what has their effect."""
-_FRAME_PARAMETERS = ("frame_id", "frame", "link")
+_FRAME_PARAMETERS = ("frame_id", "frame", "link", "site", "body")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -240,6 +240,11 @@ def _sensor(element: ET.Element, usage: Usage) -> SensorRequest | None:
     elif groups.keys() & {"force", "torque"}:
         kind = SensorType.FORCE_TORQUE
     else:
+        if (
+            element.find("param[@name='site']") is not None
+            or element.find("param[@name='body']") is not None
+        ):
+            usage.use_all(element)  # a pose, of sensors of the <mujoco> extension
         return None
     frame = next((it for key in _FRAME_PARAMETERS if (it := usage.parameter(element, key))), "")
     return SensorRequest(

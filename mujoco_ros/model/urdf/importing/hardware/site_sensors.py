@@ -66,6 +66,9 @@ _SENSORS = {
 }
 
 
+_SITE = mujoco.mjtObj.mjOBJ_SITE
+
+
 def add_site_sensors(
     spec: mujoco.MjSpec, urdf: Urdf, requests: Iterable[SensorRequest], usage: Usage
 ) -> None:
@@ -96,12 +99,16 @@ class _Sites:
             if joint is not None and link.name in self._has_mass:
                 self._has_mass.add(joint.parent)
         self._names = {element.name for element in (*spec.sites, *spec.sensors)}
+        # Sites that have sensors already
+        self._measured = {sensor.objname for sensor in spec.sensors if sensor.objtype == _SITE}
         self._placed: set[tuple[SensorType, str]] = set()  # by name and by link
         self._model: mujoco.MjModel | None = None
 
     def add(self, request: SensorRequest) -> str:
         """Add a sensor; return why that is not possible, or an empty text."""
         link = request.link
+        if request.element.findtext("param[@name='site']", "").strip() in self._measured:
+            return ""
         if link not in self._urdf.links:
             if (request.type, request.name) in self._placed:
                 return ""
@@ -185,7 +192,7 @@ class _Sites:
             sensor = self._spec.add_sensor(
                 name=site if len(sensors) == 1 else f"{site}_{kind}",
                 type=sensor_type,
-                objtype=mujoco.mjtObj.mjOBJ_SITE,
+                objtype=_SITE,
                 objname=site,
             )
             sensor.noise = request.noise.get(kind, 0.0)

@@ -216,6 +216,20 @@ def test_the_link_of_a_sensor_follows_from_its_name(assembled, caplog, name):
         assert model.body(model.site_bodyid[0]).name == "tip"
 
 
+def test_a_sensor_whose_site_has_sensors_already_is_not_added_again(assembled, caplog):
+    site = '<param name="site">probe</param>'
+    extension = (
+        '<mujoco><reference name="base"><site name="probe"/></reference>'
+        '<sensor><force name="probe_force" site="probe"/></sensor></mujoco>'
+    )
+    load, pose = sensor("load", "force", inside=site), sensor("spot", "position", inside=site)
+    model = assembled(block(load + pose) + extension).model
+    assert [model.sensor(i).name for i in range(model.nsensor)] == ["probe_force"]
+    assert "without effect" not in caplog.text
+    unmeasured = assembled(block(sensor("load", "force", inside=site.replace("probe", "tip"))))
+    assert unmeasured.model.sensor("load_force").type == mujoco.mjtSensor.mjSENS_FORCE
+
+
 def test_other_elements_are_counted_in_one_warning(assembled, caplog):
     inside = '<param name="min">-1</param>'
     gpio = '<gpio name="io"><command_interface name="out"/></gpio>'
