@@ -226,13 +226,16 @@ class Publishers(Component):
         extended, self._extended = self._extended, None
         if ENGINE_TOPICS not in values or extended is None:
             return self._rates_command(values)
-        self._entries, stage = values[ENGINE_TOPICS], self._staged(extended)
+        self._entries = values[ENGINE_TOPICS]
+        self._next = stage = self._staged(extended)
         set_rates = self._rates_command(values) or bool
 
         def command() -> None:
             set_rates()
             if stage.plan.plant is self._simulation.plant:  # else there is another stage
                 self._use(stage)
+            if self._next is stage:  # not replaced meanwhile
+                self._next = None
             later(self._node, self._close_others)
 
         return command
@@ -390,7 +393,7 @@ class Publishers(Component):
         return stage
 
     def _close_others(self) -> None:
-        """Close all publishers except /clock and the publishers of the current and next plant."""
+        """Close all publishers except /clock and the publishers of the current and next stage."""
         coming = () if self._next is None else self._next.topics
         self._pool.close_others((self._clock, *self._stage.topics, *coming))
 

@@ -45,7 +45,8 @@ def random_draws(
     draws: list[Draw] = []
     names = PropertyNames(model, layout, drives)
     for pattern, random in ranges.items():
-        found = [name for name in names if fnmatchcase(name, pattern)]
+        # A name may have brackets, which are a set of characters in a pattern.
+        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
         if not found:
             close = get_close_matches(pattern, names, n=1)
             hint = f"; did you mean '{close[0]}'?" if close else ""

@@ -218,13 +218,15 @@ class Lockstep:
     def idle_steps(self) -> int:
         """Return the number of steps before the next tick, between which commands wait.
 
-        0 if some may act before, or a controller_manager counts the ticks.
+        0 if some may act before, a controller_manager counts the ticks, or the timestep changed.
         """
         if not self._sources:
             return MANY
-        if not self._simulation.commands.held or self.clock_every:
+        simulation = self._simulation
+        is_measured = simulation.model.opt.timestep == self._timestep
+        if not (simulation.commands.held and is_measured) or self.clock_every:
             return 0
-        number = self._simulation.next_step_number
+        number = simulation.next_step_number
         steps = min(-number % source.every for source in self._sources.values())
         return min(steps, _MOST_IDLE)
 

@@ -311,6 +311,7 @@ class PhysicsThread:
                 timeout = max(gate(now) for gate in gates)
                 blocked = timeout > 0.0
                 if blocked:
+                    self._behind.want(False)  # others wait for it, too
                     clock.wait(commands, timeout)
                     after = now_s()
                     self._waited_s += after - now

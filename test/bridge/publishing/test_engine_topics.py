@@ -304,6 +304,25 @@ def test_another_list_during_a_change_of_a_model_is_refused(ros_node: Node, tmp_
         publishers.check_parameters({"engine_topics": ("qacc",)})
 
 
+def test_the_topics_of_a_list_that_waits_for_its_step_stay_open(
+    ros_node: Node, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.xml"
+    path.write_text(WITHOUT_SENSORS.format(integrator="Euler"))
+    models = SimpleNamespace(busy=False)
+    context = make_context(ros_node, Simulation(load_scene(str(path))), models=models)
+    publishers = Publishers(context, planned)
+    values = {"engine_topics": ("qacc",)}
+    publishers.check_parameters(values)
+    command = publishers.apply_parameters(values)
+    publishers._close_others()  # as after the step of another list
+    assert command is not None
+    command()
+    topics = {topic.name: publisher for publisher, topic in publishers.topics.items()}
+    assert topics["engine/joints"] in publishers._pool.publishers
+    assert publishers._next is None
+
+
 def test_topics_come_and_go_while_the_simulator_runs(
     start: SimulatorLauncher, tmp_path: Path
 ) -> None:

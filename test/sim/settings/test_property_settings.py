@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.settings.element_properties import Property, PropertyEdit, get_property
@@ -220,6 +220,13 @@ def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: S
     assert _drawn(simulation)[0] == first
     simulation.reset()
     assert first != _drawn(simulation)[0] > 3.0
+
+
+def test_the_numbers_of_an_element_with_brackets_in_its_name_are_drawn() -> None:
+    text = "<mujoco><worldbody><geom name='pad[0]' size='.1'/></worldbody></mujoco>"
+    simulation = Simulation(assemble_part(part_from_text(text, name="it")))
+    simulation.properties.randomize({"geom.pad[0].friction": RandomRange(range=(0.3, 0.4))})
+    assert 0.3 <= simulation.model.geom("pad[0]").friction[0] <= 0.4
 
 
 def test_what_has_no_limits_is_drawn_without_limits(simulation: Simulation) -> None:

@@ -284,6 +284,19 @@ def test_ticks_keep_their_period_when_the_timestep_changes_between_two_steps() -
     assert times == pytest.approx([0.041, 0.051, 0.061, 0.071, 0.081])
 
 
+def test_no_tick_is_skipped_when_the_timestep_changes_in_a_pause_between_two_ticks() -> None:
+    run = LockstepRun(JOINTS)
+    run.step()
+    run.send()
+    run.step()
+    assert run.lockstep.idle_steps() == 3
+    run.simulation.set_timestep(0.002)  # now every second step is a tick
+    assert run.lockstep.idle_steps() == 0
+    assert run.step() == frozenset()
+    assert run.lockstep.idle_steps() == 0
+    assert run.step() == {"arm"}
+
+
 def test_leaving_lockstep_releases_the_clock() -> None:
     run = LockstepRun(JOINTS)
     run.step()

@@ -387,6 +387,15 @@ def test_the_real_time_priority_is_requested_for_real_time_alone(run, scheduled)
     assert scheduled == [7, 0, 7, 0]  # the last one at the end
 
 
+def test_a_run_that_waits_for_others_has_their_priority(run, monkeypatch):
+    wanted = []
+    monkeypatch.setattr(real_time.LowPriority, "want", lambda _self, low: wanted.append(low))
+    running = run(0.0, ClosedGate())
+    running.at(0.1, lambda: wanted.append("waited"))
+    running.until(0.2)
+    assert False in wanted[: wanted.index("waited")]
+
+
 def test_steps_on_request_yield_the_processor(run, scheduled):
     running, ends = run(1.0, priority=7), []
     running.thread.run.pause()
