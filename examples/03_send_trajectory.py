@@ -100,7 +100,8 @@ def send(node: Node, args: argparse.Namespace) -> int | str:
     now = dict(zip(states[-1].joint_names, states[-1].reference.positions, strict=True))
     joints = args.joints or list(now)
     if not args.joints and len(now) > MANY:
-        return f"--joints is required; choose from these {len(now)}: {', '.join(now)}"
+        some = f"--joints is required, such as --joints {' '.join(joints[-2:])}"
+        return f"{some}; there are {len(now)}: {', '.join(now)}"
     if wrong := [joint for joint in joints if joint not in now]:
         return f"the controller has no joint '{wrong[0]}'; it has: {', '.join(now)}"
     if args.to and len(args.to) != len(joints):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from io import StringIO
 from itertools import chain, count, dropwhile, takewhile
@@ -40,6 +41,11 @@ def numbered_name(name: str, taken: Container[str]) -> str:
     """Return a name; if it is taken, the first free one of name_2, name_3, …"""
     numbered = (f"{name}_{number}" for number in count(2))
     return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Return whether a name matches a pattern of the shell, or is it: it may have brackets."""
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 @lru_cache(maxsize=4096)  # controllers ask for the same names at each tick

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import check_name
+from mujoco_ros.model.naming import check_name, matches
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.ranged_settings import read_settings, setting
 from mujoco_ros.model.strict import from_dict, read_yaml
@@ -164,9 +163,9 @@ class ElementSelection:
         """Return the names that match; a pattern other than ``*`` must match one."""
         known = list(names)
         for pattern in self.match:
-            if pattern != "*" and not any(fnmatchcase(name, pattern) for name in known):
+            if pattern != "*" and not any(matches(name, pattern) for name in known):
                 raise unknown(kind, pattern, known, where=where)
-        return [name for name in known if any(fnmatchcase(name, pattern) for pattern in self.match)]
+        return [name for name in known if any(matches(name, pattern) for pattern in self.match)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -342,8 +342,8 @@ class Simulation:
         except mujoco.FatalError as error:  # memory for contacts, for example
             raise engine_error(f"the start of scene '{assembly.config.name}'", error) from error
         if before is None or not assembly.shares_parts_with(before.assembly):
-            ranges = assembly.config.randomize
-            plant.draws = random_draws(plant.model, plant.layout, plant.drives, ranges)
+            ranges, where = assembly.config.randomize, f"scene '{assembly.config.name}'"
+            plant.draws = random_draws(plant.model, plant.layout, plant.drives, ranges, where)
         return plant
 
     def _use(self, plant: Plant) -> None:

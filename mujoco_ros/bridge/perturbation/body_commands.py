@@ -114,8 +114,8 @@ class WrenchServer(Component):
         names = self._joints[plant]
         found = next((full for full in (*(p + name for p in own), name) if full in names), None)
         if found is None:
-            short = (full.removeprefix(p) for p in own for full in names if full.startswith(p))
-            raise unknown("joint", name, dict.fromkeys((*short, *names)))
+            prefix = next(iter(own), "")
+            raise unknown("joint", name, [full.removeprefix(prefix) for full in names])
         return found
 
     def report(self) -> DiagnosticReport:

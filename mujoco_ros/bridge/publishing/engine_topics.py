@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import filter as matching
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.bridge.publishing.topics import frame_motion, vector
 from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import in_namespace, topic_token
+from mujoco_ros.model.naming import in_namespace, matches, topic_token
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import scopes
 from mujoco_ros.model.robot.scope import NAMED_ELEMENTS, body_of
@@ -73,11 +72,11 @@ def engine_topics(plant: Plant, entries: Iterable[str], *, strict: bool = True) 
     """
     arrays: dict[str, EngineArray] = {}
     frames: dict[tuple[str, int, str], _Frame] = {}
-    known = engine_arrays()
+    known, elements = engine_arrays(), _Elements(plant)
     for entry in filter(None, map(str.strip, entries)):
         try:
             if " " in entry:
-                found = _find_frames(plant, entry)
+                found = _find_frames(plant, elements, entry)
                 frames |= {(each.kind, each.element, each.reference.name): each for each in found}
             elif names := matching(known, entry):
                 arrays |= {name: known[name] for name in names}
@@ -86,7 +85,6 @@ def engine_topics(plant: Plant, entries: Iterable[str], *, strict: bool = True) 
         except UserInputError:
             if strict:
                 raise
-    elements = _Elements(plant)
     topics = list(_array_topics(elements, arrays.values()))
     motions = []
     for row, frame in enumerate(frames.values()):
@@ -180,19 +178,24 @@ def _topic(
     )
 
 
-def _find_frames(plant: Plant, entry: str) -> Iterator[_Frame]:
-    """Yield the frames of an entry such as ``site hand`` or ``geom pad* in base_link``."""
+def _find_frames(plant: Plant, elements: _Elements, entry: str) -> Iterator[_Frame]:
+    """Yield the frames of an entry such as ``site hand`` or ``geom pad* in base_link``.
+
+    The names are those in the model, or in the file of the robot.
+    """
     model = plant.model
     kind, _, rest = entry.partition(" ")
     if kind not in _POSES:
         raise unknown("kind of element", kind, _POSES, where=f"'{entry}'")
     pattern, _, reference = (part.strip() for part in rest.partition(" in "))
     which, count = NAMED_ELEMENTS[kind]
-    elements = range(int(kind == "body"), getattr(model, count))  # without the world
-    names = {name: i for i in elements if (name := mujoco.mj_id2name(model, which, i))}
-    found = [element for name, element in names.items() if fnmatchcase(name, pattern)]
+    names: dict[int, tuple[str, str]] = {}  # in the model, and in the file of the robot
+    for element in range(int(kind == "body"), getattr(model, count)):  # without the world
+        if name := mujoco.mj_id2name(model, which, element):
+            names[element] = name, elements.owner(kind, element).name
+    found = [i for i, own in names.items() if any(matches(name, pattern) for name in own)]
     if not found:
-        raise unknown(kind, pattern, names)
+        raise unknown(kind, pattern, [short for _, short in names.values()])
     base = FixedFrame(
         name=WORLD, body=0, position=np.zeros(3), quat_wxyz=np.array([1.0, 0.0, 0.0, 0.0])
     )

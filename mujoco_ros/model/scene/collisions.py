@@ -11,7 +11,6 @@ import time
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from importlib.metadata import version
 from itertools import combinations
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError, counted, unknown
 from mujoco_ros.model.file_cache import LIMIT_BYTES, FileCache, user_folder
-from mujoco_ros.model.naming import numbered_name
+from mujoco_ros.model.naming import matches, numbered_name
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.urdf.exporting.meshes import Triangles, mesh_triangles
 
@@ -259,9 +258,9 @@ def _chosen_links(spec: mujoco.MjSpec, options: Mapping[str, T], place: str) -> 
     solid = list(dict.fromkeys(body.name for body, _ in _collision_meshes(spec, names)))
     chosen = {}
     for pattern, option in options.items():
-        found = [name for name in solid if fnmatchcase(name, pattern)]
+        found = [name for name in solid if matches(name, pattern)]
         if not found:
-            if any(fnmatchcase(name, pattern) for name in names):
+            if any(matches(name, pattern) for name in names):
                 raise UserInputError(
                     f"{place}: '{pattern}' has no collision mesh; these links have: "
                     f"{', '.join(solid) or 'none'}"

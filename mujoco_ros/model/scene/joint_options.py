@@ -4,13 +4,13 @@ import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from fnmatch import fnmatchcase
 from math import pi
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import matches
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.scope import ON_JOINT, SCALAR_JOINTS
@@ -74,7 +74,7 @@ def gain_options(
 
 
 def _matching(pattern: str, names: Iterable[str], kind: str, where: str) -> list[str]:
-    found = [name for name in names if fnmatchcase(name, pattern)]
+    found = [name for name in names if matches(name, pattern)]
     if not found:
         raise unknown(kind, pattern, names, where=f"{where}: joints")
     return found

@@ -72,7 +72,7 @@ class PropertySettings:
             UserInputError: A name is unknown, or a number could be invalid.
         """
         plant = self._plant
-        self.draws = random_draws(plant.model, plant.layout, plant.drives, ranges)
+        self.draws = random_draws(plant.model, plant.layout, plant.drives, ranges, "these ranges")
         self.set(self.draw())
 
     def switch_model(self, plant: Plant, *, fresh: bool) -> None:

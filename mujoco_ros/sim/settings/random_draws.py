@@ -1,13 +1,14 @@
 """Random numbers of elements, drawn from ranges by name or pattern of parameters."""
 
+import logging
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import mujoco
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, counted
+from mujoco_ros.model.naming import matches
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.random_ranges import RandomRange
 from mujoco_ros.sim.drives import Drives
@@ -18,6 +19,9 @@ from mujoco_ros.sim.settings.element_properties import (
     get_property,
 )
 from mujoco_ros.sim.settings.property_names import PropertyNames
+
+_LOG = logging.getLogger(__name__)
+_MOST_NAMED = 10
 
 
 class Draw(NamedTuple):
@@ -34,26 +38,44 @@ def random_draws(
     layout: ModelLayout,
     drives: Drives,
     ranges: Mapping[str, RandomRange],
+    where: str,
 ) -> tuple[Draw, ...]:
     """Return what is drawn from ranges by name or pattern of parameters, in any thread.
 
     Raises:
-        UserInputError: A name is unknown, or a number could be invalid.
+        UserInputError: A name is unknown, or a number could be invalid; `where` begins the message.
     """
     if not ranges:
         return ()
-    draws: list[Draw] = []
+    try:
+        draws = _checked_draws(model, layout, drives, ranges)
+    except UserInputError as error:
+        raise UserInputError(f"{where}: randomize: {error}") from error
+    names = ", ".join(draw.label for draw in draws[:_MOST_NAMED])
+    more = ", …" if len(draws) > _MOST_NAMED else ""
+    _LOG.info(
+        "%s: %s drawn now and at each reset: %s%s",
+        *(where, counted(len(draws), "random number"), names, more),
+    )
+    return draws
+
+
+def _checked_draws(
+    model: mujoco.MjModel, layout: ModelLayout, drives: Drives, ranges: Mapping[str, RandomRange]
+) -> tuple[Draw, ...]:
+    chosen: dict[Property, Draw] = {}  # of several ranges for a property, the last one counts
     names = PropertyNames(model, layout, drives)
     for pattern, random in ranges.items():
-        # A name may have brackets, which are a set of characters in a pattern.
-        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        found = [name for name in names if matches(name, pattern)]
         if not found:
             close = get_close_matches(pattern, names, n=1)
             hint = f"; did you mean '{close[0]}'?" if close else ""
-            raise UserInputError(f"randomize: no parameter is named '{pattern}'{hint}")
+            raise UserInputError(f"no parameter is named '{pattern}'{hint}")
         for name in found:
             names.check_name(name)
-            draws.append(Draw(names[name], name, get_property(model, names[name]), random))
+            which = names[name]
+            chosen[which] = Draw(which, name, get_property(model, which), random)
+    draws = tuple(chosen.values())
     lowest, highest = ({draw.which: drawn(draw, end)[0] for draw in draws} for end in (min, max))
     for draw in draws:
         low, high = lowest[draw.which], highest[draw.which]
@@ -61,7 +83,7 @@ def random_draws(
             _check_range(draw, end)
         if draw.which.row.limited and draw.base != low == high and len({*low}) == 1:
             raise UserInputError(
-                f"randomize: parameter '{draw.label}' would always be {list(low)}, and two "
+                f"parameter '{draw.label}' would always be {list(low)}, and two "
                 "equal numbers are no limit; give a range of different numbers"
             )
     for ends in (lowest, highest):
@@ -70,10 +92,10 @@ def random_draws(
         times = [ends[which][0] > 0.0 for ends in (lowest, highest)]
         if which.attribute.startswith("solref") and times[0] != times[1]:
             raise UserInputError(
-                f"randomize: parameter '{label}' could be a time constant and a damping ratio, or "
+                f"parameter '{label}' could be a time constant and a damping ratio, or "
                 "-stiffness and -damping; give ranges of one of both"
             )
-    return tuple(draws)
+    return draws
 
 
 def drawn(draw: Draw, uniform: Callable[[float, float], float]) -> tuple[Value, float]:
@@ -98,11 +120,11 @@ def _check_range(draw: Draw, value: Value) -> None:
     row = draw.which.row
     if draw.which.attribute == "inertia" and draw.random.scale is None:
         raise UserInputError(
-            f"randomize: parameter '{draw.label}' is drawn by 'scale' only: of three moments of "
+            f"parameter '{draw.label}' is drawn by 'scale' only: of three moments of "
             "inertia, none exceeds the sum of the others"
         )
     if not all(row.low <= number <= row.high for number in value):
         raise UserInputError(
-            f"randomize: parameter '{draw.label}' could be {[float(f'{n:g}') for n in value]}; it "
+            f"parameter '{draw.label}' could be {[float(f'{n:g}') for n in value]}; it "
             f"is from {row.low:g} to {row.high:g}"
         )

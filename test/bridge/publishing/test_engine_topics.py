@@ -263,6 +263,22 @@ def test_robots_have_their_own_topics_and_objects_the_topics_of_the_scene() -> N
     assert not any("/world/" in name for name in topics)
 
 
+def test_elements_have_their_names_in_the_model_and_in_the_file_of_their_robot() -> None:
+    plant = Simulation(load_scene("handover")).plant
+    entries = ["body base_link", "body left_arm/base_link"]
+    short, full = ([it.name for it in engine_topics(plant, [each]).topics] for each in entries)
+    assert full == [name for name in short if name.startswith("left_arm/")]
+    assert len(short) == 2 * len(full) > 0
+    with pytest.raises(UserInputError, match="did you mean 'base_link'"):
+        engine_topics(plant, ["body base_lnk"])
+
+
+def test_an_element_with_brackets_in_its_name_has_topics(tmp_path: Path) -> None:
+    body = "<body><joint/><geom name='pad[0]' size='.1'/></body>"
+    text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    assert Published(tmp_path, text, "geom pad[0]", steps=0).message("geom/pad_0_/pose")
+
+
 def test_an_element_of_two_entries_has_one_topic(tmp_path: Path) -> None:
     text = WITHOUT_SENSORS.format(integrator="Euler")
     moving = Published(tmp_path, text, "site hand", "site *", "qacc", "q*", steps=1)

@@ -1,5 +1,6 @@
 """Numbers of elements that were set: commanded limits, resets, keyframes, random draws."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -204,10 +205,25 @@ def test_the_centre_of_mass_of_a_free_body_is_drawn_as_if_compiled_with_it(
         assert drawn.data.qacc == pytest.approx(expected.data.qacc, abs=1e-10)
 
 
+def test_of_several_ranges_for_a_number_the_last_one_counts_and_the_log_names_it(
+    simulation: Simulation, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    config = simulation.assembly.config
+    ranges = {
+        "body.bal*.mass": RandomRange(range=(-1.0, 1.0)),  # alone, it is refused
+        "body.ball.mass": RandomRange(range=(3.0, 4.0)),
+    }
+    drawn = Simulation(replace(config, randomize=ranges))
+    assert 3.0 <= _drawn(drawn)[0] <= 4.0
+    expected = "1 random number drawn now and at each reset: body.ball.mass"
+    assert f"scene '{config.name}': {expected}" in caplog.text
+
+
 def test_a_world_with_invalid_ranges_is_rejected_before_the_switch(simulation: Simulation) -> None:
     config = simulation.assembly.config
     ranges = {"body.none.mass": RandomRange(scale=(1.0, 2.0))}
-    with pytest.raises(UserInputError, match=r"no parameter is named 'body\.none\.mass'"):
+    with pytest.raises(UserInputError, match=r"scene '.*': randomize: no parameter is named"):
         simulation.build_plant(assemble(replace(config, randomize=ranges)))
     ranges = {"body.ball.mass": RandomRange(range=(3.0, 4.0))}
     world = simulation.build_plant(assemble(replace(config, randomize=ranges)))
