@@ -29,7 +29,7 @@ something that is not on this page.
 The parameter `engine_topics` lists it. No sensor in the model is needed, and the list can change while the simulation runs:
 
 ```bash
-ros2 param set /mujoco engine_topics "['qacc', 'qfrc_*', 'actuator_force', 'site arm/grasp in base_link']"
+ros2 param set /mujoco engine_topics "['qacc', 'qfrc_*', 'actuator_force', 'site grasp in base_link']"
 ros2 param set /mujoco publish_rate.engine 1000.0
 ros2 topic echo /engine/joints --once
 ros2 topic echo /engine/site/grasp/base_link/pose --once
@@ -41,7 +41,7 @@ ros2 topic echo /engine/site/grasp/base_link/pose --once
 | `body <name>`, `geom <name>`, `site <name>`; the name may be a pattern | `<ns>/engine/<kind>/<name>/pose`, `twist`, `accel` and `jacobian`, in `world`; a linear acceleration is +g upwards at rest | geometry_msgs/PoseStamped, TwistStamped, AccelStamped; control_msgs/DynamicJointState: by joint, the velocity of the origin (`linear.x` to `angular.z`) for a unit of the joint's velocity |
 | the same with `in <frame>`, a TF frame of the model | `<ns>/engine/<kind>/<name>/<frame>/pose` and `twist`: relative to the frame and its motion, along its axes | likewise |
 
-- Names in entries are the model's, such as `left_arm/gripper`. Elements of no robot are on `/engine/…`. An entry that matches nothing is
+- Names in entries are the model's, such as `left_arm/gripper`, or those in a robot's file. Elements of no robot are on `/engine/…`. An entry that matches nothing is
   refused, with the names that exist; what a later world lacks is left out.
 - All numbers are of the same instant, the beginning of the step, and true, also with [`realism`](realism.md).
 - An interface is named after the array: `qacc`, of vectors `xpos.x`, of quaternions `xquat.w`, of others `cvel.0`. Joints with several axes

@@ -87,6 +87,7 @@ typedef struct {
   volatile const int64_t *attention;
   int64_t *periods, last_period, *costs, last_cost;  // counts by microseconds
   int64_t *trace, most_traced;  // for measurements: a number of rows, then times of each step
+  const int64_t *keeps;         // whether no message is lost, as others wait for them
 } Run;
 typedef struct {
   const Topics *topics;      // NULL: nothing is published
@@ -461,7 +462,7 @@ int run_steps(Steps *self, int64_t most, int ramps, const Run *run) {
     run->pace[LAST] = times[0];
     outcome = advance(self, ramps);
     times[1] = wall_time();
-    if (outcome == TAKEN) outcome = publish(self, run->pace[PERIOD] ? IN_TIME : WAITING);
+    if (outcome == TAKEN) outcome = publish(self, run->pace[PERIOD] && !*run->keeps ? IN_TIME : WAITING);
     times[2] = times[3] = wall_time();
     if (outcome == TAKEN) {
       share(self);

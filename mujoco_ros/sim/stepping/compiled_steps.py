@@ -255,7 +255,10 @@ class RunCells:
         traced = (0, 0)
         if trace is not None:
             traced = plan.address(trace, kind=np.int64), (trace.size - 1) // _TRACED
-        self.address = plan.table([(*row, *traced)])[0]
+        self.keeps = np.zeros(1, dtype=np.int64)
+        """Whether no message is lost where there is no time to send it.  # (1,)"""
+        keeps = plan.address(self.keeps, kind=np.int64)
+        self.address = plan.table([(*row, *traced, keeps)])[0]
         """Address of the ``Run`` of steps.c."""
 
 

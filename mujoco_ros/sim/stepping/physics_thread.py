@@ -217,6 +217,7 @@ class PhysicsThread:
         simulation, pacer, pace = self._simulation, self._pacer, self._pace
         self._behind.want(not pacer.factor and not simulation.commands.held)  # others wait for it
         pace[:-1], pace[-1] = pacer.numbers(), last
+        self._cells.keeps[0] = simulation.commands.held
         outcome, steps = self._run_compiled(most, self._cells, ramps=True)
         pacer.take_numbers(pace[:-1])
         last = float(pace[-1])
