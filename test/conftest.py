@@ -132,7 +132,7 @@ def spin_until(ros_node: "Node") -> "Iterator[SpinUntil]":
     executor = SingleThreadedExecutor(context=ros_node.context)
     executor.add_node(ros_node)
 
-    def spin(condition: Callable[[], bool], timeout_s: float = 20.0) -> bool:
+    def spin(condition: Callable[[], bool], timeout_s: float = 120.0) -> bool:
         deadline = time.monotonic() + timeout_s
         while not condition():
             if time.monotonic() > deadline:

@@ -59,11 +59,12 @@ def test_a_key_that_is_held_acts_once_but_for_arrows(page, scene, state, clients
         for _ in range(3):
             page.keyboard.down(key)
         page.keyboard.up(key)
+    expected = [("reset", "time", "state"), ("pause",), ("set_speed", 0.5)]
+    eventually(lambda: acts(clients) == expected, lambda: clients.calls)
     state.paused = True
     for _ in range(3):
         page.keyboard.down("ArrowRight")
     eventually(lambda: len(clients.called("step")) == 3, lambda: clients.calls)
-    expected = [("reset", "time", "state"), ("pause",), ("set_speed", 0.5)]
     assert acts(clients)[:-3] == expected
 
 

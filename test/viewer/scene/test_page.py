@@ -257,26 +257,32 @@ def test_a_plane_of_a_camera_has_its_newest_image(page, served):
     page.wait_for_function("!scene.view.drawing.loaded.has('image of camera 0')")
 
 
-def test_an_asset_that_was_not_fetched_is_fetched_again(page, served):
+def test_an_asset_that_was_not_fetched_is_fetched_again_and_the_page_says_so(page, served):
     show(page, served, "humanoid")
     settle(page)
     page.evaluate(
         """() => {
           const fetched = window.fetch, failed = new Set();
+          const fail = new Promise((_, reject) => { window.failAssets = () => reject(new TypeError("no connection")); });
           window.fetch = (url, ...others) => {
             const fails = String(url).includes("/assets/") && !failed.has(url);
             if (!fails) return fetched(url, ...others);
             failed.add(url);
-            return Promise.reject(new TypeError("no connection"));
+            return fail;
           };
           window.failedAssets = failed;
         }"""
     )
     show(page, served, "arm")
     page.wait_for_function(
+        "/^loading [0-9]+ meshes/.test(document.querySelector('[role=status]')?.textContent)"
+    )
+    page.evaluate("failAssets()")
+    page.wait_for_function(
         "failedAssets.size > 0 && [...scene.view.drawing.loaded.values()].every(Boolean)"
     )
     settle(page)
+    assert page.locator("[role=status]").count() == 0
 
 
 def test_two_fingers_zoom_by_how_far_they_part(page, served):

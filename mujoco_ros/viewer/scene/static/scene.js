@@ -171,11 +171,19 @@ class MountedScene {
   leavePictures(reason) {
     this.measured = null;
     if (this.view) { this.showPictures(false); return; }
+    this.note(`This browser has no WebGL 2, and ${reason}`, "alert");
+  }
+
+  // Show a text over the scene; an empty one removes the last one.
+  note(text, role) {
+    const before = this.element.querySelector("p");
+    if (text === (before?.textContent ?? "")) return;
+    before?.remove();
+    if (!text) return;
     const note = document.createElement("p");
-    note.setAttribute("role", "alert");
-    note.style.cssText = "position:absolute;margin:12px;color:white";
-    note.textContent = `This browser has no WebGL 2, and ${reason}`;
-    this.element.querySelector("p")?.remove();
+    note.setAttribute("role", role);
+    note.style.cssText = "position:absolute;margin:12px;padding:2px 8px;border-radius:4px;color:white;background:#000a";
+    note.textContent = text;
     this.element.append(note);
   }
 
@@ -240,6 +248,8 @@ class MountedScene {
     this.isDirty = false;
     this.camera.update(this.slots.view, this.width, this.height);
     if (this.arePictures) this.requestPicture(); else this.draw();
+    const pending = this.arePictures ? 0 : this.view?.drawing?.pending;
+    if (this.view) this.note(pending ? `loading ${pending} meshes and textures` : "", "status");
     this.marks.draw(this.camera, this.slots, this.pointer.spring(), this.arePictures);
     if (isMeasuring && this.slots.count) this.measure(performance.now());
   }
