@@ -263,7 +263,9 @@ def test_an_asset_that_was_not_fetched_is_fetched_again_and_the_page_says_so(pag
     page.evaluate(
         """() => {
           const fetched = window.fetch, failed = new Set();
-          const fail = new Promise((_, reject) => { window.failAssets = () => reject(new TypeError("no connection")); });
+          const fail = new Promise((_, reject) => {
+            window.failAssets = () => reject(new TypeError("no connection"));
+          });
           window.fetch = (url, ...others) => {
             const fails = String(url).includes("/assets/") && !failed.has(url);
             if (!fails) return fetched(url, ...others);
