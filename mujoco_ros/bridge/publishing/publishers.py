@@ -369,13 +369,15 @@ class Publishers(Component):
         )
 
     def _forget_joins(self) -> None:
-        """Forget the subscriptions that were there before the last tick.
+        """Forget the subscriptions that receive the present tick, or were there at the last one.
 
-        A subscription that joined since may not receive the present tick: its own side may still
-        be unaware of the publisher.
+        Topics of other components may have been sent before the subscription joined.
         """
-        while self._joined and self._joined[0][0] < self._ticked:
-            self._joined.popleft()
+        own = (self._clock, *self._stage.topics)
+        joined = [self._joined.popleft() for _ in range(len(self._joined))]
+        self._joined.extend(
+            each for each in joined if each[0] >= self._ticked and each[1] not in own
+        )
         self._ticked = perf_counter()
 
     def _note_join(self, publisher: TopicPublisher) -> None:
