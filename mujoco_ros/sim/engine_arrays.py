@@ -130,7 +130,7 @@ class EngineArrays:
             field.name: field.view(state) for field in state_fields(plant.model, plant.data)
         }
         self._kept[_TENDON_FORCE] = np.zeros(plant.model.ntendon)
-        # The arrays by name, and those of integers
+        # The arrays by name, and the arrays of integers
         self.values = {
             name: self._kept[name] if name in self._kept else getattr(plant.data, name)
             for name in names

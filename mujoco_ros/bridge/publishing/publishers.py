@@ -373,11 +373,11 @@ class Publishers(Component):
 
         Topics of other components may have been sent before the subscription joined.
         """
-        own = (self._clock, *self._stage.topics)
-        joined = [self._joined.popleft() for _ in range(len(self._joined))]
-        self._joined.extend(
-            each for each in joined if each[0] >= self._ticked and each[1] not in own
-        )
+        for _ in range(len(self._joined)):
+            since, publisher = joined = self._joined.popleft()
+            is_own = publisher is self._clock or publisher in self._stage.topics
+            if since >= self._ticked and not is_own:
+                self._joined.append(joined)
         self._ticked = perf_counter()
 
     def _note_join(self, publisher: TopicPublisher) -> None:
